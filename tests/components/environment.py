@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +27,7 @@ __all__ = [
     "environment_with",
     "locked",
     "mcp1_python",
+    "npm_packages",
     "prepare",
 ]
 
@@ -135,6 +137,38 @@ def environment_with(folder: Path, packages: Sequence[str], takes: str, say: Cal
             _uv("pip", "install", "--python", str(root / "bin/python"), *packages)
             marker.write_text(wanted, "utf-8")
     return root
+
+
+def npm_packages(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:
+    """Return the folder `node_modules` with pinned packages of npm, installed if it is missing or has other versions.
+
+    Args:
+        folder: Where it is kept between runs; parallel runs wait for one another.
+        packages: What is installed, as `name@version`.
+        takes: How long that takes, for a person.
+        say: Is told when something takes time.
+
+    Raises:
+        Unavailable: There is no npm, or they cannot be installed here.
+    """
+    if not (npm := shutil.which("npm")):
+        raise Unavailable("there is no npm on this machine")
+    folder.mkdir(exist_ok=True)
+    modules, marker, wanted = folder / "node_modules", folder / "complete", "\n".join(packages)
+    with locked(folder / "lock"):
+        if not (modules.is_dir() and marker.exists() and marker.read_text("utf-8") == wanted):
+            marker.unlink(missing_ok=True)
+            shutil.rmtree(modules, ignore_errors=True)
+            say(f"installing {', '.join(packages)} into {folder.name} (once, {takes})")
+            options = ["--no-audit", "--no-fund", "--no-package-lock", "--fetch-retries=1"]
+            command = [npm, "install", *options, "--prefix", str(folder), *packages]
+            try:
+                subprocess.run(command, check=True, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT)
+            except (OSError, subprocess.SubprocessError) as error:
+                said = " ".join(str(getattr(error, "stderr", None) or error).split())
+                raise Unavailable(f"npm cannot install here: {said[:600]}") from error
+            marker.write_text(wanted, "utf-8")
+    return modules
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any, get_args
 import pytest
 
 import groundwire.hosted
+from components import heavy
 from components.model_bodies import EVERYBODY
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import load_matrix, plan
@@ -29,7 +30,12 @@ def _script() -> Any:
     return made
 
 
-matrix = _script()
+pytestmark = pytest.mark.xdist_group(heavy.GROUP)
+
+
+@pytest.fixture(scope="module")
+def matrix() -> Any:
+    return _script()
 
 
 def test_every_fact_has_a_source_and_every_hosted_api_a_builder() -> None:
@@ -47,12 +53,12 @@ def test_every_fact_has_a_source_and_every_hosted_api_a_builder() -> None:
         assert all(set(version.clouds) <= set(api.clouds) for version in api.versions)
 
 
-def test_it_says_what_the_sdks_say(capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_says_what_the_sdks_say(matrix: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert matrix.main([]) == 0, capsys.readouterr().out
     assert f"{len(load_matrix().apis)} rows, 0 wrong" in capsys.readouterr().out
 
 
-def test_rows_age() -> None:
+def test_rows_age(matrix: Any) -> None:
     rows = load_matrix().apis.values()
     assert list(matrix.aged(min(row.checked for row in rows))) == []
     assert len(list(matrix.aged(max(row.expires for row in rows)))) == len(rows)
@@ -84,7 +90,7 @@ def test_an_older_family_does_not_have_the_newest_tool(model: str) -> None:
         plan("anthropic", model, tool="web_search_20260209")
 
 
-def test_no_row_names_a_model_that_was_shut_down() -> None:
+def test_no_row_names_a_model_that_was_shut_down(matrix: Any) -> None:
     text = Path(groundwire.hosted.__file__).parent.joinpath("data", "matrix.toml").read_text()
     for model in matrix.RETIRED:
         assert f'"{model}"' not in text

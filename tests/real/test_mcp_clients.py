@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from components.environment import locked, mcp1_python
+from components.environment import mcp1_python, npm_packages
 from components.needs import needed
+from components.processes import Unavailable
 from groundwire.testing import World
 
 _ROOT = Path(__file__).resolve().parents[2]
@@ -44,32 +44,11 @@ def python(say: Callable[[str], None]) -> Path:
 
 @pytest.fixture(scope="module")
 def inspector(say: Callable[[str], None]) -> Path:
-    """The inspector's command line; it may be missing: nothing else here needs Node.js."""
-    if not (npm := shutil.which("npm")):
-        pytest.skip("the inspector needs npm, and there is none on this machine")
-    folder = _ROOT / ".venv-inspector"
-    program = folder / "node_modules" / ".bin" / "mcp-inspector"
-    folder.mkdir(exist_ok=True)
-    with locked(folder / "lock"):
-        if not program.exists():
-            say("installing the MCP inspector (once, about 20 s)")
-            command = [
-                npm,
-                "install",
-                "--no-audit",
-                "--no-fund",
-                "--fetch-retries=1",
-                "--fetch-retry-mintimeout=1000",
-                "--ignore-scripts",
-                "--prefix",
-                str(folder),
-                _INSPECTOR,
-            ]
-            try:
-                subprocess.run(command, check=True, capture_output=True, timeout=90)
-            except (subprocess.SubprocessError, OSError) as exc:
-                pytest.skip(f"the inspector cannot be installed here: {exc}")
-    return program
+    """The inspector's command line; it may be missing: nothing but this and the npm package needs Node.js."""
+    try:
+        return npm_packages(_ROOT / ".venv-inspector", [_INSPECTOR], "about 20 s", say) / ".bin" / "mcp-inspector"
+    except Unavailable as exc:
+        pytest.skip(f"the inspector cannot be had here: {exc}")
 
 
 @pytest.fixture

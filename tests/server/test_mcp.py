@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from components import heavy
 from groundwire.cli import group
 from groundwire.server.mcp.client_configs import CLIENTS
 from groundwire.testing import InjectedFault, World
@@ -76,7 +76,27 @@ def raw(place: Place) -> Raw:
     return Raw(place.start())
 
 
+@pytest.mark.req("K6")
+def test_the_tool_of_codelia_is_offered_in_the_place_of_ours(place: Place) -> None:
+    lite = place.world.service("duckduckgo_lite").url
+    place.variables |= {
+        "GROUNDWIRE_SEARCH_LOCAL_TOOL": "search",
+        "GROUNDWIRE_SEARCH_PROVIDERS": "duckduckgo_lite",
+        "GROUNDWIRE_PROVIDERS_DUCKDUCKGO_LITE_BASE_URL": lite,
+    }
+    asked = {"query": "reciprocal rank fusion", "max_results": 2, "backend": "ddg"}
+    calls = [("list_tools", {}), ("call_tool", {"name": "search", "arguments": asked}), search(query="x")]
+    said = place.ask(calls)
+    hello, listed, found, wrong = said["answers"]
+    assert [tool["name"] for tool in listed["tools"]] == ["search", "open_page"]
+    assert "web_search" not in json.dumps([hello, listed])
+    assert found["structuredContent"].keys() == {"query", "backend", "results"}
+    assert len(found["structuredContent"]["results"]) == 2
+    assert "there are search and open_page" in json.dumps(wrong)
+
+
 @pytest.mark.req("B15")
+@pytest.mark.xdist_group(heavy.GROUP)
 @pytest.mark.parametrize("http", [False, True], ids=["stdio", "http"])
 def test_everything_it_has(place: Place, world: World, http: bool) -> None:
     url = world.site("articles").page("reciprocal-rank-fusion")
@@ -116,7 +136,7 @@ def test_everything_it_has(place: Place, world: World, http: bool) -> None:
     assert page["structuredContent"]["truncated"] is True
     assert "not instructions" in page["content"][0]["text"]
     for name, answer in (("web_search", found), ("open_page", page), ("open_page", refused), ("web_search", wrong)):
-        jsonschema.validate(answer["structuredContent"], by_name[name]["outputSchema"])
+        heavy.jsonschema.validate(answer["structuredContent"], by_name[name]["outputSchema"])
     assert [row["uri"].partition("://")[2][:8] for row in listed["resources"]] == ["session", "page/htt"]
     described = json.loads(session["contents"][0]["text"])
     assert described["searches"] == {"made": 1, "limit": 20, "remaining": 19}

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
-import anthropic
 import pytest
 
+from components import heavy
 from components.model_bodies import ADD
 from components.model_bodies import anthropic as tool_of
 from groundwire import Settings, Web
@@ -23,6 +23,7 @@ SEARCHING: Any = {"type": "web_search_20250305", "name": "web_search"}
 FETCHING: Any = {"type": "web_fetch_20250910", "name": "web_fetch"}
 QUESTION: Any = [{"role": "user", "content": "What is reciprocal rank fusion?"}]
 Serve = Callable[..., Any]
+pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ async def serve(world: World, settings: Callable[..., Settings]) -> AsyncIterato
             proxy = Proxy(web, f"{models.url}/v1", **options)
             stack.push_async_callback(proxy.aclose)
             url = await stack.enter_async_context(serving(proxy.app))
-            client = anthropic.AsyncAnthropic(base_url=url, api_key="the-key", max_retries=0)
+            client = heavy.anthropic.AsyncAnthropic(base_url=url, api_key="the-key", max_retries=0)
             stack.push_async_callback(client.close)
             return client, models
 
@@ -157,7 +158,7 @@ async def test_what_asks_for_no_server_tool_goes_on_as_it_is(serve: Serve) -> No
     assert message.content[0].text == "Plain."
     sent = json.loads(models.requests[0].body)
     assert (sent["tools"], sent["metadata"]) == ([tool_of("add", ADD)], {"user_id": "u"})
-    with pytest.raises(anthropic.APIStatusError):
+    with pytest.raises(heavy.anthropic.APIStatusError):
         await client.messages.count_tokens(model="m", messages=QUESTION, tools=[SEARCHING])
     assert [tool["name"] for tool in json.loads(models.requests[-1].body)["tools"]] == ["web_search"]
     assert models.requests[-1].path == "/v1/messages/count_tokens"

@@ -1,4 +1,4 @@
-"""The two tools, for any framework: what a model is told of them, what they do, what they return, and that as text."""
+"""The two tools, for any framework: their definitions, their calls, their results, and the results as text."""
 
 from groundwire.tools.definitions import ToolDefinition, web_tool_definitions
 from groundwire.tools.rendering import length_note, render_json, render_text
@@ -16,7 +16,15 @@ from groundwire.tools.results import (
     search_failed,
     searched,
 )
-from groundwire.tools.tools import Tool, open_page_result, open_page_tool, web_search_result, web_search_tool, web_tools
+from groundwire.tools.tools import (
+    Tool,
+    local_search_tool,
+    open_page_result,
+    open_page_tool,
+    web_search_result,
+    web_search_tool,
+    web_tools,
+)
 
 __all__ = [
     "ExcerptItem",
@@ -29,6 +37,7 @@ __all__ = [
     "ToolResult",
     "WebSearchToolResult",
     "length_note",
+    "local_search_tool",
     "open_failed",
     "open_page_result",
     "open_page_tool",

@@ -9,19 +9,27 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from groundwire.errors import GroundwireError
-from groundwire.models import Page
+from groundwire.errors import GroundwireError, MissingKey
+from groundwire.models import MAX_LIMIT, Page
 from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
-from groundwire.tools.definitions import ToolDefinition, open_page_definition, web_search_definition
+from groundwire.tools.definitions import (
+    ToolDefinition,
+    local_search_definition,
+    open_page_definition,
+    web_search_definition,
+)
 from groundwire.tools.rendering import render_text
 from groundwire.tools.results import (
+    LocalSearchItem,
+    LocalSearchToolResult,
     OpenPageToolResult,
     ToolResult,
     WebSearchToolResult,
+    for_model,
     open_failed,
     opened,
     search_failed,
@@ -29,11 +37,19 @@ from groundwire.tools.results import (
     shown,
 )
 
-if TYPE_CHECKING:  # definitions are had without what searches and reads, which takes long to load
+if TYPE_CHECKING:  # definitions load without the searching and reading parts, which takes long
     from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 
-__all__ = ["Tool", "open_page_result", "open_page_tool", "web_search_result", "web_search_tool", "web_tools"]
+__all__ = [
+    "Tool",
+    "local_search_tool",
+    "open_page_result",
+    "open_page_tool",
+    "web_search_result",
+    "web_search_tool",
+    "web_tools",
+]
 
 _logger = logging.getLogger(__name__)
 
@@ -133,3 +149,81 @@ def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:
     if needs is None:
         return {"allowed_domains": asked.allowed_domains, "time_range": asked.time_range}
     return dict(needs.within(asked.allowed_domains, asked.time_range))
+
+
+_KEYS = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")  # under which Brave's provider looks by itself
+_DDG = ("duckduckgo_lite", "duckduckgo")
+
+Backend = Literal["ddg", "brave"]
+
+
+class _LocalArguments(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    query: str
+    max_results: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
+    backend: Backend | None = None
+    allowed_domains: list[str] = Field(default_factory=list)
+
+
+def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
+    """Return the tool `search` of codelia over a `Web`, which stays the caller's to close.
+
+    It shares the budget and the cache of the web. `search.local` of the settings names the backend that is asked when a
+    call names none, and the variable with the key for Brave.
+
+    Args:
+        web: What searches.
+        needs: What every search must honor, such as the needs of a plan that leaves the search to us.
+    """
+    views: dict[Backend, Web] = {}
+
+    async def call(**arguments: Any) -> LocalSearchToolResult:
+        return await _local_search(web, views, arguments, needs)
+
+    return _with_call(local_search_definition(web.settings), call)
+
+
+async def _local_search(
+    web: Web, views: dict[Backend, Web], arguments: Mapping[str, Any], needs: Needs | None
+) -> LocalSearchToolResult:
+    """Search with the arguments that a model wrote; every failure becomes a result that says its cause."""
+    backend = web.settings.search.local.backend
+    plain = understood("search", arguments)
+    error = _INTERNAL
+    try:
+        asked = _LocalArguments.model_validate(plain)
+        backend = asked.backend or backend
+        if backend not in views:
+            views[backend] = _asking(web, backend)
+        given = {"allowed_domains": asked.allowed_domains} if needs is None else needs.within(asked.allowed_domains)
+        found = await views[backend].search(asked.query, limit=asked.max_results, **given)
+        rows = tuple(LocalSearchItem(**row.model_dump(include=set(LocalSearchItem.model_fields))) for row in found)
+        return LocalSearchToolResult(query=found.query, backend=backend, results=rows)
+    except ValidationError as failure:
+        error = bad_arguments(failure, _LocalArguments)
+    except GroundwireError as failure:
+        error = for_model(failure)
+    except Exception:  # an agent must never see a traceback; the operator does, in the log
+        _logger.exception("search failed")
+    return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=error)
+
+
+def _asking(web: Web, backend: Backend) -> Web:
+    """Return a view of a web that asks one backend.
+
+    Raises:
+        MissingKey: it needs a key, and the variable of the settings holds none.
+    """
+    settings = web.settings
+    if backend == "ddg":
+        configured = [name for name in settings.search.providers if name.startswith("duckduckgo")]
+        return web.with_providers(*(configured or _DDG))
+    variable = settings.search.local.brave_api_key_env
+    if variable in _KEYS:
+        if not any(settings.secret(name) for name in _KEYS):
+            raise MissingKey("brave", variable)
+        return web.with_providers("brave")
+    key = settings.secret(variable)
+    if key is None:
+        raise MissingKey("brave", variable)
+    return web.with_providers("brave", settings=settings.with_key(_KEYS[0], key))

@@ -4,169 +4,28 @@ policy = SearchPolicy({"version": 1, "search": {"mode": "auto"}}, ask=ask_the_us
 path = policy.resolve("openai", "gpt-5")
 request = policy.prepare(body, "openai")           # with hosted search, or with the function tool `search`
 found = await policy.search(query="rank fusion")   # what the function tool runs, with permission
-
-The tool `search` of codelia: one search by DuckDuckGo or Brave, for models without hosted search.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, InvalidRequest, MissingKey
+from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.hosted import Plan, plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
-from groundwire.hosted.requirements import NO_NEEDS, Location, Needs
+from groundwire.hosted.requirements import Location, Needs
 from groundwire.integrations.hosts.defaults import load_with
 from groundwire.integrations.tool_runner import closed_with
-from groundwire.models import MAX_LIMIT
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
-from groundwire.tools import LocalSearchItem, LocalSearchToolResult, Tool, web_search_tool
-from groundwire.tools.argument_coercion import bad_arguments, understood
+from groundwire.tools import Tool, local_search_tool
 from groundwire.tools.permissions import Ask, Permission, guarded
-from groundwire.web import Web
 
-__all__ = ["SearchPolicy", "local_search_tool", "search_settings"]
-
-_logger = logging.getLogger(__name__)
-
-_KEYS = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")  # under which Brave's provider looks by itself
-_DDG = ("duckduckgo_lite", "duckduckgo")
+__all__ = ["SearchPolicy", "search_settings"]
 
 _SIZES = ("low", "medium", "high")
-
-Backend = Literal["ddg", "brave"]
-
-
-class _Arguments(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-    query: str
-    max_results: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
-    backend: Backend | None = None
-    allowed_domains: list[str] = Field(default_factory=list)
-
-
-def local_search_tool(web: Web, needs: Needs = NO_NEEDS) -> Tool:
-    """Return the tool `search` over a `Web`, which stays the caller's to close.
-
-    It shares the budget and the cache of the web. `search.local` of the settings names the backend that is asked when a
-    call names none, and the variable with the key for Brave.
-
-    Args:
-        web: What searches.
-        needs: What every search must honor, such as the needs of a plan that leaves the search to us.
-    """
-    backends = _Backends(web)
-
-    async def call(**arguments: Any) -> LocalSearchToolResult:
-        return await _search(backends, arguments, needs)
-
-    return Tool(
-        name="search",
-        description=(
-            "Search the web for current information. Returns results with title, URL and snippet. "
-            "Cite the URLs that you use."
-        ),
-        parameters=MappingProxyType(
-            {
-                "type": "object",
-                "properties": {
-                    "query": {"type": "string", "description": "What to search for"},
-                    "max_results": {
-                        "type": "number",
-                        "minimum": 1,
-                        "maximum": MAX_LIMIT,
-                        "description": f"Most results to return (default {web.settings.search.limit})",
-                    },
-                    "backend": {
-                        "type": "string",
-                        "enum": ["ddg", "brave"],
-                        "description": f"Who searches (default {web.settings.search.local.backend})",
-                    },
-                    "allowed_domains": {
-                        "type": "array",
-                        "items": {"type": "string"},
-                        "description": 'Only these domains and their sub-domains, e.g. ["wikipedia.org"]',
-                    },
-                },
-                "required": ["query"],
-                "additionalProperties": False,
-            }
-        ),
-        output_schema=LocalSearchToolResult.model_json_schema(),
-        annotations=web_search_tool(web).annotations,
-        call=call,
-    )
-
-
-class _Backends:
-    """Views of one web, one for each backend, made when they are first asked."""
-
-    def __init__(self, web: Web) -> None:
-        self.web = web
-        self._views: dict[Backend, Web] = {}
-
-    def view(self, backend: Backend) -> Web:
-        """Return the web that asks one backend.
-
-        Raises:
-            MissingKey: it needs a key, and the variable of the settings holds none.
-        """
-        if backend not in self._views:
-            self._views[backend] = self._brave() if backend == "brave" else self._ddg()
-        return self._views[backend]
-
-    def _ddg(self) -> Web:
-        configured = [name for name in self.web.settings.search.providers if name.startswith("duckduckgo")]
-        return self.web.with_providers(*(configured or _DDG))
-
-    def _brave(self) -> Web:
-        settings = self.web.settings
-        variable = settings.search.local.brave_api_key_env
-        if variable in _KEYS:
-            if not any(settings.secret(name) for name in _KEYS):
-                raise MissingKey("brave", variable)
-            return self.web.with_providers("brave")
-        key = settings.secret(variable)
-        if key is None:
-            raise MissingKey("brave", variable)
-        return self.web.with_providers("brave", settings=settings.with_key(_KEYS[0], key))
-
-
-async def _search(backends: _Backends, arguments: Mapping[str, Any], needs: Needs) -> LocalSearchToolResult:
-    """Search with the arguments that a model wrote; every failure becomes a result that says its cause."""
-    backend = backends.web.settings.search.local.backend
-    plain = understood("search", arguments)
-    shown = str(plain.get("query", ""))[:200].encode("utf-8", "replace").decode("utf-8")
-    try:
-        asked = _Arguments.model_validate(plain)
-        backend = asked.backend or backend
-        found = await backends.view(backend).search(
-            asked.query, limit=asked.max_results, **needs.within(asked.allowed_domains)
-        )
-    except ValidationError as error:
-        return _failed(shown, backend, bad_arguments(error, _Arguments))
-    except AllProvidersFailed as error:
-        return _failed(shown, backend, f"{error}. This does not mean that nothing exists.")
-    except GroundwireError as error:
-        return _failed(shown, backend, str(error))
-    except Exception:  # an agent must never see a traceback; the operator does, in the log
-        _logger.exception("search failed")
-        return _failed(shown, backend, "The tool itself failed; the operator finds the reason in the log.")
-    rows = tuple(
-        LocalSearchItem(title=row.title, url=row.url, snippet=row.snippet, source=row.source) for row in found.results
-    )
-    return LocalSearchToolResult(query=found.query, backend=backend, results=rows)
-
-
-def _failed(query: str, backend: str, error: str) -> LocalSearchToolResult:
-    return LocalSearchToolResult(query=query, backend=backend, status="error", error=error)
 
 
 class SearchPolicy:
@@ -177,7 +36,7 @@ class SearchPolicy:
             `native.allowed_domains`, `native.user_location` and `native.search_context_size` are for hosted search
             alone, and `xai` stays the host's own. None is the defaults.
         ask: Who is asked about a call for which there is no rule. Without anybody such a call is refused.
-        arguments: Further settings of ours by dotted key, such as `{"permission.allow": "search"}`.
+        arguments: Further Groundwire settings by dotted key, such as `{"permission.allow": "search"}`.
 
     Raises:
         ConfigurationError: the configuration is wrong; the message names the key.
@@ -266,7 +125,7 @@ async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]
     return (await tool.call(**arguments)).model_dump(mode="json")
 
 
-_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; no settings of ours
+_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; none is a setting here
 
 
 def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
-from groundwire.server.api.mounts import Mount, SignedIn
+from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
 from groundwire.server.api.openapi import openapi
 from groundwire.server.api.routes import JSON, operations
 from groundwire.server.auth import Access, AccessPolicy, KeyFile
@@ -30,12 +30,12 @@ __all__ = ["Gateway", "build_app"]
 def _application(
     context: AppContext, mounts: Sequence[Mount], metrics: Metrics | None, pages: SignedIn | None, *, rest: bool
 ) -> tuple[ASGIApp, Requests]:
-    """Return everything that stands behind `Access`, and what counts the requests to all of it.
+    """Return the application behind `Access`, and the counter of its requests.
 
     Args:
         context: The gateway's parts.
         mounts: What is served beside its own calls.
-        metrics: What the calls were like; None where nobody counts them.
+        metrics: Counts the calls; None where they are not counted.
         pages: The web page; None where there is none.
         rest: Whether the REST API is part of it; else there are only its health checks.
     """
@@ -48,7 +48,7 @@ def _application(
         routes += [Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app)]
     app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
     app.router.redirect_slashes = False
-    named = ("/v1/sessions", *by_path, "/openapi.json", "/metrics", *(one.path for one in mounts))
+    named = ("/v1/sessions", "/v1/tools", *by_path, "/openapi.json", "/metrics", *(one.path for one in mounts))
     requests = Requests(named)
     if rest:
         document = json.dumps(openapi(described)).encode()
@@ -178,7 +178,7 @@ class Gateway:
         self._context.traffic.drain()
 
     def end_calls(self) -> None:
-        """Take no new calls, and end those that run; their clients are told."""
+        """Take no new calls, and end the running ones with an error to their clients."""
         self._context.traffic.end()
 
     async def idle(self) -> None:
@@ -265,6 +265,8 @@ def build_app(
     pages = SignedIn(web, keys) if page else None
     inner, requests = _application(context, mounted, metrics, pages, rest=rest)
     larger = {mount.path: mount.max_body_bytes for mount in mounted}
+    if rest:
+        larger["/v1/prepare"] = LARGEST_MODEL_REQUEST
     access = Access(inner, web.settings.server, keys, web.store, policy=policy, larger=larger, pages=pages)
     if pages is not None:
         pages.asks = lambda: access.asks

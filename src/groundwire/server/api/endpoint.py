@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import ClientDisconnect, Request
@@ -24,7 +24,7 @@ from groundwire.server.api.request_models import ApiRequest
 from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events
 from groundwire.telemetry.call_events import listening
 
-__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "read_json", "told", "wants_events"]
+__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "told"]
 
 _KIND = "text/event-stream"
 
@@ -38,8 +38,8 @@ class Started(BaseModel):
     """Its name."""
 
 
-def wants_events(request: Request) -> bool:
-    """Whether a client accepts events, and does not like JSON better (RFC 9110, section 12.5.1)."""
+def prefers(request: Request, kind: str) -> bool:
+    """Whether a client accepts a media type, and does not like JSON better (RFC 9110, section 12.5.1)."""
     wishes: dict[str, float] = {}
     for part in request.headers.get("accept", "").split(","):
         name, *parameters = [piece.strip().lower() for piece in part.split(";")]
@@ -48,7 +48,7 @@ def wants_events(request: Request) -> bool:
             wishes[name] = float(weights[0]) if weights else 1.0
         except ValueError:
             wishes[name] = 0.0
-    return wishes.get(_KIND, 0.0) > 0 and wishes[_KIND] >= wishes.get("application/json", 0.0)
+    return wishes.get(kind, 0.0) > 0 and wishes[kind] >= wishes.get("application/json", 0.0)
 
 
 async def told(
@@ -58,7 +58,7 @@ async def told(
 
     Args:
         done: The work.
-        refuse: Makes the response of a failure before anything was told, which has a status of its own then.
+        refuse: Makes the response of a failure before the first event, which can still have its own status.
         outbox: Takes the events.
     """
     begun = False
@@ -69,14 +69,14 @@ async def told(
         begun = True
         outbox.add(f"event: {name}\ndata: {data.model_dump_json()}\n\n".encode())
 
-    def heard(event: Event) -> None:
+    def listener(event: Event) -> None:
         if isinstance(event, AttemptStarted):
             tell("attempt_started", Started(provider=event.provider))
         else:
             tell("attempt_finished", event.attempt)
 
     try:
-        with listening(heard):
+        with listening(listener):
             made = await done()
     except Failed as error:
         if not begun:
@@ -110,6 +110,7 @@ class Endpoint(Generic[_A]):
         work: What is done.
         usual: Seconds for a call whose request does not say how many.
         events: Whether a client may have events.
+        text: Makes plain text of what was done, for a client that accepts `text/plain`.
         refuse: Makes the response of a failure.
     """
 
@@ -121,6 +122,7 @@ class Endpoint(Generic[_A]):
         *,
         usual: float,
         events: bool = False,
+        text: Callable[[Any], str] | None = None,
         refuse: Callable[[Failed], Response] = Failed.response,
     ) -> None:
         self._context = context
@@ -128,6 +130,7 @@ class Endpoint(Generic[_A]):
         self._work = work
         self._usual = usual
         self._events = events
+        self._text = text
         self._refuse = refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -147,17 +150,20 @@ class Endpoint(Generic[_A]):
         if isinstance(asked, ApiRequest) and asked.timeout is not None:
             seconds = min(asked.timeout, self._context.longest)
         done = partial(self._done, self._context.caller(scope), asked, seconds)
-        if self._events and wants_events(request):
+        if self._events and prefers(request, _KIND):
             work = partial(told, done, self._refuse)
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
-            await answer_whole(self._whole(done), scope, receive, send)
+            text = self._text if prefers(request, "text/plain") else None
+            await answer_whole(self._whole(done, text), scope, receive, send)
 
-    async def _whole(self, done: Callable[[], Awaitable[BaseModel]]) -> Response:
+    async def _whole(self, done: Callable[[], Awaitable[BaseModel]], text: Callable[[Any], str] | None) -> Response:
         try:
             made = await done()
         except Failed as error:
             return self._refuse(error)
+        if text is not None:
+            return Response(text(made), media_type="text/plain")
         return Response(made.model_dump_json(), media_type="application/json")
 
     async def _done(self, caller: Caller, asked: _A, seconds: float) -> BaseModel:

@@ -22,6 +22,9 @@ programs and a `message` for people; it never looks like an empty result."""
 _TOLD = """With `Accept: text/event-stream` the answer comes as server-sent events: `attempt_started` and
 `attempt_finished` while providers are asked, then `result` with the answer, or `error` with a failure."""
 
+_AS_TEXT = """What goes wrong is said in the answer, which a model reads. With `Accept: text/plain` the answer is the
+text for the model, in which everything from the web stands between marks that say so."""
+
 
 def openapi(operations: Iterable[Operation]) -> dict[str, Any]:
     """Return the document as plain data.
@@ -66,6 +69,8 @@ def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
     made = {JSON: {"schema": _any(operation.replies, refs)}}
     if operation.events:
         made[_EVENTS] = {"schema": {"type": "string"}}
+    if operation.text:
+        made["text/plain"] = {"schema": {"type": "string"}}
     statuses = {*operation.statuses, *(() if operation.is_open else _EVERYWHERE)}
     failure = {JSON: {"schema": _any(operation.failures, refs)}}
     described: dict[str, Any] = {
@@ -80,6 +85,8 @@ def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
     }
     if operation.events:
         described["description"] = _TOLD
+    if operation.text:
+        described["description"] = _AS_TEXT
     if operation.bodies:
         content = {kind: {"schema": dict(refs[model, "validation"])} for kind, model in operation.bodies.items()}
         described["requestBody"] = {"required": True, "content": content}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -14,22 +14,34 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    JsonValue,
+    RootModel,
     model_validator,
 )
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, TimeRangeName, time_range_of
+from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
 __all__ = [
     "ApiRequest",
+    "AskRequest",
     "GivenSource",
+    "JsonObject",
     "PagesRequest",
+    "PrepareCall",
+    "PrepareQuery",
+    "ResolveRequest",
     "SearchRequest",
     "SessionName",
     "Size",
     "Tokens",
+    "ToolCall",
+    "ToolName",
+    "ToolPath",
+    "ToolQuery",
     "VerifyRequest",
     "Whole",
     "Words",
@@ -121,6 +133,15 @@ class SearchRequest(ApiRequest):
     """Whether anything of it may be kept: in caches, in the archive, among the session's sources."""
 
 
+class AskRequest(ApiRequest):
+    """A question. The gateway's own settings say which model answers."""
+
+    question: Words
+    """The question."""
+    quote: bool = False
+    """Whether to ask no model and quote the passages that answer best."""
+
+
 class PagesRequest(ApiRequest):
     """Which pages to read: `url` for one, or `urls` for several side by side."""
 
@@ -196,3 +217,70 @@ class VerifyRequest(ApiRequest):
         if (self.session is None) == (self.sources is None):
             raise ValueError("give the session whose numbers the answer cites, or sources, and not both")
         return self
+
+
+class JsonObject(RootModel[dict[str, JsonValue]]):
+    """A JSON object: the arguments that a model wrote for a tool, or a request to a model API."""
+
+
+ToolName = Literal["web_search", "open_page", "search"]
+
+
+class ToolPath(BaseModel):
+    """Which tool is called."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    name: ToolName
+    """The tool; `search` is one search by DuckDuckGo or Brave, with codelia's arguments."""
+
+
+class ToolQuery(ApiRequest):
+    """How a tool is called."""
+
+
+class ToolCall(ToolQuery):
+    """A tool, and the arguments that a model wrote."""
+
+    name: ToolName
+    arguments: dict[str, JsonValue]
+
+
+_Provider = Annotated[str, Field(min_length=1, max_length=100, pattern=_WORD)]
+_Model = Annotated[str, Field(min_length=1, max_length=200, pattern=_WORD)]
+_Mode = Literal["auto", "native", "local"]
+
+
+class ResolveRequest(BaseModel):
+    """Whose model is to search."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    provider: _Provider
+    """The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search."""
+    model: _Model
+    """The model."""
+    mode: _Mode | None = None
+    """Hosted search where it fits, only that, or only ours; by default the gateway's setting `search.mode`."""
+
+
+class PrepareQuery(BaseModel):
+    """How a request to a model API is prepared."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    provider: _Provider
+    """The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search."""
+    model: _Model | None = None
+    """The model, where the body does not name it."""
+    mode: _Mode | None = None
+    """Hosted search where it fits, only that, or only ours; by default the gateway's setting `search.mode`."""
+    tool: Literal["web_search", "search"] | None = None
+    """Which function tool a model without hosted search gets; a body without a search gets one then, too. By default
+    the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged."""
+
+
+class PrepareCall(PrepareQuery):
+    """A request to a model API, and how it is prepared."""
+
+    body: dict[str, JsonValue]

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, quote, unquote
 
@@ -23,7 +24,7 @@ from groundwire.server.client_disconnect import Presence
 from groundwire.server.mcp.sessions import Sessions
 from groundwire.telemetry.call_events import listening
 from groundwire.tools import ToolDefinition, ToolResult, render_text, web_tool_definitions
-from groundwire.tools.definitions import guidance, instructions
+from groundwire.tools.definitions import guidance, instructions, local_search_definition
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -117,7 +118,7 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
         try:
             await report(last, max(total, last), text or f"Still at work after {passed:.0f} s")
         except Exception:  # a client that hears nothing any more; its call ends by itself
-            _logger.debug("progress could not be told", exc_info=True)
+            _logger.debug("progress could not be reported", exc_info=True)
             return
 
 
@@ -131,15 +132,15 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
 
     Args:
         sessions: What searches and reads.
-        heartbeat: Seconds of silence after which the progress of a call is told.
+        heartbeat: Seconds of silence after which the progress of a call is reported.
     """
     handlers = _Handlers(sessions, heartbeat)
     return Server(
         "groundwire",
         version=__version__,
         title="Groundwire",
-        description="The web for AI agents: web_search finds pages, open_page reads one as clean Markdown.",
-        instructions=instructions(sessions.settings),
+        description="The web for AI agents: one tool finds pages, the other reads one as clean Markdown.",
+        instructions=handlers.instructions,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -154,7 +155,13 @@ class _Handlers:
     def __init__(self, sessions: Sessions, heartbeat: float) -> None:
         self._sessions = sessions
         self._heartbeat = heartbeat
-        self._definitions = {one.name: one for one in web_tool_definitions(sessions.settings)}
+        search, page = web_tool_definitions(sessions.settings)
+        self.instructions = instructions(sessions.settings)
+        if sessions.settings.search.local.tool == "search":
+            search = local_search_definition(sessions.settings)
+            page = replace(page, description=page.description.replace("web_search", search.name))
+            self.instructions = self.instructions.replace("web_search", search.name)
+        self._definitions = {search.name: search, page.name: page}
 
     async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         asyncio.get_running_loop().call_later(0.1, self._sessions.warm_up)  # after the answer
@@ -163,7 +170,8 @@ class _Handlers:
     async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name not in self._definitions:
             raise MCPError(
-                types.INVALID_PARAMS, f"There is no tool {params.name[:100]!r}; there are web_search and open_page."
+                types.INVALID_PARAMS,
+                f"There is no tool {params.name[:100]!r}; there are {' and '.join(self._definitions)}.",
             )
         result = await self._call(ctx, params.name, params.arguments or {})
         return types.CallToolResult(
@@ -260,7 +268,7 @@ class _Handlers:
         if ctx.meta is None or ctx.meta.get("progress_token") is None:
             return await work
         settings = self._sessions.settings
-        total = settings.search.timeout if tool == "web_search" else settings.read.timeout
+        total = settings.search.timeout if tool != "open_page" else settings.read.timeout
         return await reporting(ctx.session.report_progress, total, work, heartbeat=self._heartbeat)
 
 
@@ -268,7 +276,9 @@ def _tool(definition: ToolDefinition) -> types.Tool:
     hints = definition.annotations
     return types.Tool(
         name=definition.name,
-        title={"web_search": "Search the web", "open_page": "Open a web page"}.get(definition.name),
+        title={"web_search": "Search the web", "search": "Search the web", "open_page": "Open a web page"}.get(
+            definition.name
+        ),
         description=definition.description,
         input_schema=definition.definition()["parameters"],
         output_schema=copy.deepcopy(dict(definition.output_schema)),

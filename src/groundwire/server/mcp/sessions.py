@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import GroundwireError
 from groundwire.settings import Settings
-from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult, refused
+from groundwire.tools import (
+    OpenPageToolResult,
+    Tool,
+    ToolResult,
+    WebSearchToolResult,
+    local_search_tool,
+    open_page_tool,
+    refused,
+    web_search_tool,
+)
 
 if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
@@ -36,11 +45,13 @@ class Session:
     """
 
     def __init__(self, web: Web, name: str | None) -> None:
-        from groundwire.tools.permissions import Permission, guarded_tools
+        from groundwire.tools.permissions import Permission, guarded
 
         # Who would be asked sits at the host, which asks before it calls; what the settings deny is denied here too.
         permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
-        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in guarded_tools(web, permission)}
+        search = local_search_tool(web) if web.settings.search.local.tool == "search" else web_search_tool(web)
+        tools = (guarded(tool, permission) for tool in (search, open_page_tool(web)))
+        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._web = web
         self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
         self._pages: OrderedDict[str, str] = OrderedDict()
@@ -58,7 +69,7 @@ class Session:
         return tuple(reversed(self._pages.items()))
 
     async def reset(self) -> None:
-        """Begin anew: the budget is whole, numbers begin at 1, and nothing was found or opened."""
+        """Reset the session: nothing is spent, found or opened, and citation numbers begin at 1."""
         await self._web.reset_session()
         self._searches.clear()
         self._pages.clear()
@@ -100,9 +111,9 @@ class Sessions:
     Args:
         settings: What is in force.
         alone: Whether there is but one client, whose session is that of the settings.
-        complain: Is told what is wrong with the settings, before the first call is.
+        complain: Called with each problem of the settings, before the first call.
         web: A `Web` to use instead; it stays the caller's to close.
-        whose: Gives the web as it is for who makes an HTTP request.
+        web_for: Returns the web as the caller of an HTTP request may use it.
     """
 
     def __init__(
@@ -112,7 +123,7 @@ class Sessions:
         alone: bool,
         complain: Callable[[str], None] = _logger.error,
         web: Web | None = None,
-        whose: Callable[[Any], Web] | None = None,
+        web_for: Callable[[Any], Web] | None = None,
     ) -> None:
         self.settings = settings
         self._complain = complain
@@ -120,7 +131,7 @@ class Sessions:
         self._lock = asyncio.Lock()
         self._web = web
         self._owned = web is None
-        self._whose = whose
+        self._web_for = web_for
         self._known: OrderedDict[tuple[Owner, str], Session] = OrderedDict()
         self._warming: asyncio.Task[None] | None = None
 
@@ -135,8 +146,8 @@ class Sessions:
             ConfigurationError: the settings are wrong.
         """
         web = await self._made()
-        if self._whose is not None and request is not None:
-            web = self._whose(request.scope)
+        if self._web_for is not None and request is not None:
+            web = self._web_for(request.scope)
         now, place = time.monotonic(), (web.owner, key)
         found = self._known.pop(place, None)
         idle = web.settings.session.idle_timeout or math.inf

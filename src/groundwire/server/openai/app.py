@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -34,7 +34,7 @@ __all__ = ["Proxy"]
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
 _PRIVATE = 32_000_000  # bytes in this process of conversations of which nothing may be kept
 _ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
-_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Proxy:
@@ -127,15 +127,15 @@ class Proxy:
         await answer_whole(_whole(asked), scope, receive, send)
 
     def _context_of(self, scope: Scope) -> HandlerContext:
-        """Return the context as it is for whoever asks."""
+        """Return the caller's context."""
         tenant, context = tenant_of(scope), self._context
         if tenant is None:
             return context
         session = tenant.session(context.session) if context.session else None
         return replace(context, web=tenant.narrow(context.web), session=session)
 
-    async def pass_by(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on that is none of ours, and its answer back as it comes."""
+    async def forward(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request to the model server unchanged, and stream its response back."""
         request = Request(scope, receive)
         try:
             data = await _body(request)
@@ -176,7 +176,7 @@ class _Passing:
         self._proxy = proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await until_done(self._proxy.pass_by, scope, receive, send)
+        await until_done(self._proxy.forward, scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ def _harmless(method: str, path: str) -> bool:
 
 
 def _owner(request: Request, scope: Scope) -> str:
-    """Return who asks: the holder of a key of the gateway, and of one of the model server."""
+    """Return the caller: the tenant of the gateway's key together with the model server's key."""
     tenant = tenant_of(scope)
     own = "" if tenant is None else tenant.id
     key = request.headers.get("authorization") or request.headers.get("x-api-key", "")
@@ -251,7 +251,7 @@ def _object(data: bytes) -> dict[str, Any]:
     return body
 
 
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 def _wrong(error: GroundwireError) -> Response:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 from starlette.responses import Response
@@ -310,7 +310,7 @@ class CompletionHandler(ABC):
         return []
 
 
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 _LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 is no limit
 
 
@@ -339,7 +339,7 @@ def merged(values: Sequence[Any]) -> Any:
 
 
 def _permission(context: HandlerContext) -> Permission:
-    """Return the operator's rules. Who serves the proxy allows what no rule speaks of; there is nobody here to ask."""
+    """Return the operator's rules. What no rule covers is allowed, as the proxy has no one to ask."""
     rules = context.web.settings.permission
     if rules.default == "confirm":
         rules = rules.model_copy(update={"default": "allow"})

@@ -1,0 +1,261 @@
+/**
+ * A client of the Groundwire server's `/v1`, by `fetch` alone: for Node, Bun, Deno and browsers.
+ *
+ * @module
+ */
+
+import type {
+  Attempt,
+  JsonObject,
+  LocalSearchToolResult,
+  OpenPageToolResult,
+  Page,
+  PagesRequest,
+  PrepareQuery,
+  Problem,
+  ProvidersReply,
+  ResolveReply,
+  ResolveRequest,
+  SearchRequest,
+  SearchResponse,
+  SessionReply,
+  VerifyReply,
+  VerifyRequest,
+  WebSearchToolResult,
+} from "./api.js";
+
+export type * from "./api.js";
+export { open_page, web_search } from "./api.js";
+
+/** Where the server is, and how it is called. */
+export interface GroundwireOptions {
+  /** Where it listens; by default `http://127.0.0.1:8780`. */
+  baseUrl?: string;
+  /** A key of the server; none is needed on loopback as long as it has none. */
+  apiKey?: string;
+  /** The session of every call that names none: it has a budget, and citation numbers that go on. */
+  session?: string;
+  /** What is called in the place of the global `fetch`. */
+  fetch?: typeof fetch;
+}
+
+/** What ends a call, and who hears of its progress. */
+export interface CallOptions {
+  /** Ends the call. */
+  signal?: AbortSignal | undefined;
+}
+
+/** The same, for a call that tells of its attempts. */
+export interface WatchOptions extends CallOptions {
+  /** Is called for every provider that is asked, as it happens. */
+  onAttempt?: (event: AttemptEvent) => void;
+}
+
+/** A provider is asked, or has answered. */
+export type AttemptEvent =
+  | { type: "attempt_started"; provider: string }
+  | { type: "attempt_finished"; attempt: Attempt };
+
+/** The result of each tool. */
+export interface ToolResults {
+  web_search: WebSearchToolResult;
+  open_page: OpenPageToolResult;
+  search: LocalSearchToolResult;
+}
+
+/** A call that failed; a network failure has the status 0. */
+export class GroundwireError extends Error {
+  /** The HTTP status, or 0. */
+  readonly status: number;
+  /** What kind of failure it is, such as `invalid_request` or `all_providers_failed`. */
+  readonly code: string;
+  /** The argument that is wrong, when one is. */
+  readonly field: string | null;
+  /** Seconds after which another attempt may help, when that is known. */
+  readonly retryAfter: number | null;
+  /** Every provider that was asked. */
+  readonly attempts: Attempt[];
+
+  constructor(status: number, problem: Problem, options?: ErrorOptions) {
+    super(problem.message, options);
+    this.name = "GroundwireError";
+    this.status = status;
+    this.code = problem.code;
+    this.field = problem.field;
+    this.retryAfter = problem.retry_after;
+    this.attempts = problem.attempts;
+  }
+}
+
+/** A Groundwire server. */
+export class Groundwire {
+  readonly #base: string;
+  readonly #key: string | undefined;
+  readonly #session: string | undefined;
+  readonly #fetch: typeof fetch;
+
+  constructor(options: GroundwireOptions = {}) {
+    this.#base = (options.baseUrl ?? "http://127.0.0.1:8780").replace(/\/+$/, "");
+    this.#key = options.apiKey;
+    this.#session = options.session;
+    this.#fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
+  }
+
+  /** Search the web. */
+  search(request: SearchRequest | string, options: WatchOptions = {}): Promise<SearchResponse> {
+    const asked = typeof request === "string" ? { query: request } : request;
+    return this.#post("/v1/search", this.#named(asked), options);
+  }
+
+  /** Read one page as Markdown; a page that cannot be read is an error. */
+  async openPage(request: (PagesRequest & { url: string }) | string, options: WatchOptions = {}): Promise<Page> {
+    const asked: PagesRequest = typeof request === "string" ? { url: request } : request;
+    const { pages } = await this.#post<{ pages: [Page] }>("/v1/pages", this.#named(asked), options);
+    return pages[0];
+  }
+
+  /** Read several pages; those that cannot be read have `status` "error". */
+  async openPages(request: (PagesRequest & { urls: string[] }) | string[], options: WatchOptions = {}): Promise<Page[]> {
+    const asked: PagesRequest = Array.isArray(request) ? { urls: request } : request;
+    return (await this.#post<{ pages: Page[] }>("/v1/pages", this.#named(asked), options)).pages;
+  }
+
+  /** Check each sentence of an answer against the pages that it cites. */
+  verify(request: VerifyRequest, options: CallOptions = {}): Promise<VerifyReply> {
+    return this.#post("/v1/verify", request.sources ? request : this.#named(request), options);
+  }
+
+  /** Who searches and reads: whether they are configured and well, and what they cost. */
+  providers(options: CallOptions = {}): Promise<ProvidersReply> {
+    return this.#json("GET", "/v1/providers", undefined, options);
+  }
+
+  /** What a session has used and was shown. */
+  session(id: string, options: CallOptions = {}): Promise<SessionReply> {
+    return this.#json("GET", `/v1/sessions/${encodeURIComponent(id)}`, undefined, options);
+  }
+
+  /** Reset a session: its budget is whole, its citation numbers begin at 1. Returns what it had used. */
+  resetSession(id: string, options: CallOptions = {}): Promise<SessionReply> {
+    return this.#json("DELETE", `/v1/sessions/${encodeURIComponent(id)}`, undefined, options);
+  }
+
+  /** Decide who searches for a model: its own API, or our tools. */
+  resolve(request: ResolveRequest, options: CallOptions = {}): Promise<ResolveReply> {
+    return this.#post("/v1/resolve", request, options);
+  }
+
+  /** Return a request to a model API with one way to search in it: the API's own, or our function tool. */
+  prepare(body: JsonObject, how: PrepareQuery, options: CallOptions = {}): Promise<JsonObject> {
+    return this.#post(`/v1/prepare${query({ ...how })}`, body, options);
+  }
+
+  /** Call a tool with the arguments that a model wrote; what goes wrong is said in the result. */
+  callTool<Name extends keyof ToolResults>(
+    name: Name,
+    args: JsonObject,
+    options: CallOptions = {},
+  ): Promise<ToolResults[Name]> {
+    return this.#post(`/v1/tools/${name}${query({ session: this.#session })}`, args, options);
+  }
+
+  /**
+   * Call a tool and return the text for a model, in which everything from the web is fenced. It never rejects but when
+   * the signal aborts: what goes wrong is said in the text.
+   */
+  async toolText(name: keyof ToolResults, args: JsonObject, options: CallOptions = {}): Promise<string> {
+    try {
+      const path = `/v1/tools/${name}${query({ session: this.#session })}`;
+      return await (await this.#call("POST", path, args, "text/plain", options)).text();
+    } catch (error) {
+      if (options.signal?.aborted || !(error instanceof GroundwireError)) throw error;
+      return `${name} failed: ${error.message}`;
+    }
+  }
+
+  #named<T extends { session?: string | null }>(request: T): T {
+    return this.#session === undefined ? request : { session: this.#session, ...request };
+  }
+
+  async #post<T>(path: string, body: object, options: WatchOptions): Promise<T> {
+    if (!options.onAttempt) return this.#json("POST", path, body, options);
+    const response = await this.#call("POST", path, body, "text/event-stream", options);
+    for await (const [event, data] of events(response)) {
+      if (event === "attempt_started") options.onAttempt({ type: event, provider: data.provider });
+      else if (event === "attempt_finished") options.onAttempt({ type: event, attempt: data });
+      else if (event === "result") return data;
+      else if (event === "error") throw new GroundwireError(response.status, data.error);
+    }
+    throw unreachable(`The answer of ${this.#base}${path} ended before its result.`);
+  }
+
+  async #json<T>(method: string, path: string, body: object | undefined, options: CallOptions): Promise<T> {
+    return (await (await this.#call(method, path, body, "application/json", options)).json()) as T;
+  }
+
+  async #call(
+    method: string,
+    path: string,
+    body: object | undefined,
+    accept: string,
+    { signal }: CallOptions,
+  ): Promise<Response> {
+    const headers: Record<string, string> = { Accept: accept };
+    if (this.#key) headers["Authorization"] = `Bearer ${this.#key}`;
+    if (body) headers["Content-Type"] = "application/json";
+    const init: RequestInit = { method, headers, signal: signal ?? null };
+    let response: Response;
+    try {
+      response = await this.#fetch(this.#base + path, body ? { ...init, body: JSON.stringify(body) } : init);
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      throw unreachable(`No Groundwire server answers at ${this.#base}. Start it with: groundwire serve`, error);
+    }
+    if (!response.ok) throw await failure(response);
+    return response;
+  }
+}
+
+function query(parameters: Record<string, unknown>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== null);
+  const encoded = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return encoded && `?${encoded}`;
+}
+
+function unreachable(message: string, cause?: unknown): GroundwireError {
+  return new GroundwireError(0, { code: "unreachable", message, field: null, retry_after: null, attempts: [] }, { cause });
+}
+
+async function failure(response: Response): Promise<GroundwireError> {
+  const text = await response.text();
+  try {
+    return new GroundwireError(response.status, JSON.parse(text).error);
+  } catch {
+    const message = `${response.url} answered with status ${response.status}, and it is no Groundwire server.`;
+    return new GroundwireError(response.status, { ...EMPTY, code: "unexpected_response", message });
+  }
+}
+
+const EMPTY = { field: null, retry_after: null, attempts: [] };
+
+/** Server-sent events, as far as the server uses them. */
+async function* events(response: Response): AsyncGenerator<[string, any]> {
+  const decoder = new TextDecoder();
+  const reader = response.body!.getReader();
+  let text = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      text += decoder.decode(value, { stream: !done });
+      const pieces = text.split("\n\n");
+      text = pieces.pop()!;
+      for (const piece of pieces) {
+        const fields = new Map(piece.split("\n").map((line) => [line.split(":", 1)[0], line.replace(/^\w*: ?/, "")]));
+        if (fields.has("event")) yield [fields.get("event")!, JSON.parse(fields.get("data") ?? "null")];
+      }
+      if (done) return;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,134 @@
+"""Tools and hosted search for hosts in any language: call a tool, decide who searches, prepare a model request."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import Request
+
+from groundwire.hosted import plan, prepare
+from groundwire.hosted.api_capabilities import load_matrix
+from groundwire.hosted.requirements import Needs
+from groundwire.server.api.context import Caller
+from groundwire.server.api.endpoint import read_json
+from groundwire.server.api.error_body import failed, invalid
+from groundwire.server.api.request_models import (
+    JsonObject,
+    PrepareCall,
+    PrepareQuery,
+    ResolveRequest,
+    ToolCall,
+    ToolName,
+    ToolQuery,
+)
+from groundwire.tools import ToolResult, local_search_tool, open_page_tool, web_search_tool
+from groundwire.tools.definitions import local_search_definition, web_search_definition
+from groundwire.tools.permissions import Permission, guarded
+
+__all__ = ["ResolveReply", "call_tool", "prepared", "read_prepare", "read_tool", "resolve"]
+
+_A = TypeVar("_A", bound=BaseModel)
+
+
+class ResolveReply(BaseModel):
+    """Who searches for a model."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    provider: str
+    """The model provider."""
+    model: str
+    """The model."""
+    path: Literal["native", "local"]
+    """Whether the model API searches by itself, or the model calls our tool."""
+    tool: str
+    """The type of the hosted tool; empty where there is none."""
+    reason: str
+    """Why, as a sentence."""
+    warnings: tuple[str, ...] = ()
+    """What an operator should know."""
+
+
+async def resolve(caller: Caller, asked: ResolveRequest) -> ResolveReply:
+    """Decide who searches for a model."""
+    row = load_matrix().api_or_local(asked.provider)
+    made = plan(row, asked.model, asked.mode, _needs(caller), settings=caller.web.settings)
+    return ResolveReply(
+        provider=row.provider,
+        model=made.model,
+        path=made.path,
+        tool=made.tool,
+        reason=made.reason,
+        warnings=made.warnings,
+    )
+
+
+async def prepared(caller: Caller, asked: PrepareCall) -> JsonObject:
+    """Put one way to search into a request to a model API."""
+    settings = caller.web.settings
+    given = {"web_search": web_search_definition, "search": local_search_definition}
+    row = load_matrix().api_or_local(asked.provider, asked.body)
+    made = prepare(
+        asked.body,
+        row,
+        model=asked.model,
+        mode=asked.mode,
+        needs=_needs(caller),
+        settings=settings,
+        tools=(given[asked.tool](settings),) if asked.tool else (),
+        add=asked.tool is not None,
+    )
+    return JsonObject.model_construct(root=dict(made))
+
+
+def _needs(caller: Caller) -> Needs:
+    """Return what a caller's key lets a search find."""
+    if caller.tenant is None:
+        return Needs()
+    limits = caller.tenant.limits
+    return Needs(allowed_domains=limits.allowed_domains, blocked_domains=limits.blocked_domains)
+
+
+async def call_tool(caller: Caller, asked: ToolCall) -> ToolResult:
+    """Call a tool; whatever goes wrong is said in its result, which a model reads."""
+    web = caller.session(asked.session)
+    # The host asks its user before it calls; what the settings deny is denied here too.
+    permission = Permission(web.settings.permission, ask=lambda _: True, session=asked.session)
+    make = {"web_search": web_search_tool, "open_page": open_page_tool, "search": local_search_tool}[asked.name]
+    return await guarded(make(web), permission).call(**asked.arguments)
+
+
+def read_tool(request: Request, body: bytes) -> ToolCall:
+    """Return which tool a request calls, and with what.
+
+    Raises:
+        Failed: there is no such tool, or the arguments are no JSON object.
+    """
+    name = request.path_params["name"]
+    if name not in get_args(ToolName):
+        raise failed(404, "no_such_tool", f"There is no such tool; there are {', '.join(get_args(ToolName))}.")
+    arguments = read_json(JsonObject, request, body).root
+    return ToolCall.model_construct(**_queried(ToolQuery, request).model_dump(), name=name, arguments=arguments)
+
+
+def read_prepare(request: Request, body: bytes) -> PrepareCall:
+    """Return the request to a model API that a body is, and how it is to be prepared.
+
+    Raises:
+        Failed: it is no JSON object, or the query is wrong.
+    """
+    given = read_json(JsonObject, request, body).root
+    return PrepareCall.model_construct(**_queried(PrepareQuery, request).model_dump(), body=given)
+
+
+def _queried(model: type[_A], request: Request) -> _A:
+    """Return the query of a request.
+
+    Raises:
+        Failed: something in it is wrong.
+    """
+    try:
+        return model.model_validate_strings(dict(request.query_params))
+    except ValidationError as error:
+        raise invalid(error) from None
