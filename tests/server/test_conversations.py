@@ -32,7 +32,7 @@ _ROW = re.compile(r"^(\d+)\. .*\n   URL:", re.MULTILINE)
 
 
 class NewPages:
-    """Finds pages that nobody has found before."""
+    """Finds new pages each time."""
 
     name = "new"
     capabilities = Capabilities(search=True)

@@ -72,7 +72,7 @@ def refusal_of(error: Exception) -> HostedError | None:
     """Return the refusal of an API that a client library raised; None for everything else.
 
     Args:
-        error: An exception of the openai, anthropic or google-genai SDK, of an HTTP library, or of ours.
+        error: An exception of the openai, anthropic or google-genai SDK, of an HTTP library, or Groundwire's own.
     """
     response = getattr(error, "response", None)
     for name in ("status_code", "status", "code"):

@@ -32,7 +32,7 @@ from groundwire.web import Web
 __all__ = ["Proxy"]
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
-_PRIVATE = 32_000_000  # bytes in this process of conversations of which nothing may be kept
+_PRIVATE = 32_000_000  # bytes in this process of conversations that must not be stored
 _ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 

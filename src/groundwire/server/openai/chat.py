@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from starlette.responses import Response
 
@@ -29,7 +29,7 @@ __all__ = ["ChatHandler"]
 _BETWEEN = "\n\n"  # the texts of two rounds
 _THINKING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 _HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 @dataclass(slots=True)
@@ -304,7 +304,7 @@ class ChatHandler(CompletionHandler):
         return _BETWEEN + text if name in self._ever else text
 
     def _client_calls(self, entries: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return the pieces of the client's calls; those of ours, and of functions that nobody gave, are left out."""
+        """Return the pieces of the client's calls, without those of the proxy's tools and of invented ones."""
         made: list[dict[str, Any]] = []
         for entry in entries:
             if not isinstance(entry, dict):

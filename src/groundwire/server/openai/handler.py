@@ -59,7 +59,7 @@ class HandlerContext:
     upstream: Upstream
     """The model server."""
     private: Store
-    """Takes the place of the store for clients of whom nothing may be kept."""
+    """Replaces the store for clients whose data must not be stored."""
     tools: tuple[Tool, ...]
     """Our tools, for their names."""
     session: str | None = None
@@ -81,7 +81,7 @@ class CompletionHandler(ABC):
         context: What all requests share.
         body: The request.
         headers: Its headers, as they go on to the model server.
-        owner: Names who asks; stored conversations are found by no other.
+        owner: Names the caller; no other caller finds the stored conversations.
         conversation: What the client calls the conversation; empty is nothing.
 
     Raises:
@@ -161,7 +161,7 @@ class CompletionHandler(ABC):
 
     @abstractmethod
     async def restored(self) -> list[Any]:
-        """Return the conversation with what is kept of it put back; sets `run` to the run that goes on."""
+        """Return the conversation with its stored runs restored; sets `run` to the run that continues."""
 
     @abstractmethod
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:

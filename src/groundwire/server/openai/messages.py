@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from starlette.responses import Response
 
@@ -29,7 +29,7 @@ from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchTool
 __all__ = ["CountTokensHandler", "MessagesHandler"]
 
 _SEARCH, _FETCH = "web_search_", "web_fetch_"
-_SERVER_NAMES = {"web_search": "web_search", "open_page": "web_fetch"}
+_SERVER_NAMES: Final[Mapping[str, str]] = {"web_search": "web_search", "open_page": "web_fetch"}
 _OURS = "srvtoolu_gw_"
 _CITED = 150  # characters of a quotation, as of the API's own
 _OVER = "Search limit reached"
@@ -140,7 +140,7 @@ class MessagesHandler(CompletionHandler):
         return answer
 
     def told(self, event: LoopEvent) -> None:
-        """Show a call of ours as the API shows its own."""
+        """Show a call of the proxy's tools as the API shows its own."""
         name = _SERVER_NAMES[event.call.name]
         id_ = f"{_OURS}{event.call.id}"
         if isinstance(event, CallStarted):
@@ -314,7 +314,7 @@ def _numbers(messages: object) -> Iterator[tuple[int, str]]:
 
 
 def _with_marks(block: Any) -> Any:
-    """Return a text with marks in the place of its citations."""
+    """Return a text whose citations are written as marks."""
     if _type(block) != "text" or not block.get("citations"):
         return block
     opened = [_opened(one.get("encrypted_index")) for one in block["citations"] if isinstance(one, Mapping)]
