@@ -8,7 +8,7 @@ import pytest
 
 from groundwire.tools.rendering import fence
 
-_SHAPE = re.compile(r"(.*)\n<(web_content_[0-9a-f]{16})>\n(.*)\n</\2>", re.DOTALL)
+_SHAPE = re.compile(r"(.*)\n<(web_content_[0-9]{20})>\n(.*)\n</\2>", re.DOTALL)
 
 
 @pytest.mark.req("B11")

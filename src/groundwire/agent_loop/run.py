@@ -208,7 +208,7 @@ class _Loop:
                 if answer is not None and answer.finish == "failed" and self._falls_back(answer.error):
                     continue
                 if answer is None:
-                    spent = "The session may search no more, and the API wants to go on searching."
+                    spent = "The session's search limit is reached, and the API requires further searches."
                     return self.ended("budget", spent)
             else:
                 answer = await self._ask(request)

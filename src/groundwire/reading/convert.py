@@ -35,6 +35,7 @@ __all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "rea
 
 _PRETTY: Final = 200_000  # characters of JSON that are reformatted; more would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
+_NOTED: Final = 5_000  # characters at both ends of JSON, one of which says that it is a notebook
 _SECONDS: Final = 15.0  # for a file of many pages, without a deadline
 _ODD: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -129,9 +130,9 @@ def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> E
         return Extracted(title=title, content=content, cut=cut, warnings=hygiene_warnings(counts))
     if kind in {"json", "notebook"}:
         text = json_to_markdown(text)
-    elif kind in {"source", "xml"}:
+    elif kind in {"source", "xml", "svg"}:
         text = clean(text)
-        text = fence(text, "xml" if kind == "xml" else language) if text else ""
+        text = fence(text, language if kind == "source" else "xml") if text else ""
     else:
         text = strip_controls(text).rstrip()
     text, counts = strip_invisible(text)
@@ -143,8 +144,12 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
     """Return a text whose parts can be told apart as Markdown; None when it is none."""
     if kind == "delimited":
         return read_delimited(text)
-    if kind == "notebook":
+    if kind == "notebook" or (kind == "json" and '"nbformat"' in text[:_NOTED] + text[-_NOTED:]):
         return read_notebook(text)
+    if kind in {"subtitles", "svg"}:
+        from groundwire.reading.documents.simple_formats import read_subtitles, read_svg
+
+        return read_subtitles(text) if kind == "subtitles" else read_svg(text)
     if kind not in {"xml", "json"}:
         return None
     from groundwire.reading.documents.feeds import is_json_feed, read_feed, read_json_feed

@@ -145,7 +145,7 @@ def open_page_definition(settings: Settings) -> ToolDefinition:
                         "type": "string",
                         "description": "Read on: a next_cursor, #3 for section 3, or @5120 for a position",
                     },
-                    "find": {"type": "string", "description": "Return the places where these exact words stand"},
+                    "find": {"type": "string", "description": "Return the matches of these exact words"},
                     "max_length": {
                         "type": "integer",
                         "minimum": 1,

@@ -54,7 +54,6 @@ __all__ = [
 _logger = logging.getLogger(__name__)
 
 _BRIEF = 800  # tokens; with fewer the list of sections would take too much of them
-_MARK_ROOM = "-" + 3 * " 0a1b2c3d4e"  # what one random mark may take more than another
 _INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
 
 
@@ -132,7 +131,7 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
         brief = asked.max_tokens is not None and asked.max_tokens < _BRIEF
 
         def around(page: Page) -> str:
-            return render_text(opened(page, brief=brief)) + _MARK_ROOM
+            return render_text(opened(page, brief=brief))
 
         page = await web.open_page(**asked.model_dump(), context=around)
     except ValidationError as error:

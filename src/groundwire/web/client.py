@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self, Unpack, get_args
@@ -27,8 +28,7 @@ from groundwire.models.validators import (
     time_range_of,
 )
 from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.reading.passages.token_budget import CountTokens
-from groundwire.reading.passages.view import Around, check_ask
+from groundwire.reading.passages.view import Around, CountTokens, Ranker, check_ask
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.calls import CacheMode
 from groundwire.routing.hedging_policy import Strategy
@@ -70,6 +70,7 @@ class Web(SessionView):
         replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names, instead of the system.
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default they are bounded from above.
+        ranker: Takes a query and texts of a page, and returns a score for each; it runs in a thread.
 
     Raises:
         ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
@@ -88,6 +89,7 @@ class Web(SessionView):
         replay: str | Path | None = None,
         resolver: Resolver | None = None,
         count_tokens: CountTokens | None = None,
+        ranker: Ranker | None = None,
     ) -> None:
         self.settings = settings = load() if settings is None else settings
         self._resources = Resources(
@@ -106,7 +108,7 @@ class Web(SessionView):
         self._open_pages = self._resources.open_pages
         self._quota = None
         self._provider_names: tuple[str, ...] | None = None
-        self._count_tokens = count_tokens
+        self._check_ask = partial(check_ask, count_tokens=count_tokens, ranker=ranker)
         self._is_view = False
         self._keep = True
         name = settings.session.id
@@ -246,14 +248,13 @@ class Web(SessionView):
         """
         if aliases:
             return await self.open_page(**canonical(Web.open_page, locals(), OPEN_PAGE))
-        selection = check_ask(
+        selection = self._check_ask(
             query=query,
             cursor=cursor,
             find=find,
             max_length=max_length,
             max_tokens=max_tokens,
             usual=self.settings.read.max_length,
-            count_tokens=self._count_tokens,
             around=context,
         )
         check_url("url", url)
@@ -294,13 +295,12 @@ class Web(SessionView):
         Raises:
             InvalidRequest: an argument is wrong. Closed.
         """
-        selection = check_ask(
+        selection = self._check_ask(
             query=query,
             find=find,
             max_length=max_length,
             max_tokens=max_tokens,
             usual=self.settings.read.max_length,
-            count_tokens=self._count_tokens,
         )
         checked = check_urls(urls)
         limit = asyncio.Semaphore(check_int("at_once", at_once, 1, 16))

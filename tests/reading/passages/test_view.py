@@ -156,6 +156,27 @@ class TestFind:
         assert find_all("see [the old mill](https://x.example/a) today", "old mill today")
         assert not find_all("the oldmill", "old mill")
 
+    @pytest.mark.parametrize(
+        ("text", "wanted"),
+        [
+            ("Caf\u00e9-Besuch", "cafe-besuch"),
+            ("Cafe\u0301-Besuch", "cafe-besuch"),
+            ("cafe besuch", "CAF\u00c9 Besuch"),
+            ("\uff27\uff30\uff34\uff0d\uff15 \uff08\u65b0\uff09", "GPT\uff0d5 (\u65b0)"),
+            ("GPT 5", "\uff27\uff30\uff34 \uff15"),
+            ("\uff76\uff92\uff97", "\u30ab\u30e1\u30e9"),
+            ("\u0415\u0449\u0451 \u0440\u0430\u0437", "\u0435\u0449\u0435 \u0440\u0430\u0437"),
+            ("\u1f08\u03b8\u1fc6\u03bd\u03b1\u03b9", "\u0391\u03b8\u03b7\u03bd\u03b1\u03b9"),
+        ],
+    )
+    def test_accents_and_width_do_not_matter(self, text: str, wanted: str) -> None:
+        (match,) = find_all(f"x {text} y", wanted)
+        assert (match.start, match.end) == (2, 2 + len(text))
+
+    def test_other_letters_do_matter(self) -> None:
+        assert not find_all("the cafh", "caf\u00e9")
+        assert not find_all("\u304c", "\u304b")
+
     def test_every_match_is_reached(self) -> None:
         text = manual()
         expected = [match.start() for match in re.finditer("Paragraph 3", text)]

@@ -10,7 +10,9 @@ from groundwire.reading.extracted import Extracted, UnreadableDocument
 
 __all__ = ["FILES", "read_file"]
 
-FILES: Final[frozenset[KindName]] = frozenset({"pdf", "word", "slides", "sheet", "opendocument", "epub"})
+FILES: Final[frozenset[KindName]] = frozenset(
+    {"pdf", "word", "slides", "sheet", "opendocument", "epub", "mail", "rtf", "archive"}
+)
 """The kinds that are files of bytes; they are read in a process of their own, whatever their size."""
 
 _PARTS: Final[Mapping[KindName, bytes]] = {
@@ -27,6 +29,9 @@ _NAMES: Final[Mapping[KindName, str]] = {
     "sheet": "a spreadsheet",
     "opendocument": "an OpenDocument file",
     "epub": "an EPUB book",
+    "mail": "an e-mail message",
+    "rtf": "an RTF document",
+    "archive": "a ZIP archive",
 }
 
 
@@ -78,6 +83,10 @@ def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
         from groundwire.reading.documents.opendocument import read_opendocument
 
         return read_opendocument(body)
+    if kind in {"mail", "rtf", "archive"}:
+        from groundwire.reading.documents.simple_formats import list_archive, read_mail, read_rtf
+
+        return read_mail(body, url) if kind == "mail" else read_rtf(body) if kind == "rtf" else list_archive(body)
     from groundwire.reading.documents.epub import read_epub
 
     return read_epub(body, url)

@@ -13,7 +13,7 @@ from lxml import etree
 
 from groundwire.reading.documents.office_package import MAX_ELEMENTS, local_name, parse_xml
 from groundwire.reading.extract import fragment_to_markdown
-from groundwire.reading.extracted import Extracted
+from groundwire.reading.extracted import MAX_CONTENT, Extracted
 from groundwire.reading.markdown.escaping import escape_text
 from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import strip_controls
@@ -23,8 +23,7 @@ __all__ = ["is_json_feed", "read_feed", "read_json_feed"]
 
 _MAX_ENTRIES: Final = 200
 _MAX_ADDRESSES: Final = 5_000
-_MAX_SUMMARY: Final = 1_500  # characters of an entry; the rest is at its address
-_MAX_MARKUP: Final = 100_000  # characters of an entry's HTML
+_MAX_MARKUP: Final = 200_000  # characters of an entry's HTML
 _JSON_FEED: Final = "https://jsonfeed.org/version/"
 _UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": "", "\t": ""}
 
@@ -88,15 +87,15 @@ def read_json_feed(text: str, url: str) -> Extracted | None:
 def _feed(title: str, about: str, entries: Sequence[_FeedEntry], url: str, language: str) -> Extracted:
     removed: Counter[str] = Counter()
     parts = [f"# {escape_text(title)}" if title else "", _summary(about, url, removed)]
+    size = 0
     for entry in entries[:_MAX_ENTRIES]:
         label = escape_text(entry.title or "Untitled", in_label=True)
         address = "".join(_UNSAFE.get(letter, letter) for letter in urljoin(url, entry.link)) if entry.link else ""
         parts.append(f"## [{label}]({address})" if address else f"## {label}")
         said = [part for part in (iso_date(entry.date), escape_text(entry.author)) if part]
-        parts += [
-            " \u00b7 ".join(said),
-            _summary(entry.body, (entry.link and urljoin(url, entry.link)) or url, removed),
-        ]
+        text = _summary(entry.body, (entry.link and urljoin(url, entry.link)) or url, removed, MAX_CONTENT - size)
+        size += len(text)
+        parts += [" \u00b7 ".join(said), text]
     warnings = []
     if len(entries) > _MAX_ENTRIES:
         warnings.append(f"the feed has {len(entries):,} entries; the first {_MAX_ENTRIES} are shown")
@@ -114,13 +113,16 @@ def _feed(title: str, about: str, entries: Sequence[_FeedEntry], url: str, langu
     )
 
 
-def _summary(markup: str, url: str, removed: Counter[str]) -> str:
+def _summary(markup: str, url: str, removed: Counter[str], room: int = MAX_CONTENT) -> str:
     markup = markup.strip()
     if not markup:
         return ""
+    if room <= 0:
+        removed["cut"] += 1
+        return ""
     markdown = fragment_to_markdown(markup[:_MAX_MARKUP], url, removed)
-    short = truncate(markdown, _MAX_SUMMARY)
-    removed["cut"] += len(short) < len(markdown)
+    short = truncate(markdown, room)
+    removed["cut"] += len(short) < len(markdown) or len(markup) > _MAX_MARKUP
     return _no_headings(short)
 
 

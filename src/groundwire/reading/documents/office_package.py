@@ -97,6 +97,10 @@ class SafeZip:
         self._entries = {entry.filename: entry for entry in entries}
         self._left = _MAX_TOTAL
 
+    def sizes(self) -> list[tuple[str, int]]:
+        """Return the names of the parts and their sizes, unpacked, in bytes."""
+        return [(name, entry.file_size) for name, entry in self._entries.items()]
+
     def __contains__(self, part: str) -> bool:
         return part in self._entries
 

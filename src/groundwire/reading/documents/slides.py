@@ -45,12 +45,15 @@ def read_slides(body: bytes) -> Extracted:
         if slide.get("show") in {"0", "false"}:
             removed["hidden"] += 1
             continue
-        heading, blocks = _slide(slide, archive.relations(name))
+        relations = archive.relations(name)
+        heading, blocks = _slide(slide, relations)
         title = title or heading
         parts.append(f"[slide {number}]")
         if heading:
             parts.append(f"## {escape_text(heading)}")
         parts += blocks
+        note = next((part for part in relations.values() if part.startswith("ppt/notesSlides/")), "")
+        parts += _notes(archive.xml(note)) if note else ()
     said = read_properties(archive.xml("docProps/core.xml"))
     warnings = []
     if removed["hidden"]:
@@ -93,6 +96,15 @@ def _slide(slide: etree._Element, relations: dict[str, str]) -> tuple[str, list[
             ]
             blocks.append(to_table(rows))
     return title, [block for block in blocks if block]
+
+
+def _notes(page: etree._Element | None) -> Iterator[str]:
+    """Yield what the speaker wrote below a slide."""
+    for shape in page.iter() if page is not None else ():
+        if local_name(shape) != "sp" or _placeholder(shape) != "body" or _is_hidden(shape):
+            continue
+        if said := "\n".join(_paragraphs(shape, {}, listed=False)).strip():
+            yield f"Notes: {said}"
 
 
 def _paragraphs(shape: etree._Element, relations: dict[str, str], *, listed: bool) -> Iterator[str]:

@@ -27,8 +27,6 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
     (8, b"WEBP", "a WebP image"),
     (8, b"WAVE", "a WAV recording"),
     (8, b"AVI ", "an AVI video"),
-    (0, b"PK\x03\x04", "a ZIP archive"),
-    (0, b"PK\x05\x06", "a ZIP archive"),
     (0, b"\x1f\x8b\x08", "a gzip archive"),
     (0, b"BZh", "a bzip2 archive"),
     (0, b"\xfd7zXZ\x00", "an xz archive"),
@@ -57,7 +55,6 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
     (0, b"MM\x00*", "a TIFF image"),
     (0, b"SQLite format 3\x00", "a SQLite database"),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document"),
-    (0, b"{\\rtf", "an RTF document"),
     (0, b"%!PS", "a PostScript document"),
 )
 """Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
@@ -87,6 +84,11 @@ _DESCRIPTIONS: Final[Mapping[KindName, str]] = {
     "sheet": "a spreadsheet",
     "opendocument": "an OpenDocument text or presentation",
     "epub": "an EPUB book",
+    "mail": "an e-mail message",
+    "rtf": "an RTF document",
+    "subtitles": "a file of subtitles",
+    "svg": "an SVG drawing",
+    "archive": "a ZIP archive",
     "binary": "a binary file",
 }
 _SNIFFED: Final = 1_024  # bytes; the MIME Sniffing Standard looks at 1,445
@@ -102,7 +104,7 @@ _XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
-    {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html"}
+    {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html", "mail", "subtitles", "svg"}
 )
 _TEXT_CONTROLS: Final = frozenset(b"\t\n\x0b\x0c\r\x1b\x08")
 
@@ -158,6 +160,10 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
         return Kind(kind, _DESCRIPTIONS[kind])
     if body.startswith(_OLE) and (announced == "sheet" or kind_of_address(url) == "sheet"):
         return Kind("sheet", _DESCRIPTIONS["sheet"])
+    if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return Kind("archive", _DESCRIPTIONS["archive"])
+    if body.startswith(b"{\\rtf"):
+        return Kind("rtf", _DESCRIPTIONS["rtf"])
     for offset, signature, description in _SIGNATURES:
         if body.startswith(signature, offset):
             return Kind("binary", description)

@@ -23,6 +23,11 @@ KindName = Literal[
     "sheet",
     "opendocument",
     "epub",
+    "mail",
+    "rtf",
+    "subtitles",
+    "svg",
+    "archive",
     "binary",
 ]
 """The kinds of files; everything that has no text to read is `binary`."""
@@ -42,7 +47,9 @@ TYPES: Final[Mapping[str, KindName]] = {
     "application/x-json": "json",
     "application/x-ndjson": "text",
     "application/jsonl": "text",
-    "message/rfc822": "text",
+    "message/rfc822": "mail",
+    "text/vtt": "subtitles",
+    "application/x-subrip": "subtitles",
     "text/csv": "delimited",
     "application/csv": "delimited",
     "text/tab-separated-values": "delimited",
@@ -61,7 +68,7 @@ TYPES: Final[Mapping[str, KindName]] = {
     _OPEN_DOCUMENT + "presentation": "opendocument",
     _OPEN_DOCUMENT + "spreadsheet": "sheet",
     "application/epub+zip": "epub",
-    "image/svg+xml": "binary",
+    "image/svg+xml": "svg",
 }
 """What the types of servers mean, as far as they are read; their suffixes tell other types of XML and JSON."""
 
@@ -126,6 +133,9 @@ _ENDS: Final[Mapping[str, KindName]] = {
     "odt": "opendocument",
     "odp": "opendocument",
     "epub": "epub",
+    "eml": "mail",
+    "srt": "subtitles",
+    "vtt": "subtitles",
 }
 _CODE_ENDS: Final[Mapping[str, str]] = {
     "py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "jsx": "jsx",

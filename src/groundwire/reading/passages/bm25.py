@@ -1,35 +1,52 @@
-"""Which passages answer a query: BM25 over the passages of one page, with the headings above them.
+"""Which passages answer a query: BM25 over the sentences, rows and lines of one page.
 
-Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; a term's frequency in the
-headings counts as a part of its frequency in the passage (BM25F, simplified).
-
-A page as a row of passages: as short as may be, as long as makes sense, in the order of the page.
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. A sentence alone says little of
+what it is about, so the headings above it and the sentences beside it count, too, as do words that share most of their
+letters with one of the query, and whether there is a number or a date where the query asks for one.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from typing import Final, NamedTuple
 
+from groundwire.errors import InvalidRequest
 from groundwire.reading.passages.outline import Outline
-from groundwire.reading.passages.terms import Terms, is_common
+from groundwire.reading.passages.terms import Terms, expected, is_common
+from groundwire.reading.text.truncate import is_rule
 
-__all__ = ["Passage", "Ranked", "passages_of", "rank"]
+__all__ = ["LINK", "Passage", "Ranked", "Ranker", "passages_of", "rank"]
 
-_LONG: Final = 600  # characters; a block that is longer is parted
-_SHORT: Final = 200  # characters; what is shorter stays with its neighbor
+Ranker = Callable[[str, Sequence[str]], Sequence[float]]
+"""Takes a query and texts, and returns a score for each text; the higher, the better it answers."""
+
+_LONG: Final = 260  # characters; a sentence that is longer is parted
+_SHORT: Final = 40  # characters; what is shorter stays with what follows
 _EMPTY_LINE: Final = re.compile(r"\n[ \t>]*\n\s*")
-_ITEM: Final = re.compile(r"\n(?=[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\|))")
+_ROW: Final = re.compile(r"[ \t>]*\|")
+_CELL: Final = re.compile(r"(?<!\\)\|(?=[ \t])")
 _LINE: Final = re.compile(r"\n")
-_SENTENCE: Final = re.compile(r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}\s+|[\u3002\uff01\uff1f\u0964\u06d4]\s*""")
+_SENTENCE: Final = re.compile(
+    r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}\s+|[\u3002\uff01\uff1f\u0964\u06d4]\s*"""
+    r"|\n(?=[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]))"
+)
+_CLAUSE: Final = re.compile(r"[;:,\u2013\u2014\u061b\u060c]\s+|[\uff0c\u3001\uff1b]")
 _SPACE: Final = re.compile(r"\s+")
-_IN_TEXT: Final = (_ITEM, _SENTENCE, _LINE, _SPACE)
+_IN_TEXT: Final = (_LINE, _CLAUSE, _SPACE)
 _IN_CODE: Final = (_EMPTY_LINE, _LINE)
+LINK: Final = re.compile(
+    r"!?\[((?:[^\[\]]|!?\[[^\[\]]{0,400}\](?:\([^()\s]{0,2000}\))?){0,600})\]"
+    r"\((?:[^()\s]|\([^()\s]{0,400}\)){0,2000}(?:\s\"[^\"\n]{0,300}\")?\)"
+)
+"""A link or an image, with its words."""
+_WHOLE: Final = re.compile(rf"{LINK.pattern}|`[^`\n]{{1,200}}`|<https?://[^>\s]{{1,2000}}>")
+_HEADING: Final = -2
 
 
 class Passage(NamedTuple):
@@ -41,84 +58,131 @@ class Passage(NamedTuple):
     """Where it ends, without the blanks behind it."""
     path: tuple[int, ...]
     """The headings above it, by their numbers from 0."""
+    head: int = -1
+    """Where its table begins; -1 when it is no row."""
 
 
 def passages_of(document: Outline) -> list[Passage]:
     """Return the passages of a page. A heading belongs to the passage that follows it."""
     found: list[Passage] = []
     headings: int | None = None  # where the headings begin that nothing has followed yet
-    for start, end, is_heading in _spans(document):
-        if is_heading:
+    label = False  # whether the last passage is so short that it may be what the next one is about
+    for start, end, head in _spans(document):
+        if head == _HEADING:
             headings = start if headings is None else headings
             continue
-        last = found[-1] if found else None
-        if last and headings is None and last.end - last.start < _SHORT and end - last.start <= _LONG:
-            found[-1] = Passage(last.start, end, last.path)
-            continue
-        found.append(Passage(start if headings is None else headings, end, document.heading_path(start)))
-        headings = None
+        if label and headings is None and head < 0 and end - found[-1].start <= _LONG:
+            found[-1] = found[-1]._replace(end=end)
+        else:
+            begin = start if headings is None else headings
+            found.append(Passage(begin, end, document.heading_path(start), head))
+        label, headings = head < 0 and end - found[-1].start < _SHORT, None
     if headings is not None:
         end = len(document.text.rstrip())
         found.append(Passage(headings, end, document.heading_path(end)))
     return found
 
 
-def _spans(document: Outline) -> Iterator[tuple[int, int, bool]]:
-    """Yield the blocks of a page, parted where they are long, and whether each is a heading."""
+def _spans(document: Outline) -> Iterator[tuple[int, int, int]]:
+    """Yield the parts of a page and where their table begins, or `_HEADING`."""
     text = document.text
     fixed = [(heading.start, heading.end, True) for heading in document.headings]
     fixed += [(code.start, len(text) if code.end is None else code.end, False) for code in document.codes]
     place = 0
-    for start, end, is_heading in sorted(fixed):
+    for start, end, is_heading in (*sorted(fixed), (len(text), len(text), True)):
         if start < place:
             continue
-        yield from _blocks(text, place, start)
-        if is_heading:
-            yield start, end, True
-        else:
-            yield from ((begin, stop, False) for begin, stop in _divided(text, start, end, _IN_CODE))
+        begin = place
+        for gap in (*_EMPTY_LINE.finditer(text, place, start), None):
+            stop = start if gap is None else gap.start()
+            for first, last, head in _parts(text, begin, stop):
+                block = text[first:last]
+                first += len(block) - len(block.lstrip())
+                last -= len(block) - len(block.rstrip())
+                if first < last:
+                    yield first, last, head
+            begin = stop if gap is None else gap.end()
+        if not is_heading:
+            yield from ((begin, stop, -1) for begin, stop in _divided(text, start, end, _IN_CODE, ()))
+        elif start < end:
+            yield start, end, _HEADING
         place = end
-    yield from _blocks(text, place, len(text))
 
 
-def _blocks(text: str, start: int, end: int) -> Iterator[tuple[int, int, bool]]:
-    begin = start
-    for stop, further in (*((m.start(), m.end()) for m in _EMPTY_LINE.finditer(text, start, end)), (end, end)):
-        for first, last in _divided(text, begin, stop, _IN_TEXT):
-            block = text[first:last]
-            first += len(block) - len(block.lstrip())
-            last -= len(block) - len(block.rstrip())
-            if first < last:
-                yield first, last, False
-        begin = further
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield the parts of a block: sentences, then the rows of a table, the first with the rule below it."""
+    line = start
+    while line < end and not _ROW.match(text, line):
+        line = text.find("\n", line, end) + 1 or end
+    fixed = [whole.span() for whole in _WHOLE.finditer(text, start, end)]
+    last = start
+    for cut in (
+        *(match.end() for match in _SENTENCE.finditer(text, start, line) if not _inside(match.end(), fixed)),
+        line,
+    ):
+        if last < cut and (cut == line or cut - last >= _SHORT):
+            yield from ((first, stop, -1) for first, stop in _divided(text, last, cut, _IN_TEXT, fixed))
+            last = cut
+    head = line
+    while line < end:
+        stop = text.find("\n", line, end) + 1 or end
+        rule = text.find("\n", stop, end) + 1 or end
+        if line == head and is_rule(text[stop:rule].strip(" \t>\n")[:2_000]):
+            stop = rule
+        if stop - line > 2 * _LONG and line != head:
+            yield from ((first, cut, head) for first, cut in _divided(text, line, stop, (_CELL,), fixed))
+        else:
+            yield line, stop, head
+        line = stop
 
 
-def _divided(text: str, start: int, end: int, patterns: tuple[re.Pattern[str], ...]) -> Iterator[tuple[int, int]]:
-    """Yield parts of a block that are not too long, cut by the first pattern that cuts it short enough."""
+def _divided(
+    text: str, start: int, end: int, patterns: tuple[re.Pattern[str], ...], fixed: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """Yield parts that are not too long, cut by the first pattern that cuts them short enough, never inside a link."""
     if end - start <= _LONG:
         yield start, end
         return
-    if not patterns:
-        yield from ((begin, min(begin + _LONG, end)) for begin in range(start, end, _LONG))
-        return
+    if patterns:
+        cuts = [at for match in patterns[0].finditer(text, start, end) if not _inside(at := match.end(), fixed)]
+    else:
+        cuts = [at for at in range(start + _LONG, end, _LONG) if not _inside(at, fixed)]
     begin = last = start
-    for cut in (*(match.end() for match in patterns[0].finditer(text, start, end)), end):
-        if cut - begin > _LONG and last > begin:
-            yield from _divided(text, begin, last, patterns[1:])
+    for cut in (*cuts, end):
+        if last > begin and (cut - begin > _LONG or not patterns):
+            yield from _divided(text, begin, last, patterns[1:], fixed) if patterns else ((begin, last),)
             begin = last
         last = cut
-    yield from _divided(text, begin, end, patterns[1:])
+    if patterns:
+        yield from _divided(text, begin, end, patterns[1:], fixed)
+    elif begin < end:
+        yield begin, end
+
+
+def _inside(place: int, fixed: Sequence[tuple[int, int]]) -> bool:
+    at = bisect_right(fixed, (place, 0)) - 1
+    return at >= 0 and place < fixed[at][1]
 
 
 _K1: Final = 1.2
-_B: Final = 0.4  # passages are of like length; a short one is not much better for being short
-_OWN, _ABOVE = 0.8, 0.3  # what a term in the nearest heading counts, and in the others
+_B: Final = 0.75
+_OWN, _ABOVE = 0.8, 0.5  # what a term in the nearest heading counts, and in the others
+_IN_HEAD: Final = 0.8  # what a term in the head of the table counts
 _COMMON: Final = 0.1  # what a word that stands everywhere counts
-_COVERED: Final = 0.7  # the part of the score that depends on how much of the query is there
-_NEXT: Final = 0.12  # what the score of each neighbor adds
+_COVERED: Final = 0.6  # the part of the score that depends on how much of the query is there
+_BESIDE: Final = (0.5, 0.35, 0.2)  # what the scores of the next passages on both sides add, and of those behind them
 _TOGETHER: Final = 0.3  # what two words count for standing together as in the query
-_KIN: Final = 0.6  # what a word counts that begins like one of the query that is not on the page
-_ALIKE: Final = 4  # letters that kin have in common at least
+_EXPECTED: Final = 1.2  # what a number adds to the score where one is asked for
+_ANY: Final = 0.4  # of the highest score: what a number has wherever it stands, where one is asked for
+_ALIKE: Final = 0.45  # of their letters that words have in common at least to be kin
+_INSIDE: Final = 0.8  # of the letters of a word that another one has, as a part of a compound has
+_KIN: Final = 0.6  # what a word counts that is kin to one of the query
+_GRAM: Final = 3  # letters
+_LONGEST: Final = 40  # letters of a word that are compared
+_ROOT: Final = 5  # letters by which a word is found again
+_RANKED: Final = 500  # passages that a ranker of the caller's is asked about
+_NONE: Final[dict[str, float]] = {}
+_WORDS: Final = 20_000  # words of a page among which kin are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,85 +197,139 @@ class Ranked:
     """Higher is better."""
     terms: frozenset[str]
     """The terms in it."""
+    focus: int = 0
+    """What makes it answer begins here, on the page."""
 
 
-def rank(document: Outline, query: str) -> list[Ranked]:
-    """Return the passages of a page in their order; those that share nothing with the query have a score of 0."""
+def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ranked]:
+    """Return the passages of a page in their order; those that share nothing with the query have a score of 0.
+
+    Args:
+        document: The page.
+        query: What to look for.
+        ranker: Scores the 500 best passages again, each after its headings; the others then have a score of 0.
+
+    Raises:
+        InvalidRequest: the ranker did not return a number for each text.
+    """
+    found = _ranked(document, query)
+    if ranker is None or not found:
+        return found
+    best = sorted(found, key=lambda row: (-row.score, row.number))[:_RANKED]
+    texts = ["\n".join((*document.path(row.passage.start), _words_of(document, row.passage))) for row in best]
+    scores = [float(score) for score in ranker(query, texts)]
+    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
+        problem = f"did not give {len(texts):,} finite scores for as many texts"
+        raise InvalidRequest("ranker", problem, "Return one number for each text.")
+    least = min(scores) - 1e-9
+    again = {row.number: score - least for row, score in zip(best, scores, strict=True)}
+    return [replace(row, score=again.get(row.number, 0.0)) for row in found]
+
+
+def _words_of(document: Outline, passage: Passage) -> str:
+    return LINK.sub(r"\1", document.text[passage.start : passage.end])
+
+
+def _ranked(document: Outline, query: str) -> list[Ranked]:
     terms_of = Terms()
-    asked = list(dict.fromkeys(terms_of(query)))
-    passages = passages_of(document)
-    rows = [terms_of(document.text[passage.start : passage.end]) for passage in passages]
-    if not asked or not rows:
+    words = terms_of(query)
+    text, passages = document.text, passages_of(document)
+    rows = [terms_of(_words_of(document, passage)) for passage in passages]
+    if not words or not rows:
         return [Ranked(at, passage, 0.0, frozenset()) for at, passage in enumerate(passages)]
-    heads = [Counter(terms_of(heading.title)) for heading in document.headings]
+    headings = [frozenset(terms_of(heading.title)) for heading in document.headings]
+    heads: dict[int, frozenset[str]] = {-1: frozenset()}
+    for row, passage in zip(rows, passages, strict=True):
+        heads.setdefault(passage.head, frozenset(row))
     sets = [frozenset(row) for row in rows]
-    spread = Counter(term for terms in sets for term in terms)
-    weights = _weights(asked, spread, len(rows), set().union(*heads) if heads else set())
-    together = {pair for pair in pairwise(terms_of(query)) if not any(map(is_common, pair))}
-    total = sum(weight for term, weight in weights.items() if term in asked) or 1.0
+    kin = _kin(words, set().union(*sets, *headings))
+    hits = [_hits(row, kin) for row in rows]
+    above = [_hits(heading, kin) for heading in headings]
+    in_heads = {head: _hits(terms, kin) for head, terms in heads.items()}
+    weights = _weights(words, Counter(term for hit in hits for term in hit), len(rows))
+    pairs = {pair for pair in pairwise(words) if not any(map(is_common, pair))}
+    total = sum(weights.values()) or 1.0
     mean = sum(map(len, rows)) / len(rows) or 1.0
-    scores = [
-        _score(row, passage, weights, heads, mean=mean, total=total, together=together)
-        for row, passage in zip(rows, passages, strict=True)
-    ]
-    return [
-        Ranked(at, passage, round(_with_neighbors(scores, passages, at), 4), sets[at])
-        for at, passage in enumerate(passages)
-    ]
+    scores = []
+    for row, hit, passage in zip(rows, hits, passages, strict=True):
+        near = [(above[number], _ABOVE if at else _OWN) for at, number in enumerate(reversed(passage.path))]
+        often = _with_context(hit, [*near, (in_heads[passage.head], _IN_HEAD)])
+        score = covered = 0.0
+        for term, times in often.items():
+            score += weights[term] * times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * len(row) / mean))
+            covered += weights[term] * min(1.0, times)
+        if pairs and len(hit) > 1:
+            score += _TOGETHER * sum(weights[one] + weights[two] for one, two in pairs.intersection(pairwise(row)))
+        scores.append(score * (1 - _COVERED + _COVERED * covered / total))
+    wanted, highest = expected(query), max(scores)
+    found = []
+    for at, passage in enumerate(passages):
+        score, focus = _with_neighbors(scores, passages, at), passage.start
+        match = wanted.search(text, passage.start, passage.end) if highest and wanted is not None else None
+        if match is not None:
+            score, focus = score * (1 + _EXPECTED) + _ANY * highest, match.start()
+        elif hits[at]:
+            rarest = max(hits[at], key=lambda word: (weights[word], word))
+            focus += max(0, text[passage.start : passage.end].casefold().find(rarest[:_ROOT]))
+        found.append(Ranked(at, passage, round(score, 4), sets[at], focus))
+    return found
 
 
-def _weights(asked: list[str], spread: Counter[str], count: int, in_headings: set[str]) -> dict[str, float]:
-    """Return what each term counts; words on the page that begin alike stand in for those that are not there."""
-    weights: dict[str, float] = {}
-    for term in asked:
-        rarity = math.log(1 + (count - spread[term] + 0.5) / (spread[term] + 0.5))
-        weights[term] = rarity * (_COMMON if is_common(term) else 1.0)
-        if spread[term] or term in in_headings or is_common(term) or not term.isalpha():
+def _kin(words: list[str], vocabulary: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Return which words of the query each word of a page is, or is kin to, and how much that counts."""
+    kin: dict[str, dict[str, float]] = {word: {word: 1.0} for word in words}
+    grams = {word: _grams(word) for word in words if len(word) > _GRAM and word.isalpha() and not is_common(word)}
+    if not grams:
+        return kin
+    for other in islice(vocabulary, _WORDS):
+        if len(other) <= _GRAM or other in kin:
             continue
-        for kin in _kin(term, spread):
-            rarity = math.log(1 + (count - spread[kin] + 0.5) / (spread[kin] + 0.5))
-            weights[kin] = max(weights.get(kin, 0.0), _KIN * rarity)
-    return weights
+        theirs = _grams(other)
+        for word, own in grams.items():
+            shared = len(own & theirs)
+            alike = 2 * shared / (len(own) + len(theirs))
+            if shared and shared >= _INSIDE * min(len(own), len(theirs)) and min(len(own), len(theirs)) > _GRAM:
+                alike = max(alike, _INSIDE)
+            if alike >= _ALIKE:
+                kin.setdefault(other, {})[word] = _KIN * alike
+    return kin
 
 
-def _kin(term: str, spread: Counter[str]) -> list[str]:
-    least = max(_ALIKE, math.ceil(0.7 * len(term)))
-    beginning = term[:least]
-    if len(beginning) < least:
-        return []
-    return [other for other in spread if other.startswith(beginning) and len(other) <= len(term) + _ALIKE]
+def _grams(word: str) -> frozenset[str]:
+    word = f"^{word[:_LONGEST]}"
+    return frozenset(word[at : at + _GRAM] for at in range(len(word) - _GRAM + 1))
 
 
-def _score(
-    row: list[str],
-    passage: Passage,
-    weights: dict[str, float],
-    heads: list[Counter[str]],
-    *,
-    mean: float,
-    total: float,
-    together: set[tuple[str, str]],
-) -> float:
-    found = Counter(term for term in row if term in weights)
-    path = passage.path
-    score = covered = 0.0
-    for term, weight in weights.items():
-        often = float(found[term])
-        if path:
-            often += _OWN * (heads[path[-1]][term] > 0)
-            often += _ABOVE * any(heads[at][term] for at in path[:-1])
-        if often:
-            score += weight * often * (_K1 + 1) / (often + _K1 * (1 - _B + _B * len(row) / mean))
-            covered += weight
-    if score and together:
-        score += _TOGETHER * sum(weights[pair[0]] + weights[pair[1]] for pair in together.intersection(pairwise(row)))
-    return score * (1 - _COVERED + _COVERED * min(1.0, covered / total))
+def _hits(terms: Iterable[str], kin: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return how often the words of the query are among terms."""
+    hits: dict[str, float] = {}
+    for term in terms:
+        for word, counts in kin.get(term, _NONE).items():
+            hits[word] = hits.get(word, 0.0) + counts
+    return hits
+
+
+def _with_context(hits: dict[str, float], near: Sequence[tuple[dict[str, float], float]]) -> dict[str, float]:
+    often = dict(hits)
+    for others, counts in near:
+        for word in others:
+            often[word] = often.get(word, 0.0) + counts * min(1.0, others[word])
+    return often
+
+
+def _weights(words: Iterable[str], spread: Counter[str], count: int) -> dict[str, float]:
+    """Return what each word of the query counts: the rarer, the more."""
+    return {
+        word: math.log(1 + (count - spread[word] + 0.5) / (spread[word] + 0.5)) * (_COMMON if is_common(word) else 1.0)
+        for word in words
+    }
 
 
 def _with_neighbors(scores: list[float], passages: list[Passage], at: int) -> float:
     """Return a score with a part of those beside it in the same section."""
     score = scores[at]
-    for beside in (at - 1, at + 1):
-        if 0 <= beside < len(scores) and passages[beside].path == passages[at].path:
-            score += _NEXT * scores[beside]
+    for step, counts in enumerate(_BESIDE, start=1):
+        for beside in (at - step, at + step):
+            if 0 <= beside < len(scores) and passages[beside].path == passages[at].path:
+                score += counts * scores[beside]
     return score

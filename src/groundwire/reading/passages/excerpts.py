@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Excerpt, Match
-from groundwire.reading.passages.bm25 import Ranked
+from groundwire.reading.passages.bm25 import LINK, Ranked
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import cut_piece, wrapped
 from groundwire.reading.passages.token_budget import TextBudget
@@ -29,14 +31,19 @@ __all__ = [
     "excerpt_of",
     "find_all",
     "mark_of",
+    "shown",
     "spans_around",
+    "wants_links",
 ]
 
-_WORTH: Final = 0.12  # of the best score; what has less is not worth its room
-_SAME: Final = 0.8  # of the terms; passages that share more say the same
-_TRIES: Final = 30  # passages that are tried when one does not fit
+_WORTH: Final = 0.1  # of the best score; what has less is not worth its room
 _PATH: Final = 90  # characters of the headings in a mark
-_BESIDE: Final = 3  # of the best passages get their neighbors too
+_HEADED: Final = 400  # tokens of excerpts from which their marks have headings
+_PER_TOKEN: Final = 4  # characters, where tokens do not matter
+_ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
+_CELL: Final = re.compile(r"[^|\n]*\|")
+_CODE_LINE: Final = re.compile(r"[^\n]+")
+_WANTS_LINKS: Final = re.compile(r"https?:|\b(?:links?|urls?|href|hyperlinks?|enlaces?|liens?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,51 +68,128 @@ class Chosen:
     """The same as data."""
 
 
-def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget) -> Chosen:
-    """Return the passages that answer best and fit, without those that say the same again.
+def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, links: bool = False) -> Chosen:
+    """Return the passages that answer best, in the order of the page, without those that say the same again.
+
+    They are taken from the best on until one does not fit; of that one there is what fits around its match. So whatever
+    is in less room is in more, too.
 
     Args:
         document: The page.
         ranked: Its passages; at least one has a score.
         room: What may be filled, marks included.
+        links: Whether links keep their targets.
     """
     best = sorted((row for row in ranked if row.score > 0), key=lambda row: (-row.score, row.number))
-    worth = [row for row in best if row.score >= _WORTH * best[0].score]
-    beside = [
-        ranked[at]
-        for row in best[:_BESIDE]
-        for at in (row.number + 1, row.number - 1)
-        if 0 <= at < len(ranked) and ranked[at].passage.path == row.passage.path
-    ]
     taken: dict[int, Ranked] = {}
-    left, missed = room, 0
-    for row in (*worth, *beside):
-        if row.number in taken or any(_same(row, other) for other in taken.values()):
+    said: set[frozenset[str]] = set()
+    heads: set[str] = set()
+    left, named, owed = room, False, ""  # `owed` is what the headings in the marks would take
+    part: ExcerptSpan | None = None
+    for row in best:
+        if row.score < _WORTH * best[0].score:
+            break
+        if row.terms in said:
             continue
-        alone = row.number - 1 not in taken and row.number + 1 not in taken
-        piece = wrapped(document, row.passage.start, row.passage.end)
-        cost = f"{mark_of(document, row.passage.start, row.passage.end) if alone else ''}\n{piece.content}\n\n"
-        if left.holds(cost):
-            taken[row.number] = row
-            left = left.less(cost)
-        else:
-            missed += 1
-            if missed > _TRIES:
-                break
-    while taken:
-        chosen = assemble(document, _joined(taken[number] for number in sorted(taken)))
-        if room.holds(chosen.content):
-            return chosen
-        del taken[min(taken, key=lambda number: taken[number].score)]
+        start, end = row.passage.start, row.passage.end
+        piece, cost = wrapped(document, start, end), f"{shown(document, start, end, links=links)}\n\n"
+        beside = (taken.get(row.number - 1), taken.get(row.number + 1))
+        if not any(other is not None and other.passage.path == row.passage.path for other in beside):
+            cost += _mark(start) + "\n" + piece.after + ("" if piece.before in heads else piece.before)
+            heading = f"-{end} {_heading(document, end)}"
+            cost, owed = (cost + heading, owed) if named else (cost, owed + heading)
+        if not left.holds(cost):
+            part = _around_match(document, row, left.less(_mark(start) + "\n\n"), links=links)
+            break
+        taken[row.number] = row
+        said.add(row.terms)
+        heads.add(piece.before if piece.before.startswith("|") else "")
+        left = left.less(cost)
+        if not named and _spent(room, left) > _HEADED and left.holds(owed):
+            left, named = left.less(owed), True
+    while taken or part:
+        spans = _joined(taken[number] for number in sorted(taken))
+        spans = sorted([*spans, part] if part else spans, key=lambda span: span.start)
+        for headed in (True, False):
+            chosen = assemble(document, spans, links=links, headed=headed)
+            if room.holds(chosen.content):
+                return chosen
+        if part is None:
+            for number in sorted(taken, key=lambda number: (taken[number].score, -number))[: 1 + len(taken) // 50]:
+                del taken[number]
+        part = None
     return _beginning_of(document, best[0], room)
 
 
-def assemble(document: Outline, spans: Iterable[ExcerptSpan]) -> Chosen:
-    """Return parts of a page, in their order, as text with marks and as data."""
+def _spent(room: TextBudget, left: TextBudget) -> int:
+    if room.tokens is None or left.tokens is None:
+        return (room.characters - left.characters) // _PER_TOKEN
+    return room.tokens - left.tokens
+
+
+def wants_links(query: str) -> bool:
+    """Whether a query asks for addresses."""
+    return _WANTS_LINKS.search(query) is not None
+
+
+def shown(document: Outline, start: int, end: int, *, links: bool = False) -> str:
+    """Return a part of a page without the targets of its links, outside of code.
+
+    Args:
+        document: The page.
+        start: Where it begins.
+        end: Where it ends.
+        links: Whether links keep their targets.
+    """
+    text = document.text[start:end]
+    if links or "](" not in text or document.code_at(start + 1) or document.code_at(end - 1):
+        return text
+    return LINK.sub(r"\1", text)
+
+
+def _around_match(document: Outline, row: Ranked, room: TextBudget, *, links: bool) -> ExcerptSpan | None:
+    """Return what fits of a passage around what makes it answer, in whole words, links, cells or lines of code."""
+    start, end, _, head = row.passage
+    pattern = _CODE_LINE if document.code_at(start + 1) else _CELL if head >= 0 else _ATOM
+    atoms = [match.span() for match in pattern.finditer(document.text, start, end)]
+    if not atoms:
+        return None
+    focus = first = last = max(0, bisect_right(atoms, (row.focus, end)) - 1)
+    found: ExcerptSpan | None = None
+    while True:
+        span = ExcerptSpan(atoms[first][0], atoms[last][1], row.score)
+        if not room.holds(shown(document, span.start, span.end, links=links)):
+            return found
+        found = span
+        if first == 0 and last == len(atoms) - 1:
+            return found
+        if last < len(atoms) - 1 and (first == 0 or last - focus <= focus - first):
+            last += 1
+        else:
+            first -= 1
+
+
+def assemble(document: Outline, spans: Iterable[ExcerptSpan], *, links: bool = True, headed: bool = True) -> Chosen:
+    """Return parts of a page, in their order, as text with marks and as data.
+
+    Args:
+        document: The page.
+        spans: The parts.
+        links: Whether links keep their targets.
+        headed: Whether the marks say under which headings a part stands, and where it ends.
+    """
     texts: list[str] = []
     excerpts: list[Excerpt] = []
+    table = ""  # the head of the table that the last part is of
     for span in spans:
-        texts.append(f"{mark_of(document, span.start, span.end)}\n{wrapped(document, span.start, span.end).content}")
+        piece = wrapped(document, span.start, span.end)
+        text = shown(document, span.start, span.end, links=links)
+        if table and piece.before == table:
+            texts[-1] += f"\n{text}"
+        else:
+            mark = mark_of(document, span.start, span.end) if headed else _mark(span.start)
+            texts.append(f"{mark}\n{piece.before}{text}{piece.after}")
+            table = piece.before if piece.before.startswith("|") else ""
         excerpts.append(excerpt_of(document, span))
     return Chosen("\n\n".join(texts), tuple(excerpts))
 
@@ -127,6 +211,10 @@ def mark_of(document: Outline, start: int, end: int) -> str:
     return f"[@{start}-{end}{' ' + heading if heading else ''}]"
 
 
+def _mark(start: int) -> str:
+    return f"[@{start}]"
+
+
 def _joined(rows: Iterable[Ranked]) -> list[ExcerptSpan]:
     """Return passages that follow each other as one, unless the second begins another section."""
     spans: list[ExcerptSpan] = []
@@ -141,21 +229,9 @@ def _joined(rows: Iterable[Ranked]) -> list[ExcerptSpan]:
 
 
 def _beginning_of(document: Outline, row: Ranked, room: TextBudget) -> Chosen:
-    """Return as much of a passage as fits, when not even one fits as a whole; without a mark where that is too much."""
-    start, end, _ = row.passage
-    mark = mark_of(document, start, end) + "\n"
-    if not room.limited(room.characters // 2, room.tokens and room.tokens // 2).holds(mark):
-        mark = ""
-    piece = cut_piece(document, start, room.less(mark), end)
-    excerpt = excerpt_of(document, ExcerptSpan(piece.start, piece.end, row.score))
-    if mark:
-        mark = mark_of(document, piece.start, piece.end) + "\n"
-    return Chosen(mark + piece.content, (excerpt,))
-
-
-def _same(row: Ranked, other: Ranked) -> bool:
-    union = len(row.terms | other.terms)
-    return union > 5 and len(row.terms & other.terms) / union > _SAME
+    """Return as much of a passage as fits without a mark, when not even a word fits with one."""
+    piece = cut_piece(document, row.passage.start, room, row.passage.end)
+    return Chosen(piece.content, (excerpt_of(document, ExcerptSpan(piece.start, piece.end, row.score)),))
 
 
 def _heading(document: Outline, place: int) -> str:
@@ -179,6 +255,9 @@ _CLASSES: Final[Mapping[str, str]] = {character: f"[{re.escape(group)}]" for gro
 # Every repetition is bounded, but for the blanks: nothing else can match them, so there is nothing to go back to.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
 _EDGE: Final = re.compile(r"\s")
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+_MARKS: Final = "[\u0300-\u036f]{0,3}"
+_WITH_FORMS: Final = ((0xA0, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))  # Latin, Greek, Cyrillic; forms of other width
 
 
 def check_find(text: object) -> str:
@@ -200,8 +279,8 @@ def check_find(text: object) -> str:
 def find_all(text: str, wanted: str, start: int = 0) -> list[Match]:
     """Return where a text stands, from `start` on, at most 10,000 times; nothing that overlaps.
 
-    Case, the number and kind of blanks, typographic quotes and dashes, and composed or decomposed letters do not
-    matter, nor does emphasis, code or a link that begins or ends between two words.
+    Case, accents, full width, the number and kind of blanks, typographic quotes and dashes do not matter, nor does
+    emphasis, code or a link that begins or ends between two words.
 
     Args:
         text: The page's Markdown.
@@ -223,14 +302,34 @@ def _pattern(wanted: str) -> re.Pattern[str]:
 
 def _one(character: str) -> str:
     """Return what matches one character in any of its forms."""
+    escaped = r"\\?" if character.isascii() and not character.isalnum() else ""
     if character in _CLASSES:
-        return r"\\?" + _CLASSES[character] if ord(character) < 128 else _CLASSES[character]
-    if character.isascii():
-        return re.escape(character) if character.isalnum() else r"\\?" + re.escape(character)
-    forms = {character, unicodedata.normalize("NFD", character), character.casefold(), character.upper()}
-    if len(forms) == 1:
-        return re.escape(character)
-    return f"(?:{'|'.join(map(re.escape, sorted(forms, key=len, reverse=True)))})"
+        return escaped + _CLASSES[character]
+    base = _folded(character)
+    forms = {character, unicodedata.normalize("NFD", character), character.casefold(), character.upper(), base}
+    several = sorted((form for form in forms if len(form) > 1), key=len, reverse=True)
+    single = "".join(sorted({form for form in forms if len(form) == 1} | set(_variants().get(base, ""))))
+    one = f"[{re.escape(single)}]" if len(single) > 1 else re.escape(single)
+    marks = _MARKS if character.isalpha() else ""
+    return f"{escaped}(?:{'|'.join((*map(re.escape, several), one))}){marks}" if several else escaped + one + marks
+
+
+def _folded(character: str) -> str:
+    """Return a character without accent, case and width."""
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", character)).casefold()
+    return plain if len(plain) == 1 else character.casefold()
+
+
+@cache
+def _variants() -> dict[str, str]:
+    """Return for each character the others that differ from it in an accent or in width."""
+    found: dict[str, str] = {}
+    for low, high in _WITH_FORMS:
+        for character in map(chr, range(low, high)):
+            base = _folded(character)
+            if base != character:
+                found[base] = found.get(base, "") + character
+    return found
 
 
 def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpan]:

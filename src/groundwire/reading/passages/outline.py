@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from groundwire.models import Section
-from groundwire.reading.text.truncate import Code, codes_in
+from groundwire.reading.text.truncate import Code, codes_in, is_rule
 
 __all__ = ["Heading", "Outline", "plain", "version_of"]
 
@@ -21,6 +21,7 @@ _HEADINGS: Final = re.compile(
 )
 _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP: Final = re.compile(r"(?<!\\)[*_`~]{1,3}(?=\S)|(?<=\S)(?<!\\)[*`~]{1,3}|\\(?=[!-/:-@\[-`{-~])")
+_TABLE: Final = re.compile(r"(?:^[ \t>]{0,40}\|[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)
 _TITLE: Final = 100  # characters
 _MOST: Final = 100  # sections that are listed
 
@@ -61,6 +62,21 @@ class Outline:
             return None
         code = self.codes[at]
         return code if code.start < place and (code.end is None or place < code.end) else None
+
+    @cached_property
+    def _tables(self) -> list[tuple[int, int]]:
+        """Where the rows of each table begin that has a head, and where they end."""
+        return [table.span() for table in _TABLE.finditer(self.text)]
+
+    def table_head(self, place: int) -> str:
+        """Return the head of the table in which a row begins at `place`; "" for the head itself, and elsewhere."""
+        at = bisect.bisect_right(self._tables, (place, -1)) - 1
+        if at < 0 or place >= self._tables[at][1]:
+            return ""
+        start = self._tables[at][0]
+        rule = self.text.index("\n", start) + 1
+        body = self.text.index("\n", rule) + 1
+        return self.text[start:body] if place >= body and is_rule(self.text[rule : body - 1].lstrip(" \t>")) else ""
 
     @cached_property
     def headings(self) -> list[Heading]:

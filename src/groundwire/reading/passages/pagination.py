@@ -16,13 +16,12 @@ from typing import Final
 from groundwire.errors import InvalidRequest
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.token_budget import TextBudget
-from groundwire.reading.text.truncate import LINE, codes_in, is_rule, truncate, whole_blocks, whole_character
+from groundwire.reading.text.truncate import LINE, codes_in, truncate, whole_blocks, whole_character
 
 __all__ = ["Cursor", "Piece", "Place", "cut_piece", "read_cursor", "resolve", "wrapped"]
 
 _BLANK: Final = re.compile(r"\s*")
 _ROW: Final = re.compile(r"[ \t>]*\|")
-_MANY_ROWS: Final = 20_000  # rows of a table between a place in it and its head
 _LEAST: Final = 40  # characters that are worth adding to a piece
 _ONLY_HEADINGS: Final = re.compile(r"(?:\s*#{1,6}[ \t][^\n]*(?:\n|$))+\s*")
 
@@ -161,17 +160,7 @@ def _opening(document: Outline, start: int) -> str:
         return f"{mark}{information}" + ("" if ends_line else "\n")
     if start == 0 or text[start - 1] != "\n" or not _ROW.match(text, start):
         return ""
-    rows: list[int] = [start]
-    while rows[-1] and len(rows) < _MANY_ROWS:
-        above = text.rfind("\n", 0, rows[-1] - 1) + 1
-        if not _ROW.match(text, above):
-            break
-        rows.append(above)
-    if len(rows) < 3:
-        return ""
-    head, body = rows[-1], rows[-3]
-    rule = text[rows[-2] : body].rstrip("\n")
-    return text[head:body] if is_rule(rule.lstrip(" \t>")) else ""
+    return document.table_head(start)
 
 
 _KNOWN: Final = 11  # bytes: page 3, version 4, the text there 4; a check of 3 and a size of 1 go before

@@ -7,7 +7,7 @@ import unicodedata
 from functools import cache
 from typing import Final
 
-__all__ = ["Terms", "is_common", "readable_run"]
+__all__ = ["Terms", "expected", "is_common", "readable_run"]
 
 # Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not parted, or take endings of their own.
 _DENSE: Final = (
@@ -28,8 +28,17 @@ _COMMON: Final = frozenset(
         "much", "my", "no", "not", "of", "on", "or", "our", "should", "so", "than", "that", "the", "their", "them",
         "then", "there", "these", "they", "thi", "this", "those", "to", "wa", "was", "we", "were", "what", "when",
         "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
-        "da", "das", "de", "del", "der", "des", "die", "ein", "eine", "el", "en", "est", "et", "il", "ist", "la",
-        "le", "les", "lo", "los", "os", "per", "que", "qui", "um", "uma", "un", "und", "une", "wie", "y",
+        "al", "am", "au", "auf", "aus", "avec", "bei", "bekomme", "ce", "che", "chi", "combien", "come", "como",
+        "con", "cual", "cuando", "cuanta", "cuanto", "cuantos", "da", "dans", "das", "de", "del", "dem", "den",
+        "depuis", "der", "des", "desde", "di", "die", "donde", "du", "e", "ein", "eine", "el", "em", "en", "es",
+        "est", "esta", "et", "foi", "fue", "fur", "gibt", "gli", "ha", "hat", "hay", "ich", "ihr", "il", "ile", "im",
+        "ist", "jak", "jaka", "jaki", "jakie", "je", "jest", "kann", "kiedy", "kto", "ktory", "la", "le", "les",
+        "lo", "los", "ma", "man", "mich", "mir", "mit", "na", "nach", "nao", "nicht", "nie", "non", "o", "od", "os",
+        "ou", "par", "para", "pas", "per", "plus", "por", "pour", "qual", "quale", "quand", "quando", "quanti",
+        "quanto", "que", "quel", "quelle", "quels", "quem", "qui", "quien", "se", "seit", "sich", "sie", "sind",
+        "sono", "sont", "su", "sur", "um", "uma", "un", "una", "und", "une", "vai", "viel", "viele", "vom", "von",
+        "w", "wann", "war", "waren", "welche", "welcher", "welches", "wem", "wen", "wenn", "wer", "werden", "wie",
+        "wird", "wo", "wurde", "y", "z", "za", "zu", "zum", "zur",
     }
 )  # fmt: skip
 
@@ -61,6 +70,73 @@ class Terms:
                 terms = known[run] = _terms(run)
             found += terms
         return found
+
+
+_UNITS: Final = r"[\d.,]+[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"
+_MONTHS: Final = (
+    r"(?:jan|feb|f\u00e9v|f\u00e9b|mar|m\u00e4r|apr|avr|abr|mai|maj|may|jun|juin|jul|juil|aug|ago"
+    r"|ao\u00fb|sep|oct|okt|out|nov|dec|dez|d\u00e9c|dic)"
+    r"[a-z\u00e9\u00fb\u00e4]*"
+)
+# What a question asks for, by its words in some languages, without accents, and what that looks like on a page.
+_ASKED: Final = tuple(
+    (re.compile(rf"\b(?:{asked})"), re.compile(found, re.IGNORECASE if name != "name" else 0))
+    for name, asked, found in (
+        (
+            "share",
+            r"percent|share\b|portion\b|prozent|anteil|pourcentage|quelle part|porcentaje|por ?ciento|procent",
+            r"\d\s?%|\d\s?(?:percent|prozent|por ?ciento|pour cent|per cento|proc)",
+        ),
+        (
+            "price",
+            r"costs?\b|prices?\b|pay|paid|fees?\b|how much money|kost|preis|zahl|prix\b|cout|cuesta|precio|preco"
+            r"|cust|cena\b|kosz",
+            r"[$\u20ac\u00a3\u00a5]|\b(?:euros?|dollars?|usd|eur|chf|franken|pounds?|funt|z\u0142|reais|pesos"
+            r"|cents?)\b",
+        ),
+        (
+            "time",
+            r"how (?:long|soon|old)\b|wie (?:lange?|alt|schnell)\b|combien de temps|quel age|cuanto (?:dura"
+            r"|tiempo)|que edad"
+            r"|quanto tempo|after what time|nach welcher zeit",
+            _UNITS + r"(?:years?|months?|weeks?|days?|hours?|hrs?|h|min|minutes?|seconds?|s|jahr|monat|woche|tag|stunde"
+            r"|sekunde"
+            r"|ans?|mois|semaine|jour|heure|a\u00f1o|mes|semana|d\u00eda|hora|anni|mesi|giorni|ore|anos|dias)"
+            r"|\d+-(?:year|j\u00e4hrig)",
+        ),
+        (
+            "date",
+            r"when\b|(?:what|which) (?:year|day|date|month)|since\b|date\b|wann\b|(?:welche[mnrs]?|seit) (?:jahr"
+            r"|tag|datum|wann)|quand\b"
+            r"|quelle (?:date|annee)|cuando\b|que (?:dia|ano|fecha)|desde (?:cuando|que)|quando\b|kiedy\b",
+            rf"\b(?:1[1-9]|20)\d\d\b|\b\d{{1,2}}[./]\d{{1,2}}[./]|\d{{1,2}}:\d\d|\d(?:st|nd|rd|th|\.|er"
+            rf"| de)? ?{_MONTHS}\b"
+            rf"|\b{_MONTHS}\.? \d|\b(?:im|in|en) {_MONTHS}\b",
+        ),
+        (
+            "number",
+            r"how (?:many|much|far|big|large|tall|high|heavy|often|fast|wide|well|deep|few|little)\b|(?:what"
+            r"|which) (?:number|size|version|port)\b"
+            r"|wie (?:viel|gro|hoch|weit|schwer|oft|tief|breit|wenig)|combien|quel(?:le)? (?:taille|nombre)"
+            r"|cuant[oa]|que (?:hora|numero)"
+            r"|quant[oiae]|qual .*numero|ile\b|hvor (?:mange|mye)|hoeveel",
+            r"(?<![\n|] )(?<!^)\d[\d.,]*(?![.)] |\d)|\d,\d",
+        ),
+        (
+            "name",
+            r"who\b|whose\b|whom\b|we[rnm]\b|wessen\b|qui\b|quien|chi\b|quem\b|kto\b|komu\b|czyj|which (?:person"
+            r"|company|candidates?)",
+            r"[^\W\d_][\w.]*[^\s\w.!?:|*#]* [*_\[]*[A-Z\u00c0-\u00de][\w.-]+ [A-Z\u00c0-\u00de][\w-]+",
+        ),
+        ("code", r"how (?:do|can|to|should)\b|command|option|function|flag\b", r"`|^ {4}|--?\w|\w\(|\w=\w"),
+    )
+)  # fmt: skip
+
+
+def expected(query: str) -> re.Pattern[str] | None:
+    """Return what finds the kind of thing a question asks for: a number, a date, a name; None where it does not say."""
+    low = _folded(query.casefold())
+    return next((found for asked, found in _ASKED if asked.search(low)), None)
 
 
 def readable_run(text: str) -> bool:

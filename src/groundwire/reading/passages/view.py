@@ -10,7 +10,7 @@ from typing import Any, Final
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_QUERY, Excerpt, Match, Page
 from groundwire.models.validators import check_int
-from groundwire.reading.passages.bm25 import rank
+from groundwire.reading.passages.bm25 import Ranker, rank
 from groundwire.reading.passages.excerpts import (
     Chosen,
     ExcerptSpan,
@@ -20,13 +20,14 @@ from groundwire.reading.passages.excerpts import (
     excerpt_of,
     find_all,
     spans_around,
+    wants_links,
 )
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import Cursor, Place, cut_piece, resolve
 from groundwire.reading.passages.terms import readable_run
 from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 
-__all__ = ["Around", "Ask", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
+__all__ = ["Around", "Ask", "CountTokens", "Ranker", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
 
 Around = Callable[[Page], str]
 """Returns the text around a page's content where it is shown, whose tokens count; the page comes without content."""
@@ -39,6 +40,7 @@ _BEGINNING: Final = 1_500  # characters of the page's beginning, where nothing w
 _NAMED: Final = 3  # passages that are named when the whole page is shown
 _SOME: Final = (Excerpt(start=0, end=0, text=""),)  # for what is shown when there are excerpts
 _CURSOR: Final = 40  # characters of a cursor
+_WORD: Final = "x"  # in place of the content: nothing there would make one line end of two
 _LONGEST_CURSOR: Final = 3_000
 
 
@@ -56,6 +58,8 @@ class Ask:
     """The text whose literal matches are returned."""
     around: Around | None = field(default=None)
     """Returns the text around the content when it is shown; its tokens count."""
+    ranker: Ranker | None = field(default=None)
+    """Scores passages in place of the usual ranking."""
 
 
 def check_ask(
@@ -68,6 +72,7 @@ def check_ask(
     usual: int,
     count_tokens: CountTokens | None = None,
     around: Around | None = None,
+    ranker: Ranker | None = None,
 ) -> Ask:
     """Return what is wanted of a page.
 
@@ -80,6 +85,7 @@ def check_ask(
         usual: The most characters when neither is given; of excerpts 4,000 at most.
         count_tokens: Counts tokens exactly; by default they are bounded from above.
         around: What is shown around the content.
+        ranker: Scores passages for `query`; by default they are ranked by their words.
 
     Raises:
         InvalidRequest: an argument is wrong, or two exclude each other.
@@ -105,6 +111,7 @@ def check_ask(
         cursor=cursor.strip() if isinstance(cursor, str) else None,
         find=None if find is None else check_find(find),
         around=around,
+        ranker=ranker,
     )
 
 
@@ -126,7 +133,11 @@ def pack_view(page: Page, ask: Ask) -> tuple[dict[str, Any], bytes] | None:
     """
     around = ask.around
     name = f"{getattr(around, '__module__', '')}:{getattr(around, '__qualname__', '')}" if around is not None else ""
-    if ask.room.count is not None or (name and (not name.startswith("groundwire.") or "<" in name)):
+    if (
+        ask.room.count is not None
+        or ask.ranker is not None
+        or (name and (not name.startswith("groundwire.") or "<" in name))
+    ):
         return None
     fields = page.model_dump(mode="json", exclude={"content"})
     room = ask.room.characters, ask.room.tokens
@@ -239,17 +250,18 @@ class _Shower:
 
     def answers(self, query: str) -> Page:
         """Return the passages that answer a query; the whole page when it fits."""
-        room = self._room(excerpts=_SOME)
+        room = self._room(excerpts=_SOME, next_cursor=None)
         document = self._document
-        ranked = rank(document, query)
+        ranked = rank(document, query, self._ask.ranker)
         best = sorted((row for row in ranked if row.score > 0), key=lambda row: -row.score)
         if not best:
             return self._beginning(f"nothing on this page matches the query {_quoted(query)}; this is its beginning")
-        if room.holds(document.text):
+        if room.holds(document.text) and (whole := self._room_of_all()) is not None and whole.holds(document.text):
+            room = whole
             first = sorted(best[:_NAMED], key=lambda row: row.number)
             spans = (ExcerptSpan(row.passage.start, row.passage.end, row.score) for row in first)
             return self.piece(Place(0), room, excerpts=tuple(excerpt_of(document, span) for span in spans))
-        return self._chosen(choose(document, ranked, room))
+        return self._chosen(choose(document, ranked, room, links=wants_links(query)))
 
     def found(self, wanted: str, place: Place) -> Page:
         """Return where a text stands from a place on, with some context."""
@@ -307,6 +319,13 @@ class _Shower:
     def _cursor(self, place: int, find: str = "") -> str:
         return str(Cursor.of(self._page.final_url or self._page.url, self._document, place, find))
 
+    def _room_of_all(self) -> TextBudget | None:
+        """Return the room for the whole page; None where what is said of it takes all of it."""
+        try:
+            return self._room(truncated=False, next_cursor=None)
+        except InvalidRequest:
+            return None
+
     def _room(self, said: tuple[str, ...] = (), **shown: object) -> TextBudget:
         """Return the room for the content: what is asked for without what is shown around it.
 
@@ -317,8 +336,9 @@ class _Shower:
         room = self._ask.room
         if self._ask.around is None or room.tokens is None:
             return room
-        shown |= {"truncated": True, "next_cursor": "x" * _CURSOR, "warnings": (*self._page.warnings, *said)}
-        frame = room.tokens_of(self._ask.around(self._page.model_copy(update=shown)))
+        usual: dict[str, object] = {"truncated": True, "next_cursor": "x" * _CURSOR, "content": _WORD}
+        usual["warnings"] = (*self._page.warnings, *said)
+        frame = room.tokens_of(self._ask.around(self._page.model_copy(update=usual | shown)))
         if room.tokens <= frame:
             raise InvalidRequest(
                 "max_tokens",

@@ -343,13 +343,13 @@ _VIEW: Final = "groundwire.reading.passages.view:view_in_worker"
 async def view_off_loop(workers: Workers, page: Page, ask: Ask) -> Page:
     """Return the part of a whole page that is wanted, as `view` does, without holding up the loop.
 
-    A canceled call leaves no process running. Where tokens are counted by a function of the caller's,
-    the work is done in a thread: that function is in no other process.
+    A canceled call leaves no process running. Where tokens are counted or passages ranked by a function of the
+    caller's, the work is done in a thread: that function is in no other process.
 
     Raises:
         InvalidRequest: the page has no such part. PageTooLarge: looking through it took more than it may.
     """
-    if len(page.content) < _AT_ONCE:
+    if len(page.content) < _AT_ONCE and ask.ranker is None:
         return view(page, ask)
     packed = pack_view(page, ask) if len(page.content) >= _IN_THREAD else None
     if packed is None:

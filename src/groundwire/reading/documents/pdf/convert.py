@@ -14,9 +14,10 @@ from groundwire.reading.documents.pdf.headings import Headings, drop_furniture, 
 from groundwire.reading.documents.pdf.hidden_text import look
 from groundwire.reading.documents.pdf.lines import Line, lines
 from groundwire.reading.documents.pdf.metadata import add_links, read_details
-from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, open_pdf
+from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, cut_off, form_values, open_pdf
 from groundwire.reading.documents.pdf.words import page_words, turned
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
+from groundwire.reading.markdown.escaping import escape_line, escape_text
 
 __all__ = ["read_pdf"]
 
@@ -39,6 +40,7 @@ class _Gathered:
     recognized: list[int] = field(default_factory=list)
     broken: list[int] = field(default_factory=list)
     crowded: bool = False
+    fields: dict[int, list[str]] = field(default_factory=dict)
 
 
 def read_pdf(body: bytes, *, seconds: float) -> Extracted:
@@ -60,7 +62,7 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
         outline = outline_levels(pdf.document)
         count = pdf.pages
     if not found.letters:
-        raise _without_text(found, count)
+        raise cut_off() if pdf.rebuilt else _without_text(found, count)
     furniture = drop_furniture(found.pages, found.heights)
     headings = Headings([line for page in found.pages for region in page for line in region], outline)
     content, first_title = _put_together(found, headings)
@@ -91,6 +93,9 @@ def _gather(pdf: Pdf, until: float) -> _Gathered:
                 found.heights.append(0.0)
             else:
                 _add(found, page, number + 1)
+                if said := [f"{name}: {value}" if name else value for name, value in form_values(pdf, page)]:
+                    found.fields[number + 1] = said
+                    found.letters += sum(map(len, said))
     return found
 
 
@@ -135,7 +140,9 @@ def _put_together(found: _Gathered, headings: Headings) -> tuple[str, str]:
             parts.append(text)
             if level and number <= 2 and level < best:
                 title, best = plain, level
-        last = here[-1] if here else None
+        if number in found.fields:
+            parts.append("\n".join(f"- {escape_line(escape_text(said))}" for said in found.fields[number]))
+        last = here[-1] if here and number not in found.fields else None
         carried = last if last is not None and last.broken and last.kind == "text" and len(parts) > start else None
     return "\n\n".join(part for part in parts if part), " ".join(title.split())
 
@@ -200,7 +207,7 @@ def _without_text(found: _Gathered, count: int) -> UnreadableDocument:
         return UnreadableDocument(
             "broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it."
         )
-    hidden = " that anybody can see" if found.removed else ""
+    hidden = " that is visible" if found.removed else ""
     return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}.")
 
 

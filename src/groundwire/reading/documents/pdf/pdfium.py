@@ -7,6 +7,7 @@ typed one that they return, which takes longer than the call.
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_float, c_int, c_uint, c_void_p
@@ -14,13 +15,21 @@ from typing import Any, Final
 
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Matrix", "Pdf", "PdfPage", "PdfiumCalls", "open_pdf"]
+__all__ = ["Matrix", "Pdf", "PdfPage", "PdfiumCalls", "cut_off", "form_values", "open_pdf"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
 _ERRORS: Final[Mapping[int, str]] = {
     3: "it is not a PDF inside, or its structure is damaged or cut off",
     6: "its pages are missing or damaged",
 }
+_PAGE: Final = re.compile(rb"(?<![0-9])(\d{1,7}) 0 obj\s*<<(?:(?!obj)[^\0]){0,4000}?/Type\s*/Page(?![a-zA-Z])")
+_MOST_PAGES: Final = 10_000
+_MOST_FIELDS: Final = 5_000
+_LONGEST_VALUE: Final = 200_000  # bytes in UTF-16
+_TEXT_FIELD: Final = 6  # FPDF_FORMFIELD_TEXTFIELD
+_BOXES: Final = frozenset({2, 3})  # check boxes and radio buttons
+_FIELDS: Final = _BOXES | {4, 5, _TEXT_FIELD}  # combo and list boxes
+_SECRET: Final = 1 << 13  # a field for a password (ISO 32000-1, table 228)
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
 
@@ -86,10 +95,12 @@ class Pdf:
     Args:
         raw: The module with PDFium's functions.
         document: The file as its wrapper has opened it.
+        rebuilt: Whether its end is missing, and its list of pages was made here.
     """
 
-    def __init__(self, raw: Any, document: Any) -> None:
+    def __init__(self, raw: Any, document: Any, *, rebuilt: bool = False) -> None:
         self.raw = raw
+        self.rebuilt = rebuilt
         self.document = document
         self.call = PdfiumCalls(raw)
         self.pages: int = len(document)
@@ -132,16 +143,88 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         raise UnreadableDocument(
             "missing", "The page is a PDF, and what reads it is not installed: pip install pypdfium2."
         ) from error
+    again = None
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
-        raise _unreadable(getattr(error, "err_code", None)) from error
+        code = getattr(error, "err_code", None)
+        again = _with_pages(body) if code not in {_PASSWORD, _SECURITY} else None
+        try:
+            document = pypdfium2.PdfDocument(again) if again else None
+        except pypdfium2.PdfiumError:
+            document = None
+        if document is None:
+            raise _unreadable(code) from error
     try:
+        document.init_forms()
         if not len(document):
             raise UnreadableDocument("empty", "The PDF has no pages. Look for another copy of it.")
-        yield Pdf(raw, document)
+        yield Pdf(raw, document, rebuilt=again is not None)
     finally:
         document.close()
+
+
+def _with_pages(body: bytes) -> bytes | None:
+    """Return a file whose end is missing with a new list of the pages that it has; None when it has none."""
+    if not body.startswith(b"%PDF-") or b"/Encrypt" in body:
+        return None
+    pages = list(dict.fromkeys(found[1] for found in _PAGE.finditer(body)))[:_MOST_PAGES]
+    if not pages:
+        return None
+    last = max(map(int, pages)) + 1_000_000
+    kids = b" ".join(b"%s 0 R" % page for page in pages)
+    return body + (
+        b"\nendstream\nendobj\n%d 0 obj\n<< /Type /Pages /MediaBox [0 0 612 792] /Count %d /Kids [%s] >>\nendobj\n"
+        b"%d 0 obj\n<< /Type /Catalog /Pages %d 0 R >>\nendobj\ntrailer\n<< /Root %d 0 R /Size %d >>\n"
+        % (last, len(pages), kids, last + 1, last, last + 1, last + 2)
+    )
+
+
+def form_values(pdf: Pdf, page: PdfPage) -> Iterator[tuple[str, str]]:
+    """Yield what was filled into the fields of a page's form that can be seen, with their names.
+
+    Args:
+        pdf: The file.
+        page: The page.
+    """
+    raw, form = pdf.raw, pdf.document.formenv
+    if form is None:
+        return
+    seen: set[tuple[str, str]] = set()
+    for number in range(min(raw.FPDFPage_GetAnnotCount(page.handle), _MOST_FIELDS)):
+        field = raw.FPDFPage_GetAnnot(page.handle, number)
+        if not field:
+            continue
+        try:
+            hidden = raw.FPDFAnnot_GetFlags(field) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
+            kind = raw.FPDFAnnot_GetFormFieldType(form, field)
+            if hidden or kind not in _FIELDS:
+                continue
+            name = _string(raw.FPDFAnnot_GetFormFieldAlternateName, form, field)
+            name = name or _string(raw.FPDFAnnot_GetFormFieldName, form, field)
+            value = _string(raw.FPDFAnnot_GetFormFieldValue, form, field)
+            if (kind in _BOXES and value == "Off") or (name, value) in seen:  # each button of a group has its value
+                continue
+            seen.add((name, value))
+            flags = raw.FPDFAnnot_GetFormFieldFlags(form, field)
+            if value.strip() and not (kind == _TEXT_FIELD and flags & _SECRET):
+                yield name, value
+        finally:
+            raw.FPDFPage_CloseAnnot(field)
+
+
+def _string(ask: Callable[..., int], form: Any, field: Any) -> str:
+    size = ask(form, field, None, 0)
+    if not 2 < size <= _LONGEST_VALUE:
+        return ""
+    buffer = (ctypes.c_ushort * (size // 2))()
+    ask(form, field, buffer, size)
+    return " ".join(bytes(buffer).decode("utf-16-le", "replace").strip("\0").split())
+
+
+def cut_off() -> UnreadableDocument:
+    """Return the error that of a file whose end is missing no text is left."""
+    return _unreadable(3)
 
 
 def _unreadable(code: int | None) -> UnreadableDocument:

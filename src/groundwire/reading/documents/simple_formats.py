@@ -1,0 +1,250 @@
+"""Formats that need a function each: e-mail, RTF, subtitles, SVG, and archives as a list of what is in them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from email import policy
+from email.message import EmailMessage, MIMEPart
+from email.parser import BytesParser
+from itertools import islice
+from typing import Final
+
+from lxml import etree
+
+from groundwire.reading.documents.office_package import MAX_ELEMENTS, SafeZip, local_name, parse_xml
+from groundwire.reading.documents.tabular import to_table
+from groundwire.reading.extract import fragment_to_markdown
+from groundwire.reading.extracted import MAX_CONTENT, Extracted
+from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.metadata.dates import iso_date
+
+__all__ = ["list_archive", "read_mail", "read_rtf", "read_subtitles", "read_svg"]
+
+_HEADERS: Final = ("From", "To", "Cc", "Date")
+_MAX_PARTS: Final = 200  # of a message
+_LISTED: Final = 1_000  # files of an archive
+
+
+def read_mail(body: bytes, url: str) -> Extracted:
+    """Return a message (RFC 5322) as Markdown: its head, its text, and the names of what is attached.
+
+    Args:
+        body: The message.
+        url: Its address, for relative links.
+    """
+    message = BytesParser(policy=policy.default).parsebytes(body[: 4 * MAX_CONTENT])
+    removed: Counter[str] = Counter()
+    title = _header(message, "Subject")
+    head = [f"{name}: {escape_text(said)}" for name in _HEADERS if (said := _header(message, name))]
+    texts: list[str] = []
+    part = message.get_body(("plain", "html"))
+    if part is not None:
+        text = _text_of(part)
+        texts.append(fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text)
+    attached = [str(name) for other in islice(message.walk(), _MAX_PARTS) if (name := other.get_filename())]
+    warnings = [f"hidden text removed: {removed['hidden']}"] if removed["hidden"] else []
+    if attached:
+        warnings.append(f"attachments left out: {len(attached)}")
+        texts.append("Attached:\n\n" + "\n".join(f"- {escape_text(' '.join(name.split()))}" for name in attached))
+    heading = f"# {escape_text(title)}" if title else ""
+    return Extracted(
+        title=title,
+        content="\n\n".join(filter(None, (heading, "  \n".join(head), *(text.strip() for text in texts))))[
+            :MAX_CONTENT
+        ],
+        author=_header(message, "From") or None,
+        published=iso_date(_header(message, "Date")),
+        kind="document",
+        warnings=tuple(warnings),
+        cut=len(body) > 4 * MAX_CONTENT,
+    )
+
+
+def _header(message: EmailMessage, name: str) -> str:
+    try:
+        return " ".join(str(message.get(name, "")).split())
+    except (ValueError, TypeError, LookupError, AttributeError):  # malformed; the standard library raises any of them
+        return ""
+
+
+def _text_of(part: MIMEPart) -> str:
+    body = part.get_payload(decode=True)
+    if not isinstance(body, bytes):
+        return ""
+    try:
+        return body.decode(part.get_content_charset("utf-8"), "replace")
+    except LookupError:
+        return body.decode("utf-8", "replace")
+
+
+_RTF: Final = re.compile(
+    rb"\\(?P<word>[a-z]{1,32})(?P<number>-?\d{1,10})? ?|\\'(?P<hex>[0-9a-fA-F]{2})|\\(?P<symbol>[^a-z])"
+    rb"|(?P<brace>[{}])|[\r\n]+|(?P<text>[^\\{}\r\n]+)"
+)
+_UNSEEN: Final = frozenset(
+    (
+        b"fonttbl colortbl stylesheet info pict object header footer headerl headerr headerf footerl footerr footerf "
+        b"listtable listoverridetable generator xmlnstbl themedata colorschememapping datastore latentstyles fldinst "
+        b"rsidtbl pgptbl bkmkstart bkmkend annotation atnid atnauthor"
+    ).split()
+)
+_CHARACTERS: Final = {
+    b"par": "\n\n", b"sect": "\n\n", b"page": "\n\n", b"line": "\n", b"row": "\n\n", b"cell": " | ", b"tab": " ",
+    b"emdash": "\u2014", b"endash": "\u2013", b"lquote": "\u2018", b"rquote": "\u2019", b"ldblquote": "\u201c",
+    b"rdblquote": "\u201d", b"bullet": "\u2022",
+}  # fmt: skip
+_MAX_DEPTH: Final = 1_000
+
+
+def read_rtf(body: bytes) -> Extracted:
+    r"""Return the text of a Rich Text document (Microsoft's specification, 1.9.1); hidden text (`\v`) is left out."""
+    found: list[str] = []
+    removed = size = 0
+    skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: characters that stand for one that was given by number
+    stack: list[tuple[bool, int, bool]] = []
+    hidden = first = False
+    for token in _RTF.finditer(body):
+        text, word = "", token["word"]
+        if brace := token["brace"]:
+            if brace == b"{" and len(stack) < _MAX_DEPTH:
+                stack.append((skip, unit, hidden))
+                first = True
+                continue
+            if brace == b"}" and stack:
+                skip, unit, hidden = stack.pop()
+        elif word:
+            number = int(token["number"]) if token["number"] else None
+            if word in _UNSEEN:
+                skip = skip or first or word == b"pict"
+            elif word == b"v":
+                hidden = number != 0
+            elif word == b"plain":
+                hidden = False
+            elif word == b"ansicpg" and number:
+                page = f"cp{number}"
+            elif word == b"uc" and number is not None:
+                unit = min(max(number, 0), 10)
+            elif word == b"u" and number is not None:
+                text, left = chr(number % 0x10000), unit
+            elif word == b"bin" and number:
+                skip = True
+            else:
+                text = _CHARACTERS.get(word, "")
+        elif token["hex"]:
+            text, left = ("", left - 1) if left else (_decoded(bytes.fromhex(token["hex"].decode()), page), 0)
+        elif symbol := token["symbol"]:
+            skip = skip or symbol == b"*"
+            text = {b"~": " ", b"_": "-"}.get(symbol, symbol.decode("ascii", "replace") if symbol in b"\\{}" else "")
+        elif token["text"]:
+            raw = token["text"]
+            text, left = _decoded(raw[left:], page), max(0, left - len(raw))
+        first = False
+        if text and not skip:
+            removed += hidden and bool(text.strip())
+            size += len(text)
+            if not hidden:
+                found.append(text)
+        if size > MAX_CONTENT:
+            break
+    joined = "".join(found).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n", joined)]
+    return Extracted(
+        content="\n\n".join(escape_line(escape_text(block.strip(" |"))) for block in blocks if block.strip(" |")),
+        kind="document",
+        cut=size > MAX_CONTENT,
+        warnings=(f"hidden text removed: {removed}",) if removed else (),
+    )
+
+
+def _decoded(raw: bytes, page: str) -> str:
+    try:
+        return raw.decode(page, "replace")
+    except LookupError:
+        return raw.decode("cp1252", "replace")
+
+
+_TAG: Final = re.compile(r"</?[^<>\n]{0,100}>|\{\\[^{}\n]{0,100}\}")
+_MINUTE: Final = 60  # seconds of speech in a paragraph
+
+
+def read_subtitles(text: str) -> Extracted | None:
+    """Return subtitles (SubRip, WebVTT) as paragraphs behind the time of each; None when it is none."""
+    parts: list[tuple[int, list[str]]] = []
+    for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n").replace("\r", "\n")):
+        lines = block.strip("\n").split("\n")
+        at = next((number for number, line in enumerate(lines[:2]) if "-->" in line), None)
+        if at is None or (seconds := _seconds(lines[at])) is None:
+            continue
+        said = [clean for line in lines[at + 1 :] if (clean := " ".join(_TAG.sub("", line).split()))]
+        if not parts or seconds - parts[-1][0] >= _MINUTE:
+            parts.append((seconds, []))
+        parts[-1][1].extend(line for line in said if parts[-1][1][-1:] != [line])  # what rolls up is said once
+    content = "\n\n".join(
+        f"[{second // 3600}:{second // 60 % 60:02}:{second % 60:02}] {escape_text(' '.join(lines))}"
+        for second, lines in parts
+        if lines
+    )
+    return Extracted(content=content, kind="document") if content else None
+
+
+def _seconds(cue: str) -> int | None:
+    numbers = re.match(r"\s*(?:(\d{1,3}):)?(\d{1,2}):(\d\d)[.,]\d{1,3}\s+-->", cue)
+    return None if numbers is None else int(numbers[1] or 0) * 3600 + int(numbers[2]) * 60 + int(numbers[3])
+
+
+def read_svg(text: str) -> Extracted | None:
+    """Return what a drawing (SVG 2) says: its title, its description, and its text; None when it says nothing."""
+    root = parse_xml(text.encode("utf-8", "replace"))
+    if root is None or local_name(root) != "svg":
+        return None
+    title = ""
+    lines: list[str] = []
+    skipped: set[etree._Element] = set()
+    removed = 0
+    for element in islice(root.iter(), MAX_ELEMENTS):
+        parent, name = element.getparent(), local_name(element)
+        if parent in skipped or name == "defs" or _is_unseen(element):
+            skipped.add(element)
+            removed += name in {"text", "tspan"} and parent not in skipped
+        elif name in {"title", "desc", "text"} and (said := " ".join("".join(_seen(element)).split())):
+            title = title or (said if name == "title" and parent is root else "")
+            lines.append(said)
+    warnings = ("only the text of the drawing was read", *((f"hidden text removed: {removed}",) if removed else ()))
+    content = "\n\n".join(escape_line(escape_text(line)) for line in lines)
+    return Extracted(title=title, content=content, kind="document", warnings=warnings) if content else None
+
+
+def _is_unseen(element: etree._Element) -> bool:
+    style = dict(part.partition(":")[::2] for part in "".join(element.get("style", "").lower().split()).split(";"))
+    said = {
+        name: style.get(name, element.get(name, "")) for name in ("display", "visibility", "opacity", "fill-opacity")
+    }
+    unseen = said["display"] == "none" or said["visibility"] in {"hidden", "collapse"}
+    return unseen or any(re.fullmatch(r"0(?:\.0*)?%?", said[name]) for name in ("opacity", "fill-opacity"))
+
+
+def _seen(element: etree._Element) -> Iterator[str]:
+    yield element.text or ""
+    for child in element:
+        if isinstance(child.tag, str) and not _is_unseen(child):
+            yield from _seen(child)
+        yield child.tail or ""
+
+
+def list_archive(body: bytes) -> Extracted:
+    """Return the names and sizes of the files in a ZIP archive; nothing of it is unpacked.
+
+    Raises:
+        UnreadableDocument: it is damaged, encrypted, or has too many parts.
+    """
+    files = [(name, size) for name, size in SafeZip(body, "a ZIP archive").sizes() if not name.endswith("/")]
+    rows = [["File", "Bytes"], *([escape_text(" ".join(name.split())), f"{size:,}"] for name, size in files[:_LISTED])]
+    more = (f"the archive has {len(files):,} files; the first {_LISTED:,} are listed",) if len(files) > _LISTED else ()
+    return Extracted(
+        content=to_table(rows) if files else "",
+        kind="listing",
+        cut=bool(more),
+        warnings=("the archive is only listed; none of its files was read", *more),
+    )

@@ -1,0 +1,188 @@
+"""What answers a query in little room: sentences, rows, lines, whole links and words, and never less in more room."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from components.examples import examples
+from groundwire import Settings, Web
+from groundwire.errors import InvalidRequest
+from groundwire.models import Page
+from groundwire.reading.passages.bm25 import passages_of
+from groundwire.reading.passages.outline import Outline
+from groundwire.reading.passages.terms import expected
+from groundwire.reading.passages.token_budget import load_token_bound
+from groundwire.reading.passages.view import check_ask, view
+from groundwire.testing.world import World
+from groundwire.tools.rendering import render_text
+from groundwire.tools.results import OpenPageToolResult
+from groundwire.tools.tools import open_page_tool
+
+pytestmark = pytest.mark.req("B8", "B9")
+
+DEPOTS = (
+    "# Depots\n\n| depot | gate |\n| --- | --- |"
+    + "".join(f"\n| depot {number} | {number * 7 % 1009} |" for number in range(1, 401))
+    + "\n\nThe end."
+)
+WORDS = (
+    "harbour",
+    "ferry",
+    "toll",
+    "crown",
+    "[the old mill](https://x.example/mill)",
+    "1987.",
+    "Pier 12.",
+    "`a b`",
+    "-",
+)
+
+
+def answers(text: str, query: str, tokens: int, **more: Any) -> Page:
+    return view(
+        Page(url="https://a.example/", content=text), check_ask(usual=9_000, query=query, max_tokens=tokens, **more)
+    )
+
+
+@pytest.mark.parametrize("tokens", [40, 80, 240, 400])
+def test_a_row_is_found_in_any_room_and_brings_the_head_of_its_table(tokens: int) -> None:
+    content = answers(DEPOTS, "which gate has depot 217", tokens).content
+    assert "| depot 217 | 510 |" in content
+    assert "| depot | gate |\n| --- | --- |" in content
+
+
+def test_rows_of_one_table_have_its_head_once() -> None:
+    assert answers(DEPOTS, "depot 217 depot 301", 120).content.count("| --- | --- |") == 1
+
+
+def test_code_is_shown_by_its_lines() -> None:
+    code = "\n".join(f"option_{number} = {number}" for number in range(200))
+    content = answers(f"# Options\n\n```toml\n{code}\n```\n\nMore. " + "Other words. " * 200, "option_77", 90).content
+    assert "option_77 = 77" in content
+    assert "```toml\n" in content
+    assert content.count("```") == 2
+
+
+def test_a_passage_that_does_not_fit_is_shrunk_around_its_match() -> None:
+    text = "Other words. " * 300 + "\n\n" + "and so on " * 12 + "the toll was 37 crowns " + "and so on " * 12
+    page = answers(text, "How high was the toll?", 40)
+    assert "toll was 37 crowns" in page.content
+    assert load_token_bound()(page.content) <= 40
+
+
+def test_targets_of_links_are_left_out_unless_they_are_asked_for() -> None:
+    text = "Other words. " * 300 + "\n\nThe ferry is run by [the old mill](https://mill.example/ferry/times)."
+    page = answers(text, "Who runs the ferry?", 60)
+    assert "run by the old mill" in page.content
+    assert "mill.example" not in page.content
+    assert page.excerpts[-1].text.endswith("(https://mill.example/ferry/times).")
+    assert "[the old mill](https://mill.example/ferry/times)" in answers(text, "link to the ferry", 60).content
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        ("How many people fit in?", "It holds 412 seats.", "It holds many seats."),
+        ("Wann wurde das gebaut?", "Erbaut im Jahr 1932.", "Erbaut vor 30 Metern."),
+        ("¿Cuánto cuesta?", "La entrada vale 7 €.", "La entrada vale la pena."),
+        ("Quelle part est à temps partiel ?", "Cela fait 17 % des salariés.", "Cela fait 17 salariés."),
+        ("Kto to napisał?", "Autorem jest pani Judy Cohen.", "autorem jest ktoś inny."),
+        ("how long does it take", "It is ready after 15 minutes.", "It is number 15."),
+        ("which option makes it quiet", "Use `--quiet` for that.", "Use silence for that."),
+    ],
+)
+def test_what_a_question_asks_for(question: str, answer: str, other: str) -> None:
+    wanted = expected(question)
+    assert wanted is not None
+    assert wanted.search(answer)
+    assert not wanted.search(other)
+
+
+def test_a_question_without_a_word_of_the_answer_finds_the_number() -> None:
+    text = "# Hall\n\n" + "The hall is beautiful and everyone likes the hall very much. " * 60
+    text += "\n\nThere are 412 seats.\n\n" + "The organ is old, and the doors are of oak. " * 60
+    assert "412 seats" in answers(text, "How many people fit into the hall?", 60).content
+
+
+@settings(max_examples=examples(25))
+@given(
+    st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=14), min_size=1, max_size=25), st.integers(30, 400)
+)
+def test_more_room_never_has_less_and_nothing_is_cut_inside(blocks: list[list[str]], tokens: int) -> None:
+    text = "\n\n".join(" ".join(block) for block in blocks)
+    ends = {
+        0,
+        len(text),
+        *(at for match in re.finditer(r"\[[^\]]*\]\([^)]*\)|`[^`]*`|\S+", text) for at in match.span()),
+    }
+    shown: list[set[int]] = []
+    for room in (tokens, tokens + 7, 2 * tokens):
+        try:
+            page = answers(text, "what toll does the ferry have", room)
+        except InvalidRequest:
+            return
+        if not page.truncated or not page.excerpts:
+            return
+        assert load_token_bound()(page.content) <= room
+        for excerpt in page.excerpts:
+            assert {excerpt.start, excerpt.end} <= ends
+        shown.append({at for row in page.excerpts for at in range(row.start, row.end)})
+    assert shown[0] <= shown[1] <= shown[2]
+
+
+def test_passages_are_never_cut_inside_a_link() -> None:
+    link = "[one. Two. Three, and " + "more words, " * 30 + "four.](https://a.example/x)"
+    text = f"Before it. {link} After it. " * 4
+    cuts = {cut for passage in passages_of(Outline(text)) for cut in (passage.start, passage.end)}
+    inside = {at for match in re.finditer(re.escape(link), text) for at in range(match.start() + 1, match.end())}
+    assert not cuts & inside
+
+
+class TestRanker:
+    def test_texts_in_and_scores_out(self) -> None:
+        seen: list[Sequence[str]] = []
+
+        def longest(query: str, texts: Sequence[str]) -> list[float]:
+            assert query == "ferry"
+            seen.append(texts)
+            return [float("ostrich" in text) for text in texts]
+
+        text = "# Birds\n\n" + "The ferry is here. " * 100 + "\n\nAn ostrich runs.\n\n" + "Other words are here. " * 100
+        page = answers(text, "ferry", 40, ranker=longest)
+        assert "An ostrich runs." in page.content
+        assert any(text.startswith("Birds\n") and "An ostrich runs." in text for text in seen[0])
+
+    @pytest.mark.parametrize("scores", [[], [float("nan")] * 500])
+    def test_what_it_must_return_is_said(self, scores: list[float]) -> None:
+        with pytest.raises(InvalidRequest, match="Return one number for each text"):
+            answers("The ferry. " * 300, "ferry", 60, ranker=lambda query, texts: scores[: len(texts) - 1])
+
+    async def test_a_web_has_one(self, world: World) -> None:
+        url = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
+        config = Settings.model_validate(
+            {"storage": {"url": "memory://"}, "policy": {"allowed_origins": world.origins}}
+        )
+        async with Web(config, ranker=lambda query, texts: [-float(at) for at in range(len(texts))]) as web:
+            page = await web.open_page(url, query="constant", max_tokens=100)
+        assert page.excerpts
+
+
+async def test_little_room_is_a_valid_wish_and_the_frame_is_small(world: World) -> None:
+    config = Settings.model_validate({"storage": {"url": "memory://"}, "policy": {"allowed_origins": world.origins}})
+    url = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
+    bound = load_token_bound()
+    async with Web(config) as web:
+        result = await open_page_tool(web).call(url=url, query="which constant is usual?", max_tokens=150)
+    text = render_text(result)
+    assert result.status == "success", result.error
+    assert "60" in text
+    assert bound(text) <= 150
+    host = text.partition("From ")[2].partition(":")[0]
+    assert isinstance(result, OpenPageToolResult)
+    assert bound(text.replace(result.content, "").replace(host, "a.example")) <= 60
