@@ -2,7 +2,7 @@
 PYTHON := .venv/bin/python
 UPGRADE := --upgrade
 
-.PHONY: help check mutants lint format types test quick slow pythons doctor-dev coverage docs docs-serve man lock demo completions dist check-dist sbom
+.PHONY: help check mutants lint format types test matrix quick slow pythons doctor-dev coverage docs docs-serve man lock demo completions dist check-dist sbom
 
 help:  ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,6 +24,9 @@ types:  ## Check types and import layers
 
 test:  ## Run all tests except slow ones
 	$(PYTHON) -m pytest -n auto
+
+matrix:  ## Compare what is known of hosted search with the installed SDKs, and print what is due for another look
+	$(PYTHON) scripts/check_matrix.py
 
 quick:  ## Run the tests that need no real component
 	$(PYTHON) -m pytest -n auto -m "not real and not slow"

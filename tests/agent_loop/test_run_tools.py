@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from components import heavy
-from components.model_bodies import ADD, chat, responses
+from components.model_bodies import ADD, EVERYBODY, chat, responses
 from groundwire import Settings, Web
 from groundwire.agent_loop import CallEnded, CallStarted, Run, run_tools
 from groundwire.errors import InvalidRequest
-from groundwire.hosted import Needs, hosted_definition
+from groundwire.hosted import Needs, hosted_definition, plan
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
@@ -369,3 +369,78 @@ async def test_broken_arguments_and_messages_alone(world: World, web: Web, calle
     run = await run_tools("What?", call, web=web, api="ollama", model="qwen3")
     assert isinstance(run, Run)
     assert run.messages[0] == {"role": "user", "content": "What?"}
+
+
+REFUSED = {
+    "model_not_found": (404, {"message": "The model does not exist", "code": "model_not_found"}),
+    "an unknown tool": (400, {"message": "tools.0: Input tag 'web_search_20250305' does not match any expected tags"}),
+    "a refused field": (400, {"message": "Unknown parameter: 'tools[0].web_search.filters'."}),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+@pytest.mark.parametrize("api", ["anthropic", "openai_responses", "openai_chat"])
+async def test_an_api_that_refuses_its_own_search_gets_ours(
+    world: World, settings: Callable[..., Settings], caller: Caller, api: str, why: str
+) -> None:
+    models = served(world, SEARCH)
+    ours = models.decide
+    models.decide = lambda asked: ours(asked) if asked.functions else Say("Not reached.")
+    status, error = REFUSED[why]
+    refusal = InjectedFault.status(status, json.dumps({"type": "error", "error": error}))
+    models.fail(refusal, times=None, when=lambda asked: b"open_page" not in asked.body)
+    body: dict[str, Any] = {"model": "claude-9" if api == "anthropic" else "gpt-9", "max_tokens": 99}
+    body = {"model": "gpt-9"} if api != "anthropic" else body
+    body |= {"input" if api == "openai_responses" else "messages": [QUESTION], "tools": [hosted_definition()]}
+    search = {"mode": "auto", "native": {"providers": ("anthropic", "openai")}, "providers": ("searxng",)}
+    async with Web(settings(search=search, session={"max_searches": 0})) as web:
+        run = await run_tools(body, caller(models, api), web=web, api=api)
+        assert run.stop == "answered"
+        assert len(models.requests) == 3
+        assert "refused its own search" in run.plan.reason
+        assert "refused its own search" in run.plan.warnings[-1]
+        assert [one.code for one in run.answer.errors] == ["hosted_search_refused"]
+        assert run.sources[0].url == page_of(world)
+        with pytest.raises((heavy.anthropic.APIStatusError, heavy.openai.APIStatusError)):
+            await run_tools(body, caller(models, api), web=web, api=api, mode="native")
+        assert len(models.requests) == 4
+
+
+async def test_a_page_that_is_fetched_in_one_piece_is_cited_in_the_next(web: Web) -> None:
+    fetched = {"type": "web_fetch_result", "url": "https://a.test/x", "content": {"type": "document", "title": "A"}}
+    cite = {"type": "char_location", "document_index": 0, "document_title": "A", "cited_text": "x"}
+    use = {"type": "server_tool_use", "id": "s1", "name": "web_fetch", "input": {"url": "https://a.test/x"}}
+    result = {"type": "web_fetch_tool_result", "tool_use_id": "s1", "content": fetched}
+    pieces = [
+        {"type": "message", "role": "assistant", "content": [use, result], "stop_reason": "pause_turn"},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "text", "text": "So it is.", "citations": [cite]}],
+            "stop_reason": "end_turn",
+        },
+    ]
+    left = iter(pieces)
+    body = {"model": "claude-sonnet-5", "max_tokens": 99, "messages": [QUESTION], "tools": [hosted_definition()]}
+    run = await run_tools(body, lambda _: next(left), web=web, api="anthropic", mode="native")
+    assert [one.url for one in run.answer.citations] == ["https://a.test/x"]
+    assert run.answer.opened == ("https://a.test/x",)
+
+
+async def test_kimis_search_gets_its_arguments_back(web: Web) -> None:
+    function = {"name": "$web_search", "arguments": '{"search_result": {"search_id": "1"}}'}
+    calls = [{"id": "c1", "type": "builtin_function", "function": function}]
+    answers = [{"role": "assistant", "content": "", "tool_calls": calls}, {"role": "assistant", "content": "Found."}]
+    sent: list[Any] = []
+
+    def model(body: dict[str, Any]) -> dict[str, Any]:
+        sent.append(body)
+        finish = "stop" if len(sent) > 1 else "tool_calls"
+        return {"choices": [{"index": 0, "message": answers[len(sent) - 1], "finish_reason": finish}]}
+
+    body = {"model": "kimi-k3", "messages": [QUESTION], "tools": [hosted_definition()]}
+    kimi = plan("kimi", "kimi-k3", "native", settings=EVERYBODY)
+    run = await run_tools(body, model, web=web, api="kimi", plan=kimi)
+    assert run.answer.text == "Found."
+    assert sent[1]["messages"][-1] == {"role": "tool", "tool_call_id": "c1", "content": function["arguments"]}
+    assert sent[1]["tools"] == [{"type": "builtin_function", "function": {"name": "$web_search"}}]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from groundwire.settings import Settings
+from groundwire.settings import MODEL_PROVIDERS, Settings
 
 SCHEMA = {
     "type": "object",
@@ -14,15 +14,7 @@ SCHEMA = {
 ADD = {"type": "object", "properties": {"a": {"type": "number"}}, "required": ["a"], "additionalProperties": False}
 QUESTION = [{"role": "user", "content": "What is new?"}]
 
-EVERYBODY = Settings.model_validate(
-    {
-        "search": {
-            "native": {
-                "providers": ("anthropic", "gemini", "groq", "mistral", "openai", "openrouter", "perplexity", "xai")
-            }
-        }
-    }
-)
+EVERYBODY = Settings.model_validate({"search": {"native": {"providers": MODEL_PROVIDERS}}})
 """Settings under which every hosted search may be used."""
 
 
@@ -58,12 +50,12 @@ def body_of(api: str, *tools: Any, **more: Any) -> dict[str, Any]:
         "mistral": "mistral-medium-latest",
         "groq": "groq/compound",
         "openrouter": "anthropic/claude-sonnet-4.5",
-        "perplexity": "sonar",
+        "perplexity": "openai/gpt-5.5",
     }.get(api, "qwen3")
     whole: dict[str, Any] = {"model": model, "tools": list(tools), **more}
     if api == "gemini":
         whole["contents"] = [{"role": "user", "parts": [{"text": "What is new?"}]}]
-    elif api in ("openai_responses", "xai", "gemini_interactions"):
+    elif api in ("openai_responses", "xai", "gemini_interactions", "perplexity"):
         whole["input"] = "What is new?"
     elif api == "mistral":
         whole["inputs"] = "What is new?"

@@ -173,6 +173,27 @@ def test_a_citation_of_bedrock_without_words_belongs_where_it_came() -> None:
 
 
 @pytest.mark.req("B7")
+def test_venices_raised_marks_count_from_one() -> None:
+    rows = [{"url": f"https://{name}.example/", "title": name} for name in "ab"]
+    text = "Claim^1,2^, more^2^, and 2^8^ is none, nor ^3^."
+    body = {
+        "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],
+        "venice_parameters": {"web_search_citations": rows},
+    }
+    found = [(text[one.start : one.end], one.title) for one in read_answer("venice", body).citations]
+    assert found == [("^1,2^", "a"), ("^1,2^", "b"), ("^2^", "b")]
+
+
+def test_annotations_name_the_pages_of_a_bare_list() -> None:
+    note = {"type": "url_citation", "url_citation": {"url": URL, "title": "A", "start_index": 0, "end_index": 3}}
+    message = {"role": "assistant", "content": "Yes.", "annotations": [note]}
+    body = {"choices": [{"message": message, "finish_reason": "stop"}], "citations": [URL, "https://b.example/"]}
+    assert [(one.url, one.title) for one in read_answer("openrouter", body).sources] == [
+        (URL, "A"),
+        ("https://b.example/", ""),
+    ]
+
+
 def test_venices_marks_point_to_its_sources() -> None:
     rows = [
         {"title": "A", "url": URL, "content": "c", "date": "2026-11-01"},

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-import re
-from typing import get_args
+import importlib.util
+from datetime import date
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
+import groundwire.hosted
 from components import heavy
-from groundwire.hosted import load_matrix
+from components.model_bodies import EVERYBODY
+from groundwire.errors import InvalidRequest
+from groundwire.hosted import load_matrix, plan
 from groundwire.hosted.api_capabilities import Wire
 from groundwire.hosted.requests.prepare import _BUILDERS
 from groundwire.settings import MODEL_PROVIDERS
 
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _script() -> Any:
+    spec = importlib.util.spec_from_file_location("check_matrix", ROOT / "scripts" / "check_matrix.py")
+    assert spec
+    assert spec.loader
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
+
+
+@pytest.fixture(scope="module")
+def matrix() -> Any:
+    return _script()
 
 
 def test_every_fact_has_a_source_and_every_hosted_api_a_builder() -> None:
@@ -31,25 +53,46 @@ def test_every_fact_has_a_source_and_every_hosted_api_a_builder() -> None:
         assert all(set(version.clouds) <= set(api.clouds) for version in api.versions)
 
 
-def test_anthropics_versions_are_those_of_its_sdk() -> None:
-    api = load_matrix().apis["anthropic"]
-    assert api.hosted
-    ours = {api.hosted.tool, *(version.tool for version in api.versions)}
-    theirs = set(re.findall(r"WebSearchTool(\d{8})Param", str(heavy.anthropic.types.ToolUnionParam)))
-    assert {tool.rpartition("_")[2] for tool in ours} == theirs
+def test_it_says_what_the_sdks_say(matrix: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert matrix.main([]) == 0, capsys.readouterr().out
+    assert f"{len(load_matrix().apis)} rows, 0 wrong" in capsys.readouterr().out
 
 
-def test_openais_type_is_that_of_its_sdk() -> None:
-    api = load_matrix().apis["openai_responses"]
-    assert api.hosted
-    kinds = set(
-        re.findall(r"'(web_search\w*)'", str(heavy.openai.types.responses.WebSearchToolParam.__annotations__["type"]))
-    )
-    assert {api.hosted.tool, *(version.tool for version in api.versions)} == kinds
+def test_rows_age(matrix: Any) -> None:
+    rows = load_matrix().apis.values()
+    assert list(matrix.aged(min(row.checked for row in rows))) == []
+    assert len(list(matrix.aged(max(row.expires for row in rows)))) == len(rows)
+    [line] = [one for one in matrix.aged(date(2030, 1, 1)) if one.startswith("anthropic:")]
+    assert "last compared on" in line
 
 
-def test_geminis_fields_are_those_of_its_sdk() -> None:
-    about = {name: field.description or "" for name, field in heavy.genai.types.GoogleSearch.model_fields.items()}
-    assert "not supported in Gemini API" in about["exclude_domains"]
-    assert "not supported in Vertex AI" in about["time_range_filter"]
-    assert not any("include" in name for name in about)
+@pytest.mark.parametrize(
+    ("api", "model", "tool"),
+    [
+        ("anthropic", "claude-fable-1", "web_search_20260209"),
+        ("anthropic", "claude-fable-1", None),
+        ("openai", "gpt-9-terra", None),
+        ("gemini", "gemini-9-pro", None),
+        ("xai", "grok-9", None),
+        ("bedrock", "us.amazon.nova-2-lite-v1:0", None),
+        ("deepseek", "deepseek-v9", None),
+    ],
+)
+def test_a_family_that_is_not_known_is_taken_for_the_newest(api: str, model: str, tool: str | None) -> None:
+    made = plan(api, model, "native", settings=EVERYBODY, tool=tool)
+    assert made.hosted
+    assert made.tool == (tool or made.hosted.tool)
+
+
+@pytest.mark.parametrize("model", ["claude-3-7-sonnet-latest", "claude-opus-4-20250514", "claude-sonnet-4-5"])
+def test_an_older_family_does_not_have_the_newest_tool(model: str) -> None:
+    with pytest.raises(InvalidRequest, match="web_search_20260209 is not there"):
+        plan("anthropic", model, tool="web_search_20260209")
+
+
+def test_no_row_names_a_model_that_was_shut_down(matrix: Any) -> None:
+    text = Path(groundwire.hosted.__file__).parent.joinpath("data", "matrix.toml").read_text()
+    for model in matrix.RETIRED:
+        assert f'"{model}"' not in text
+        with pytest.raises(InvalidRequest, match="was shut down"):
+            plan("openai_chat", model)

@@ -108,7 +108,7 @@ def test_a_need_that_hosted_search_cannot_honor(api: str, model: str, needs: Nee
         ("openai", "gpt-5", Needs(max_uses=2, location=Location(country="DE"))),
         ("gemini", "gemini-3-pro", Needs(time_range="m", functions=True)),
         ("xai", "grok-4.3", Needs(blocked_domains=("bbc.co.uk",))),
-        ("perplexity", "sonar-pro", Needs(time_range="d", allowed_domains=("a.org",))),
+        ("perplexity", "openai/gpt-5.5", Needs(time_range="d", allowed_domains=("a.org",))),
         ("groq", "groq/compound-mini", Needs(blocked_domains=("a.org",), allowed_domains=("b.org",))),
     ],
 )
@@ -148,7 +148,7 @@ def test_minimal_effort_and_refused_parameters() -> None:
         (("ollama", ""), "model: is not given"),
         (("ollama", "qwen3", "hosted"), "Pass one of: auto, native, local"),
         (("openai", "gpt-3.5-turbo-instruct"), "'gpt-3.5-turbo-instruct' of OpenAI Responses calls no tools"),
-        (("perplexity", "sonar"), "search.native.providers does not name perplexity"),
+        (("perplexity", "sonar"), "ended on 2026-09-27"),
         (("groq", "groq/compound", "auto", Needs(functions=True)), "calls no tools"),
     ],
 )

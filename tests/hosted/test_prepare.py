@@ -101,7 +101,7 @@ def test_openai_chat_as_document_c_has_it() -> None:
     body = body_of("openai_chat", chat(), add, tool_choice="auto")
     sent = prepare(body, "openai")
     assert sent == {
-        "model": "gpt-4o-search-preview",
+        "model": "gpt-5-search-api",
         "messages": QUESTION,
         "tools": [add],
         "tool_choice": "auto",
@@ -111,10 +111,8 @@ def test_openai_chat_as_document_c_has_it() -> None:
     assert set(alone) == {"model", "messages", "web_search_options"}
     place = prepare(body_of("openai_chat", chat()), "openai", needs=Needs(location=Location(country="NL")))
     assert place["web_search_options"]["user_location"] == {"type": "approximate", "approximate": {"country": "NL"}}
-    own = body_of(
-        "openai_chat", chat(), model="gpt-4o-mini-search-preview", web_search_options={"search_context_size": "low"}
-    )
-    assert prepare(own, "openai")["model"] == "gpt-4o-mini-search-preview"
+    own = body_of("openai_chat", chat(), model="gpt-6-search-api", web_search_options={"search_context_size": "low"})
+    assert prepare(own, "openai")["model"] == "gpt-6-search-api"
     assert prepare(own, "openai")["web_search_options"] == {"search_context_size": "low"}
 
 
@@ -212,12 +210,41 @@ def test_gemini_as_its_sdk_is_called() -> None:
             "perplexity",
             Needs(blocked_domains=("a.org",), published_after=date(2025, 3, 1), location=Location(country="FR")),
             {
-                "search_domain_filter": ["-a.org"],
-                "search_after_date_filter": "3/1/2025",
-                "web_search_options": {"user_location": {"country": "FR"}},
+                "tools": [
+                    {
+                        "type": "web_search",
+                        "filters": {"search_domain_filter": ["-a.org"], "search_after_date_filter": "3/1/2025"},
+                        "user_location": {"country": "FR"},
+                    }
+                ]
             },
         ),
-        ("perplexity", Needs(time_range="m"), {"search_recency_filter": "month"}),
+        (
+            "perplexity",
+            Needs(time_range="m"),
+            {"tools": [{"type": "web_search", "filters": {"search_recency_filter": "month"}}]},
+        ),
+        ("deepseek", Needs(), {"tools": [{"type": "web_search_20250305", "name": "web_search"}]}),
+        ("kimi", Needs(), {"tools": [{"type": "builtin_function", "function": {"name": "$web_search"}}]}),
+        ("qwen", Needs(), {"enable_search": True}),
+        (
+            "zai",
+            Needs(time_range="w", allowed_domains=("a.org",)),
+            {
+                "tools": [
+                    {
+                        "type": "web_search",
+                        "web_search": {
+                            "enable": True,
+                            "search_engine": "search-prime",
+                            "search_result": True,
+                            "search_domain_filter": "a.org",
+                            "search_recency_filter": "oneWeek",
+                        },
+                    }
+                ]
+            },
+        ),
     ],
 )
 def test_the_others(api: str, needs: Needs, changes: dict[str, Any]) -> None:
@@ -295,7 +322,7 @@ def test_document_ks_tool_is_the_search_when_it_is_ours() -> None:
         (body_of("ollama", chat("web_search", ADD)), "ollama", "a function of your own that is named web_search"),
         (body_of("ollama", {"type": "groundwire:web_search", "maxuses": 1}), "ollama", "does not know 'maxuses'"),
         (body_of("ollama", {"type": "groundwire:web_search", "location": {"town": "x"}}), "ollama", "town"),
-        (body_of("perplexity", chat(), chat("add", ADD)), "perplexity", "calls no tools"),
+        (body_of("perplexity", responses(), model="sonar"), "perplexity", "ended on 2026-09-27"),
     ],
 )
 def test_bad_bodies_are_named(body: Any, api: str, said: str) -> None:

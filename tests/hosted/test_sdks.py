@@ -111,7 +111,7 @@ def test_openai_chat(models: ModelServer, opened: Open) -> None:
     request = prepare(body_of("openai_chat", chat(), chat("add", ADD)), "openai", needs=Needs(location=NEEDS.location))
     answer = client.chat.completions.create(**request)
     assert sent_to(models) == request
-    assert answer.model == "gpt-4o-search-preview"
+    assert answer.model == "gpt-5-search-api"
     annotations = answer.choices[0].message.annotations
     assert annotations
     assert annotations[0].url_citation.url == "https://a.org/x"
@@ -121,14 +121,14 @@ def test_openai_chat(models: ModelServer, opened: Open) -> None:
     assert client.chat.completions.create(**ours).choices[0].message.content == "Something is new."
 
 
-@pytest.mark.parametrize("api", ["ollama", "vllm", "openrouter", "groq", "perplexity", "xai_chat", "mistral_chat"])
+@pytest.mark.parametrize("api", ["ollama", "vllm", "openrouter", "groq", "xai_chat", "mistral_chat"])
 def test_chat_of_the_others(models: ModelServer, api: str, opened: Open) -> None:
     client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of(api, hosted_definition()), api, settings=EVERYBODY)
     raw = client.post("/chat/completions", body=request, cast_to=heavy.openai.types.chat.ChatCompletion)
     assert raw.choices[0].message.content == "Something is new."
     hosted = api in ("openrouter", "groq")
-    assert bool(raw.choices[0].message.annotations) == (hosted or api == "perplexity")
+    assert bool(raw.choices[0].message.annotations) == hosted
 
 
 @pytest.mark.parametrize(("needs", "hosted"), [(Needs(allowed_domains=("a.org",)), True), (Needs(max_uses=1), False)])

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from groundwire.agent_loop.citation_ledger import CitationLedger, marked
-from groundwire.agent_loop.tool_calls import answer_of, make_calls
-from groundwire.agent_loop.types import LoopEvent, Run, Spent, Stop
+from groundwire.agent_loop.tool_calls import answer_of, make_calls, refusal_of
+from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent, Run, Spent, Stop
 from groundwire.agent_loop.wire_formats import (
     Result,
     check_wire,
     conversation,
+    declared_functions,
     free_choice,
     joined,
     last_turn,
@@ -29,7 +31,7 @@ from groundwire.citations.link_filter import Addresses, neutralized
 from groundwire.deadline import Deadline
 from groundwire.errors import BudgetExceeded
 from groundwire.hosted import Mode, Needs, Plan, load_matrix, plan_for, prepare
-from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall
+from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall, HostedError
 from groundwire.hosted.api_capabilities import Api
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requests.request_body import Body
@@ -66,6 +68,13 @@ CallModel = Callable[[dict[str, Any]], Any]
 
 _USD = 0.01
 """What a hosted search costs: ten dollars a thousand, at Anthropic and at OpenAI (price lists of 2026-11)."""
+_REFUSALS = frozenset({400, 403, 404, 410, 422})
+_REFUSED = re.compile(
+    r"model_not_found|model_not_available|model.{0,80}(not found|not exist|deprecated|shut down|retired|decommissioned)"
+    r"|tools?\b.{0,80}(not supported|unsupported|unknown|not match|not permitted|invalid)"
+    r"|(unsupported|unknown|invalid|unrecognized).{0,40}(tool|web.?search)",
+    re.IGNORECASE | re.DOTALL,
+)
 _LIMIT = "Search limit reached"  # how the refusals of a budget begin
 _DRY = 2  # rounds in a row in which every call was refused for want of budget
 
@@ -146,6 +155,8 @@ async def run_tools(
         price_usd=hosted_price_usd,
         ledger=CitationLedger() if ledger is None else ledger,
         tell=on_event or (lambda _: None),
+        given=None if tools is None else tuple(tools),
+        automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
     loop.prepared()  # a wrong request raises before anything is asked
     try:
@@ -173,6 +184,9 @@ class _Loop:
     price_usd: float
     ledger: CitationLedger
     tell: Callable[[LoopEvent], None]
+    given: tuple[Tool, ...] | None
+    automatic: bool
+    fallen: HostedError | None = None
     answers: list[HostedAnswer] = field(default_factory=list)
     paused: list[HostedAnswer] = field(default_factory=list)
     searches: int = 0
@@ -185,7 +199,14 @@ class _Loop:
         while True:
             request = self.prepared(last=len(self.answers) + 1 >= self.max_rounds)
             if self.plan.path == "native":
-                answer = await self._ask_native(request)
+                try:
+                    answer = await self._ask_native(request)
+                except Exception as raised:  # of whichever client library
+                    if not self._falls_back(refusal_of(raised)):
+                        raise
+                    continue
+                if answer is not None and answer.finish == "failed" and self._falls_back(answer.error):
+                    continue
                 if answer is None:
                     spent = "The session's search limit is reached, and the API requires further searches."
                     return self.ended("budget", spent)
@@ -197,11 +218,15 @@ class _Loop:
                 return self.ended(
                     "failed", f"The API failed: {error.message or error.code}." if error else "It failed."
                 )
-            ours = [call for call in answer.calls if call.name in self.tools]
-            theirs = tuple(call for call in answer.calls if call.name not in self.tools)
+            ours = [call for call in answer.calls if call.name in self.tools or self._is_invented(call)]
+            if echoed := [call for call in answer.calls if call.name == self.plan.tool and self.plan.path == "native"]:
+                given = [Result(call, str(call.arguments)) for call in echoed]  # Kimi's search wants its arguments back
+                self.messages = with_results(self.messages, self.plan.api.wire, given)
+                ours = echoed
+            theirs = tuple(call for call in answer.calls if call not in ours)
             if len(self.answers) >= self.max_rounds and (ours or answer.finish == "pause"):
                 return self.ended("rounds", f"The model would go on after {self.max_rounds} rounds.", theirs)
-            if ours:
+            if ours and not echoed:
                 await self._make(ours)
             if theirs:
                 names = ", ".join(dict.fromkeys(call.name for call in theirs))
@@ -257,6 +282,24 @@ class _Loop:
         self.hosted += made
         return answer
 
+    def _falls_back(self, refusal: HostedError | None) -> bool:
+        """Search with our tools from here on, if the API has refused its own search and that may be."""
+        hosted = self.plan.hosted
+        if refusal is None or hosted is None or not self.automatic or self.answers:
+            return False
+        named = [name for name in (self.plan.tool, hosted.switch_to, *hosted.request.get("body", ())) if name]
+        if refusal.status not in _REFUSALS or not (
+            _REFUSED.search(f"{refusal.code} {refusal.message}") or any(name in refusal.message for name in named)
+        ):
+            return False
+        tools = tuple(web_tools(self.web, self.plan.needs)) if self.given is None else self.given
+        local = planned(self.body, self.plan.api, self.web, "local", self.plan.needs, tools, self.most)
+        why = f"{self.plan.api.title} refused its own search ({refusal.message or refusal.code})"
+        self.plan = replace(local, reason=f"We search: {why}.", warnings=(*local.warnings, f"{why}."))
+        self.tools = {tool.name: tool for tool in tools}
+        self.fallen = replace(refusal, code="hosted_search_refused", message=f"{why}.")
+        return True
+
     def _take(self, answer: HostedAnswer) -> None:
         self.answers.append(answer)
         self.messages = (*self.messages, *answer.turn)
@@ -269,18 +312,37 @@ class _Loop:
         room = len(calls) if limit is None else max(0, limit - self.searches)
         kept: list[HostedCall] = []
         for call in calls:
+            if call.name not in self.tools:
+                continue
             if call.name == "open_page" or room > 0:
                 kept.append(call)
                 room -= call.name != "open_page"
         results = dict(zip(map(id, kept), await make_calls(kept, self.tools, self.tell), strict=True))
         over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}).", limit=limit or 0, spent=limit or 0)
         made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
+        for call, result in zip(calls, made, strict=True):
+            if id(call) not in results and call.name in self.tools:
+                self.tell(CallStarted(call))
+                self.tell(CallEnded(call, result))
+        await self.ledger.assign(made)
         given = [
-            Result(call, self.ledger.take(result), result.status == "error")
+            Result(call, self._unknown(call) or self.ledger.take(result), result.status == "error")
             for call, result in zip(calls, made, strict=True)
         ]
         self.messages = with_results(self.messages, self.plan.api.wire, given)
         self._count(made)
+
+    def _is_invented(self, call: HostedCall) -> bool:
+        """Whether a call is of a function that the request does not have: the model is answered that."""
+        declared = declared_functions(self.body, self.plan.api) if self.tools else None
+        return declared is not None and call.name not in declared
+
+    def _unknown(self, call: HostedCall) -> str:
+        """Return what a model reads that has called a function which it was not given."""
+        if call.name in self.tools:
+            return ""
+        names = dict.fromkeys((*self.tools, *sorted(declared_functions(self.body, self.plan.api) or ())))
+        return f"There is no tool named {call.name[:80]!r}. Call one of: {', '.join(names)}."
 
     def _count(self, results: Sequence[ToolResult]) -> None:
         pages = [one for one in results if isinstance(one, OpenPageToolResult)]
@@ -298,10 +360,11 @@ class _Loop:
         """Return the run as it is now."""
         last = joined(last_turn(self.answers)) if self.answers else HostedAnswer(api=self.plan.api.name)
         used = total(self.answers)
+        errors = (*last.errors, *([self.fallen] if self.fallen else []))
         return Run(
             stop=stop,
             reason=reason,
-            answer=replace(marked(last, self.ledger), usage=used, text=self._shown(last.text)),
+            answer=replace(marked(last, self.ledger), usage=used, text=self._shown(last.text), errors=errors),
             answers=tuple(self.answers),
             messages=self.messages,
             added=len(self.messages) - self.begun,

@@ -12,10 +12,10 @@ from typing import Any
 
 from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall, read_answer
+from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall, HostedError, read_answer
 from groundwire.tools import Tool, ToolResult, refused
 
-__all__ = ["answer_of", "arguments_of", "make_calls"]
+__all__ = ["answer_of", "arguments_of", "make_calls", "refusal_of"]
 
 _AT_ONCE = 8  # calls of one turn; a model that wants fifty pages at once gets them in turn
 
@@ -66,6 +66,22 @@ def arguments_of(call: HostedCall) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise InvalidRequest("arguments", "are no JSON object", 'Write them as {"name": "value"}.')
     return {str(key): value for key, value in given.items()}
+
+
+def refusal_of(error: Exception) -> HostedError | None:
+    """Return the refusal of an API that a client library raised; None for everything else.
+
+    Args:
+        error: An exception of the openai, anthropic or google-genai SDK, of an HTTP library, or Groundwire's own.
+    """
+    response = getattr(error, "response", None)
+    for name in ("status_code", "status", "code"):
+        for holder in (error, response):
+            if isinstance(status := getattr(holder, name, None), int) and 400 <= status < 500:
+                code = getattr(error, "code", None)
+                said = code if isinstance(code, str) else f"http_{status}"
+                return HostedError(code=said, outcome="bad_request", message=str(error)[:300], status=status)
+    return None
 
 
 def answer_of(api: AnswerApi, given: Any) -> HostedAnswer:

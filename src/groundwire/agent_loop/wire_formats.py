@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedCitation, HostedUsage
+from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedCitation, HostedUsage, read_answer
 from groundwire.hosted.api_capabilities import Api, Wire
+from groundwire.hosted.requests.inspection import tools_of
+from groundwire.hosted.requests.request_body import kind_of
 
 __all__ = [
     "Result",
     "check_wire",
     "conversation",
+    "declared_functions",
     "free_choice",
     "joined",
     "last_turn",
@@ -63,6 +66,29 @@ def conversation(body: Mapping[str, Any], api: Api) -> list[Any]:
         part = {"parts": [{"text": given}]} if api.wire == "gemini" else {"content": given}
         return [{"role": "user", **part}]
     return list(given) if isinstance(given, (list, tuple)) else [given]
+
+
+def declared_functions(body: Mapping[str, Any], api: Api) -> frozenset[str] | None:
+    """Return the names of the functions that a request declares; None where it may know others, too."""
+    if body.get("prompt") or body.get("previous_response_id") or body.get("functions") or body.get("conversation"):
+        return None
+    names: set[str] = set()
+    for tool in tools_of(body, api):
+        if kind_of(tool, ("web_search",))[0]:
+            names.add("web_search")
+            continue
+        declared = tool.get("functionDeclarations", tool.get("function_declarations")) if _is_object(tool) else None
+        for one in declared if isinstance(declared, list) else [tool]:
+            inner = one.get("function", one) if _is_object(one) else None
+            name = inner.get("name") if _is_object(inner) else None
+            if not isinstance(name, str):
+                return None
+            names.add(name)
+    return frozenset(names)
+
+
+def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(value, Mapping)
 
 
 def with_results(messages: Sequence[Any], wire: Wire, results: Sequence[Result]) -> tuple[Any, ...]:
@@ -160,6 +186,8 @@ def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
     Args:
         answers: The pieces in order, at least one.
     """
+    if len(answers) > 1 and all(one.api == "anthropic" for one in answers):
+        return _read_as_one(answers)
     text = ""
     citations: list[HostedCitation] = []
     for one in answers:
@@ -178,6 +206,16 @@ def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
         turn=tuple(part for one in answers for part in one.turn),
         sources_from=next((one.sources_from for one in answers if one.sources), "none"),
     )
+
+
+def _read_as_one(answers: Sequence[HostedAnswer]) -> HostedAnswer:
+    """Return the pieces of a turn as one message: a page may be fetched in one and cited in another."""
+    turn = tuple(part for one in answers for part in one.turn)
+    content = [block for message in turn for block in message.get("content") or ()]
+    whole = read_answer("anthropic", {"type": "message", "content": content, "stop_reason": answers[-1].stop_reason})
+    errors = tuple(dict.fromkeys(error for one in answers for error in one.errors))
+    error = next((one.error for one in answers if one.error is not None), None)
+    return replace(whole, model=answers[-1].model, usage=total(answers), turn=turn, errors=errors, error=error)
 
 
 def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:

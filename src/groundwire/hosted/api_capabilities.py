@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
@@ -59,6 +60,8 @@ class Hosted:
     """Whether the model searches whatever it is asked."""
     switch_to: str = ""
     """The model that searches instead of the one that was named."""
+    request: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    """What turns it on in a request, where that is data alone; see `data/matrix.toml`."""
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Why an ability is as it is, by the ability's name."""
 
@@ -91,8 +94,8 @@ class Version:
     """Its type."""
     clouds: tuple[str, ...]
     """Where it is served."""
-    models: tuple[str, ...]
-    """The patterns of the models that have it."""
+    without: tuple[str, ...] = ()
+    """The patterns of the models that do not have it; a model that is not known yet has it."""
     direct_for: tuple[str, ...] = ()
     """The models that may only call it directly, which the request must then say."""
     note: str = ""
@@ -102,7 +105,7 @@ class Version:
 
     def fits(self, cloud: str, model: str) -> bool:
         """Tell whether a model on a cloud has it."""
-        return cloud in self.clouds and _matches(model, self.models)
+        return cloud in self.clouds and not _matches(model, self.without)
 
     def direct(self, model: str) -> bool:
         """Tell whether a model may only call it directly."""
@@ -135,6 +138,10 @@ class Api:
     """Other versions of the tool."""
     source: str
     """Who said so, and when."""
+    checked: date
+    """The day on which that was last compared with its source."""
+    expires: date
+    """The day from which it is to be compared again."""
 
     def look_up(self, model: str, cloud: str) -> tuple[Hosted | None, bool, str]:
         """Return what a model's hosted search can do (or None), whether it calls function tools, and why not."""
@@ -213,7 +220,7 @@ def _api(name: str, entry: dict[str, Any]) -> Api:
     hosted = entry.pop("hosted", None)
     exceptions = tuple(_exception(name, item) for item in entry.pop("except", ()))
     versions = tuple(
-        Version(**{**item, **_tuples(item, "clouds", "models", "direct_for")}) for item in entry.pop("version", ())
+        Version(**{**item, **_tuples(item, "clouds", "without", "direct_for")}) for item in entry.pop("version", ())
     )
     clouds = ("api", *entry.pop("clouds", ()))
     unit = entry.pop("index_unit", "none")

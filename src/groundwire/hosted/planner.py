@@ -194,6 +194,8 @@ def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, 
         yield False, f"{its} has let blocked_domains through before", "leaks", "blocked_domains"
     if needs.recent and not hosted.recency:
         yield True, f"{its} knows no time of publication (time_range)", "recency", "time_range"
+    elif (needs.published_after or needs.published_before) and hosted.request and "after" not in hosted.request:
+        yield True, f"{its} knows no dates (published_after, published_before)", "recency", "published_after"
     if needs.location is not None:
         missing = [part for part in needs.location.parts() if part not in hosted.location]
         if missing:

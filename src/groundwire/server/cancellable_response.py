@@ -90,7 +90,8 @@ async def answer_with_events(
         nonlocal begun
         if not begun:
             begun = True
-            more = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in outbox.headers.items()]
+            given = [(name.lower().encode("latin-1"), value) for name, value in outbox.headers.items()]
+            more = [(name, value.encode("latin-1")) for name, value in given if name not in dict(_HEAD)]
             await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, *more]})
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
@@ -125,9 +126,19 @@ async def answer_with_events(
         await _end(task, gone, getting)
 
 
-async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Run an application until it is done, or until the client leaves once the whole request was read."""
+async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, has_read: bool = False) -> None:
+    """Run an application until it is done, or until the client leaves once the whole request was read.
+
+    Args:
+        app: The application.
+        scope: The connection.
+        receive: Its receiving end.
+        send: Its sending end.
+        has_read: Whether the whole request was read before.
+    """
     read = asyncio.Event()
+    if has_read:
+        read.set()
 
     async def receiving() -> Message:
         if read.is_set():

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["UpstreamRejected", "error_body"]
+__all__ = ["UpstreamRejected", "broken", "error_body"]
 
 
 @dataclass(eq=False)
@@ -33,3 +33,13 @@ class UpstreamRejected(Exception):
 def error_body(message: str, *, kind: str = "invalid_request_error", code: str = "", param: str | None = None) -> bytes:
     """Return an error in OpenAI's form."""
     return json.dumps({"error": {"message": message, "type": kind, "param": param, "code": code or None}}).encode()
+
+
+def broken(what: str) -> UpstreamRejected:
+    """Return the failure of a model server whose answer cannot be used.
+
+    Args:
+        what: What it did, such as `sent an event that is no JSON`.
+    """
+    body = error_body(f"The model server {what}.", kind="upstream_error", code="upstream_broken")
+    return UpstreamRejected(502, body, {"Content-Type": "application/json"})

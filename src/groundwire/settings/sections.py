@@ -37,7 +37,10 @@ __all__ = [
     "parse_rule",
 ]
 
-MODEL_PROVIDERS = ("anthropic", "gemini", "groq", "mistral", "openai", "openrouter", "perplexity", "xai")
+MODEL_PROVIDERS = (
+    *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "mistral", "openai", "openrouter", "perplexity"),
+    *("qwen", "xai", "zai"),
+)
 
 """The providers of models whose APIs have a hosted search that we know how to ask for."""
 

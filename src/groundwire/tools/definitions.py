@@ -7,7 +7,6 @@ Every adapter takes these texts from here, with the numbers that are in force.
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -202,9 +201,9 @@ def local_search_definition(settings: Settings) -> ToolDefinition:
     )
 
 
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return the JSON schema of a result, a copy of its own: a server makes these tools for every conversation."""
-    return copy.deepcopy(_made_schema(model))
+def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the JSON schema of a result, which all tools share: who changes it takes a copy."""
+    return MappingProxyType(_made_schema(model))
 
 
 @cache

@@ -167,6 +167,12 @@ class Gather:
                 published=known.published or fresh.published,
             )
 
+    def name(self, url: object, title: object) -> None:
+        """Give a page that is noted already a title, if it has none."""
+        known = self._sources.get(clean_url(url))
+        if known is not None and not known.title:
+            self._sources[known.url] = replace(known, title=text_of(title))
+
     def opened(self, url: object) -> None:
         """Note a page that the model opened."""
         address = clean_url(url)

@@ -115,6 +115,7 @@ def _joined(known: dict[str, Any], more: dict[str, Any], pieces: frozenset[str])
 
 _MARKER = re.compile(r"\[(\d{1,4})\]")  # Perplexity; from 1
 _REF = re.compile(r"\[REF\]([\d,\s]{1,60})\[/REF\]", re.IGNORECASE)  # Venice; from 0, several with commas
+_RAISED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\^")  # Venice's newer form; from 1
 _OPENERS = frozenset({"visit", "visit_website", "browser.open"})
 
 
@@ -190,20 +191,26 @@ class ChatReader:
             if text_of(note.get("type")) not in {"", "url_citation"}:
                 continue
             inner = object_of(note.get("url_citation")) or note
+            if self._rows:  # beside a bare list of addresses the annotations have the titles
+                self._gather.name(inner.get("url"), inner.get("title"))
             span = in_part(inner.get("start_index"), inner.get("end_index"), length, begins)
             self._gather.cite(inner.get("url"), inner.get("title"), span=span, covers="link")
             self._grounded = True
 
     def _markers(self) -> None:
         """Read the marks in the text that count the listed pages."""
-        pattern, base = (_REF, 0) if self._gather.api == "venice" else (_MARKER, 1)
         if not self._rows or self._gather.api not in {"perplexity", "venice"}:
             return
-        for mark in pattern.finditer(self._gather.text):
-            for number in mark[1].split(","):
+        found = [
+            (*mark.span(), mark[1], base)
+            for pattern, base in (((_REF, 0), (_RAISED, 1)) if self._gather.api == "venice" else ((_MARKER, 1),))
+            for mark in pattern.finditer(self._gather.text)
+        ]
+        for start, end, numbers, base in sorted(found):
+            for number in numbers.split(","):
                 index = int(number) - base if number.strip().isdigit() else -1
                 if 0 <= index < len(self._rows):
-                    self._gather.cite(*self._rows[index], span=mark.span(), covers="marker")
+                    self._gather.cite(*self._rows[index], span=(start, end), covers="marker")
 
     def _tools(self, message: dict[str, Any]) -> None:
         """Read what the API's own tools did: Groq's `executed_tools`, Perplexity's `reasoning_steps`."""

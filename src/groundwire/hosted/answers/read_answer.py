@@ -23,9 +23,11 @@ __all__ = ["AnswerApi", "check_api", "not_an_answer", "read_answer", "read_into"
 AnswerApi = Literal[
     "anthropic",
     "bedrock",
+    "deepseek",
     "gemini",
     "gemini_interactions",
     "groq",
+    "kimi",
     "llama_cpp",
     "lmstudio",
     "mistral",
@@ -37,10 +39,12 @@ AnswerApi = Literal[
     "openai_responses",
     "openrouter",
     "perplexity",
+    "qwen",
     "venice",
     "vllm",
     "xai",
     "xai_chat",
+    "zai",
 ]
 """The APIs whose answers can be read. Several speak more than one wire format; which one it is shows in the body."""
 
@@ -50,10 +54,12 @@ _USUAL: Final[Mapping[str, ReaderType]] = {
     **dict.fromkeys(get_args(AnswerApi), ChatReader),
     "anthropic": AnthropicReader,
     "bedrock": ConverseReader,
+    "deepseek": AnthropicReader,
     "gemini": GeminiReader,
     "gemini_interactions": InteractionsReader,
     "mistral": ConversationsReader,
     "openai_responses": ResponsesReader,
+    "perplexity": ResponsesReader,
     "xai": ResponsesReader,
 }
 

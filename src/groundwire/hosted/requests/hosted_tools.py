@@ -12,16 +12,17 @@ OpenAI Responses: the hosted tool `web_search` (openai SDK 3.54.0 types; codelia
 
 OpenRouter: the server tool `openrouter:web_search` (openrouter SDK 1.3.84 types); off unless it is configured.
 
-Perplexity Sonar: it always searches; filters are keys of the body (perplexityai SDK 0.46.1 types).
+Perplexity's Agent API, Nova, Kimi, Qwen and Z.ai: rows of data.
 
 xAI Responses: the hosted tool `web_search`, with domains under `filters` (xai-sdk 1.21.0 for their bounds).
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from groundwire.hosted.planner import Plan
 from groundwire.hosted.requests.request_body import (
@@ -39,12 +40,12 @@ from groundwire.providers.query_mapping import country_name
 __all__ = [
     "hosted_choice",
     "to_anthropic",
+    "to_data",
     "to_groq",
     "to_mistral",
     "to_openai_chat",
     "to_openai_responses",
     "to_openrouter",
-    "to_perplexity",
     "to_xai",
 ]
 
@@ -184,31 +185,34 @@ def to_openrouter(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: d
     return with_tools(body, replaced(found, tool), **changes)
 
 
-_RECENCY: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
-
-
-def to_perplexity(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with the filters, and without the function: the model searches anyway."""
-    needs = plan.needs
-    changes: Body = {}
-    if needs.allowed_domains:
-        changes["search_domain_filter"] = list(needs.allowed_domains)
-    elif needs.blocked_domains:
-        changes["search_domain_filter"] = [f"-{domain}" for domain in needs.blocked_domains]
-    if needs.published_after or needs.published_before:  # dates and search_recency_filter exclude each other
-        start, end = needs.span(now)
-        changes["search_recency_filter"] = None
-        for key, moment in (("search_after_date_filter", start), ("search_before_date_filter", end)):
-            changes[key] = f"{moment.month}/{moment.day}/{moment.year}" if moment else None
-    elif needs.time_range in _RECENCY:
-        changes["search_recency_filter"] = _RECENCY[needs.time_range]
-    if needs.location:
-        given = body.get("web_search_options")
-        place = needs.location.parts()
-        changes["web_search_options"] = {**(given if isinstance(given, Mapping) else {}), "user_location": place}
+def to_data(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
+    """Return the body as the row of the API says: a tool in the search's place, fields of the body, or both."""
+    row: Mapping[str, Any] = plan.hosted.request if plan.hosted else {}
+    needs, tool = plan.needs, copy.deepcopy(row.get("tool"))
+    allowed, blocked = list(needs.allowed_domains), [f"-{domain}" for domain in needs.blocked_domains]
+    domains = allowed[0] if allowed and row.get("single") else allowed or blocked
+    place = needs.location.parts() if needs.location else None
+    dated = bool(needs.published_after or needs.published_before)  # such APIs take dates or a time range, not both
+    span = [f"{one.month}/{one.day}/{one.year}" if one else "" for one in (needs.span(now) if dated else ())]
+    changes: Body = {key: copy.deepcopy(value) for key, value in row.get("body", {}).items()}
+    for name, value in (
+        ("domains", domains),
+        ("recency", None if dated else row.get("words", {}).get(needs.time_range)),
+        *zip(("after", "before"), span, strict=False),
+        ("location", place),
+    ):
+        if value and name in row:
+            *path, last = row[name].split(".")
+            holder = changes if tool is None else tool
+            for key in path:
+                holder = holder.setdefault(key, {})
+            holder[last] = value
+    tools = replaced(found, *([tool] if tool is not None else []))
+    if plan.api.wire == "bedrock":
+        return {**body, "toolConfig": {**body["toolConfig"], "tools": tools}}
     if "tool_choice" in body:
         changes["tool_choice"] = choice_without(body["tool_choice"], found)
-    return with_tools(body, replaced(found), **changes)
+    return with_tools(body, tools, **changes)
 
 
 def to_xai(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:

@@ -34,7 +34,8 @@ _BUILDERS: Mapping[str, Builder] = MappingProxyType(
         "openai_chat": hosted_tools.to_openai_chat,
         "openai_responses": hosted_tools.to_openai_responses,
         "openrouter": hosted_tools.to_openrouter,
-        "perplexity": hosted_tools.to_perplexity,
+        "deepseek": hosted_tools.to_anthropic,
+        **dict.fromkeys(("bedrock", "kimi", "perplexity", "qwen", "zai"), hosted_tools.to_data),
         "xai": hosted_tools.to_xai,
     }
 )

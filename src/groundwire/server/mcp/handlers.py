@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import logging
 import time
@@ -280,7 +281,7 @@ def _tool(definition: ToolDefinition) -> types.Tool:
         ),
         description=definition.description,
         input_schema=definition.definition()["parameters"],
-        output_schema=dict(definition.output_schema),
+        output_schema=copy.deepcopy(dict(definition.output_schema)),
         annotations=types.ToolAnnotations(
             read_only_hint=hints["readOnlyHint"],
             open_world_hint=hints["openWorldHint"],

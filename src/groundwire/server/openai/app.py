@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from starlette.applications import Starlette
@@ -20,15 +20,19 @@ from groundwire.server.auth.authentication import tenant_of
 from groundwire.server.cancellable_response import answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
-from groundwire.server.openai.handler import CompletionHandler, HandlerContext, PendingRuns
+from groundwire.server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
+from groundwire.server.openai.messages import CountTokensHandler, MessagesHandler
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.storage import MemoryStore
+from groundwire.tools import web_tools
 from groundwire.web import Web
 
 __all__ = ["Proxy"]
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
+_PRIVATE = 32_000_000  # bytes in this process of conversations that must not be stored
 _ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
@@ -72,7 +76,8 @@ class Proxy:
         self._context = HandlerContext(
             web=web,
             upstream=self.upstream,
-            keep=PendingRuns(),
+            private=MemoryStore(max_bytes=_PRIVATE),
+            tools=web_tools(web),
             session=session,
             max_rounds=check_int("max_rounds", max_rounds, 1, 100),
             timeout=timeout,
@@ -83,6 +88,8 @@ class Proxy:
             routes=[
                 Route(f"{prefix}/chat/completions", _Answering(self, ChatHandler), methods=["POST"]),
                 Route(f"{prefix}/responses", _Answering(self, ResponsesHandler), methods=["POST"]),
+                Route(f"{prefix}/messages", _Answering(self, MessagesHandler), methods=["POST"]),
+                Route(f"{prefix}/messages/count_tokens", _Answering(self, CountTokensHandler), methods=["POST"]),
                 Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS),
             ]
         )
@@ -96,8 +103,16 @@ class Proxy:
         """Answer one request of an API."""
         request = Request(scope, receive)
         try:
-            body = _object(await _body(request))
-            asked = face(self._context_of(scope), body, self._headers(request), _owner(request, scope))
+            data = await _body(request)
+            body = _object(data)
+            headers, owner = self._headers(request), _owner(request, scope)
+            if not face.takes(body):
+                relay = _Relay(self.upstream, "POST", face.path, headers, data)
+                await until_done(relay, scope, receive, send, has_read=True)
+                return
+            named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
+            asked = face(self._context_of(scope), body, headers, owner, named)
+            await asked.begin()
         except GroundwireError as error:
             await _wrong(error)(scope, receive, send)
             return
@@ -122,7 +137,6 @@ class Proxy:
     async def forward(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request to the model server unchanged, and stream its response back."""
         request = Request(scope, receive)
-        begun = False
         try:
             data = await _body(request)
             headers = self._headers(request)
@@ -131,18 +145,10 @@ class Proxy:
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
                 text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
                 raise UpstreamRejected(403, error_body(text), _TYPED)
-            async with self.upstream.ask(request.method, path, headers, data or None, query) as response:
-                back = passed_back(response.headers)
-                head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
-                begun = True
-                await send({"type": "http.response.start", "status": response.status, "headers": head})
-                async for piece in response.content.iter_any():
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
         except UpstreamRejected as error:
-            if begun:  # too late for another status; the server breaks the connection
-                raise
             await _response(error)(scope, receive, send)
+            return
+        await _Relay(self.upstream, request.method, path, headers, data, query)(scope, receive, send)
 
     def _headers(self, request: Request) -> dict[str, str]:
         """Return what goes on to the model server, with its key."""
@@ -173,6 +179,36 @@ class _Passing:
         await until_done(self._proxy.forward, scope, receive, send)
 
 
+@dataclass(frozen=True, slots=True)
+class _Relay:
+    """One request that goes on as it is, whose answer comes back as it is."""
+
+    upstream: Upstream
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    data: bytes
+    query: str = ""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+        try:
+            async with self.upstream.ask(
+                self.method, self.path, self.headers, self.data or None, self.query
+            ) as response:
+                back = passed_back(response.headers)
+                head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
+                begun = True
+                await send({"type": "http.response.start", "status": response.status, "headers": head})
+                async for piece in response.content.iter_any():
+                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
+        except UpstreamRejected as error:
+            if begun:  # too late for another status; the server breaks the connection
+                raise
+            await _response(error)(scope, receive, send)
+
+
 def _harmless(method: str, path: str) -> bool:
     """Whether a request only asks a model, and leaves everything in the account as it is."""
     first = path.strip("/").partition("/")[0]
@@ -183,7 +219,8 @@ def _owner(request: Request, scope: Scope) -> str:
     """Return the caller: the tenant of the gateway's key together with the model server's key."""
     tenant = tenant_of(scope)
     own = "" if tenant is None else tenant.id
-    return hashlib.sha256(f"{own}\n{request.headers.get('authorization', '')}".encode()).hexdigest()
+    key = request.headers.get("authorization") or request.headers.get("x-api-key", "")
+    return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
 
 
 async def _whole(asked: CompletionHandler) -> Response:

@@ -1,10 +1,16 @@
-"""Chat completions: the rounds of a run become one completion, or one stream of chunks."""
+"""Chat completions: the rounds of a run become one completion, or one stream of chunks.
+
+What is not changed goes to the client byte for byte: a whole answer of one round, and each chunk of a stream.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+from starlette.responses import Response
 
 from groundwire.agent_loop import LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
@@ -13,13 +19,28 @@ from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, rea
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.requirements import Needs
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.handler import CompletionHandler, added_up
-from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.openai.conversations import question_in
+from groundwire.server.openai.handler import CompletionHandler, added_up, merged
+from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
+from groundwire.server.request_errors import UpstreamRejected, broken, error_body
 
 __all__ = ["ChatHandler"]
 
 _BETWEEN = "\n\n"  # the texts of two rounds
-_CALLS = ("tool_calls", "function_call")
+_THINKING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
+_HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
+
+
+@dataclass(slots=True)
+class _StreamedCall:
+    """One call of a function while it comes in."""
+
+    id: str
+    name: str = ""
+    place: int | None = None
+    """Its index among the client's calls; None while it is not known to be one."""
+    held: list[dict[str, Any]] = field(default_factory=list)
 
 
 class ChatHandler(CompletionHandler):
@@ -29,15 +50,24 @@ class ChatHandler(CompletionHandler):
     path = "chat/completions"
 
     def __init__(self, *args: Any) -> None:
-        self._raw: dict[str, Any] = {}
+        self._rounds: list[UpstreamAnswer] = []
         self._head: dict[str, Any] = {}
-        self._usage: Any = None
+        self._usage: Any = None  # of the rounds before this one
         self._round: Any = None  # the usage of this round
         self._text = ""
-        self._fresh = False  # whether a round has begun whose text is still to come
-        self._role_sent = False
+        self._later = False  # whether this round follows another
+        self._said: set[str] = set()  # the fields of text that this round has begun
+        self._ever: set[str] = set()  # the same for all rounds
+        self._cited = False  # whether the model server has sent annotations of its own
+        self._calls: dict[Any, _StreamedCall] = {}
+        self._places = 0
+        self._tail: list[tuple[dict[str, Any], bytes]] = []  # the end of this round, in case that it is the last
         super().__init__(*args)
-        self._filter = self.link_filter()
+
+    @classmethod
+    def takes(cls, body: Mapping[str, Any]) -> bool:
+        """Whether a request can be searched for: one that wants several answers cannot."""
+        return body.get("n") in (None, 1) or not isinstance(body.get("messages"), list) or _wants_search(body)
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request, see `CompletionHandler.cleaned`."""
@@ -45,38 +75,42 @@ class ChatHandler(CompletionHandler):
             raise InvalidRequest("n", "is not 1", "One answer can be searched for at a time; leave n out.")
         return super().cleaned(body)
 
-    def restored(self) -> list[Any]:
-        """Return the messages; an assistant's that stands for a kept run is replaced by all of that run."""
+    async def restored(self) -> list[Any]:
+        """Return the messages; an assistant's that belongs to a stored run is replaced by all of that run."""
         made: list[Any] = []
-        for message in self.sent:
+        for place, message in enumerate(self.sent):
             kept = None
             for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
-                id_ = call.get("id") if isinstance(call, Mapping) else None
-                kept = kept or self.context.keep.find(self.owner, str(id_), self.sent)
-            if kept is None:
-                made.append(message)
-            else:
-                made += kept.added
-                self.went_on(kept)
+                function = call.get("function") if isinstance(call, Mapping) else None
+                if kept is None and isinstance(function, Mapping):
+                    asked = question_in(self.sent[:place])
+                    kept = await self.conversations.run_of({**function, "id": call.get("id")}, asked)
+            made += [message] if kept is None else kept.added
+            self.run = kept or self.run
         return made
+
+    def answered(self) -> list[str]:
+        """Return the text."""
+        return [self._text] if self._text else []
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Ask for a whole completion."""
-        raw = await self.context.upstream.post(self.path, self.headers, {**body, "stream": False})
-        answer = read_answer(cast("AnswerApi", self.api), raw)
-        self._took(raw, answer.text)
-        return answer
+        answer = await self.context.upstream.post(self.path, self.headers, body)
+        self._took(answer)
+        return read_answer(cast("AnswerApi", self.api), answer.value)
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Ask for a stream, and pass on its chunks without calls and without the end."""
-        self._fresh, self._round, self._filter = True, None, self.link_filter()
+        """Ask for a stream, and pass on its chunks without our calls and without the end."""
+        await self._begin_round(outbox)
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
         data = json.dumps({**body, "stream": True}).encode()
         async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
             kind = response.headers.get("Content-Type", "")
             if response.status >= 300 or kind.startswith("application/json"):
-                return await self._take_whole(await self.context.upstream.whole(response), outbox)
+                whole = await self.context.upstream.whole(response)
+                return await self._take_whole(UpstreamAnswer(json.loads(whole), whole, {}), outbox)
+            outbox.headers |= passed_back(response.headers)
             try:
                 async for piece in response.content.iter_any():
                     for event in decoder.feed(piece):
@@ -84,43 +118,65 @@ class ChatHandler(CompletionHandler):
                 for event in decoder.close():
                     await self._event(event, stream, outbox)
             except TooLarge as error:
-                raise _broken(f"sent a stream of which {error}") from error
+                raise broken(f"sent a stream of which {error}") from error
         await self._say_rest(outbox)
         stream.close()
         answer = stream.answer
-        self._usage = added_up(self._usage, self._round)
         if answer.error is not None and answer.finish == "failed":
-            raise _broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
         """Chat completions show nothing of calls; a comment is sent while a client would hear nothing."""
 
-    def whole(self, run: Run) -> dict[str, Any]:
+    def whole(self, run: Run) -> Response:
         """Return one completion."""
-        choice = dict((self._raw.get("choices") or [{}])[0])
-        message = {key: value for key, value in dict(choice.get("message") or {}).items() if key not in _CALLS}
-        message["content"] = self._text or (None if run.pending else _nothing(run))
-        if calls := _pending(run):
-            message["tool_calls"] = calls
-        if notes := self._annotations():
-            message["annotations"] = notes
-        choice |= {"message": message, "finish_reason": _finish(run, choice.get("finish_reason"))}
-        made = {**self._raw, "choices": [choice]}
-        return {**made, "usage": self._usage} if self._usage is not None else made
+        last = self._rounds[-1]
+        choice = _first(last.value)
+        message = _message(last.value)
+        shown = dict(message)
+        if len(self._rounds) > 1 or isinstance(message.get("content"), str):
+            shown["content"] = self._text or message.get("content")
+        if run.stop not in ("answered", "calls") and not self._text:
+            shown["content"] = run.reason
+        if calls := shown.pop("tool_calls", None):
+            calls = [one for one in calls if self._passes(one)]
+        if calls or (calls is not None and not message["tool_calls"]):
+            shown["tool_calls"] = calls
+        for name in _THINKING:
+            if (thought := merged([_message(one.value).get(name) for one in self._rounds])) is not None:
+                shown[name] = thought
+        if (notes := self._annotations()) and not message.get("annotations"):
+            shown["annotations"] = notes
+        choice = {**choice, "message": shown, "finish_reason": _finish(run, choice.get("finish_reason"))}
+        if (odds := merged([_first(one.value).get("logprobs") for one in self._rounds])) is not None:
+            choice["logprobs"] = odds
+        made = {**last.value, "choices": [choice]}
+        if (usage := added_up(self._usage, self._round)) is not None:
+            made["usage"] = usage
+        return Response(last.data if made == last.value else json.dumps(made), headers=dict(last.headers))
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
-        """Send the annotations, the client's calls, the end, and the usage if it was asked for."""
-        if not self._text and not run.pending and (said := _nothing(run)):
-            await self._send({"content": said}, outbox)
-        if notes := self._annotations():
+        """Send the annotations, the client's calls if they came whole, and the end of the last round."""
+        if not self._text and run.stop not in ("answered", "calls"):
+            await self._send({"content": run.reason}, outbox)
+        if (notes := self._annotations()) and not self._cited:
             await self._send({"annotations": notes}, outbox)
-        if calls := _pending(run):
-            await self._send({"tool_calls": [{"index": index, **call} for index, call in enumerate(calls)]}, outbox)
-        await self._send({}, outbox, finish=_finish(run, run.answers[-1].stop_reason))
-        options = self.given.get("stream_options")
-        if self._usage is not None and isinstance(options, Mapping) and options.get("include_usage"):
-            await outbox.put(_line({**self._head, "choices": [], "usage": self._usage}))
+        finish, ended = _finish(run, run.answers[-1].stop_reason), False
+        late = [call for call in self._calls.values() if call.held and call.name and not self.is_ours(call.name)]
+        if entries := [{**one, "index": self._places + at} for at, call in enumerate(late) for one in call.held]:
+            await self._send({"tool_calls": entries}, outbox)
+        for data, raw in self._tail:
+            choice = _first(data)
+            ended = ended or bool(choice)
+            if choice and choice.get("finish_reason") != _finish(run, choice.get("finish_reason")):
+                data, raw = {**data, "choices": [{**choice, "finish_reason": finish}]}, b""
+            if not choice and not ended:
+                await self._send({}, outbox, finish=finish)
+                ended = True
+            await outbox.put(raw or _line(data))
+        if not ended:
+            await self._send({}, outbox, finish=finish)
         await outbox.put(b"data: [DONE]\n\n")
 
     def failed(self, error: UpstreamRejected) -> bytes:
@@ -129,28 +185,55 @@ class ChatHandler(CompletionHandler):
             said = json.loads(error.body)
         except ValueError:
             said = None
-        if not (isinstance(said, dict) and said.get("error")):
-            said = json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status)))
-        return _line(said)
+        if isinstance(said, dict) and said.get("error"):
+            return _raw(error.body.decode())
+        return _line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
 
-    def _took(self, raw: dict[str, Any], text: str) -> None:
-        self._raw = raw
-        self._usage = added_up(self._usage, raw.get("usage"))
+    def _took(self, answer: UpstreamAnswer) -> None:
+        self._rounds.append(answer)
+        self._usage, self._round = added_up(self._usage, self._round), answer.value.get("usage")
+        content = _message(answer.value).get("content")
+        parts = content if isinstance(content, list) else [{"text": content}]
+        text = "".join(str(part.get("text") or "") for part in parts if isinstance(part, Mapping))
         if text:
             self._text += (_BETWEEN if self._text else "") + self.shown(text)
 
-    async def _take_whole(self, data: bytes, outbox: Outbox) -> HostedAnswer:
+    def _passes(self, call: object) -> bool:
+        """Whether a call is the client's."""
+        function = call.get("function") if isinstance(call, Mapping) else None
+        return not isinstance(function, Mapping) or not self.is_ours(function.get("name"))
+
+    async def _take_whole(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
         """Take the answer of a server that does not stream."""
-        answer = read_answer(cast("AnswerApi", self.api), data)
-        raw = json.loads(data)
-        if answer.finish == "failed":
-            raise UpstreamRejected(502, data, {"Content-Type": "application/json"})
-        self._note_head(raw)
-        self._took(raw, "")
-        if answer.text:
-            await self._say({"role": "assistant", "content": answer.text}, outbox)
-            await self._say_rest(outbox)
-        return answer
+        made = read_answer(cast("AnswerApi", self.api), answer.data)
+        if made.finish == "failed":
+            raise UpstreamRejected(502, answer.data, _TYPED)
+        choice = _first(answer.value)
+        delta = dict(choice.get("message") or {})
+        calls = delta.get("tool_calls") or ()
+        if calls:
+            delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
+        chunk = {**answer.value, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
+        usage = {"choices": [], "usage": chunk.pop("usage", None)}
+        end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
+        asked = (self.given.get("stream_options") or {}).get("include_usage")
+        for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
+            await self._chunk(data, "", outbox)
+        await self._say_rest(outbox)
+        return made
+
+    async def _begin_round(self, outbox: Outbox) -> None:
+        """Forget the end of the round before, but not what is said there."""
+        for data, _ in self._tail:
+            choice = _first(data)
+            if _says(choice.get("delta")):
+                await outbox.put(_line({**data, "choices": [{**choice, "finish_reason": None}]}))
+        self._usage, self._round = added_up(self._usage, self._round), None
+        self._later = bool(self._head)
+        self._filter = self.link_filter()
+        self._tail, self._calls = [], {}
+        self._ever |= self._said
+        self._said = set()
 
     async def _event(self, event: ServerSentEvent, stream: AnswerStream, outbox: Outbox) -> None:
         if event.data.strip() == "[DONE]":
@@ -158,56 +241,102 @@ class ChatHandler(CompletionHandler):
         try:
             data = json.loads(event.data)
         except ValueError:
-            raise _broken("sent an event that is no JSON") from None
+            raise broken("sent an event that is no JSON") from None
         if not isinstance(data, dict):
             return
         if data.get("error"):
-            raise UpstreamRejected(
-                502, json.dumps({"error": data["error"]}).encode(), {"Content-Type": "application/json"}
-            )
+            await outbox.put(b"")  # the failure is an event, as it came
+            raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), _TYPED)
         stream.event(data)
-        self._note_head(data)
-        self._round = data.get("usage") or self._round  # some servers tell it again and again, for all until then
-        for choice in data.get("choices") or ():
-            if isinstance(choice, Mapping) and choice.get("index", 0) == 0:
-                delta = choice.get("delta")
-                await self._say(delta if isinstance(delta, Mapping) else {}, outbox)
+        await self._chunk(data, event.data, outbox)
 
-    async def _say(self, delta: Mapping[str, Any], outbox: Outbox) -> None:
-        """Pass on what a delta says, but no calls; between two rounds there is an empty line."""
-        kept = {key: value for key, value in delta.items() if key not in _CALLS and key != "annotations"}
-        if self._role_sent:
-            kept.pop("role", None)
-        text = kept.get("content")
-        if isinstance(text, str) and text:
-            text = kept["content"] = self._filter.feed(text)
-        if isinstance(text, str) and text:
-            if self._fresh and self._text:
-                text = kept["content"] = _BETWEEN + text
-            self._fresh = False
+    async def _chunk(self, data: dict[str, Any], raw: str, outbox: Outbox) -> None:
+        """Pass a chunk on, as it came where nothing of it changes."""
+        if not self._head:
+            self._head = {key: data[key] for key in _HEAD if key in data}
+        made = dict(data)
+        made.update((key, self._head[key]) for key in ("id", "created") if key in self._head)
+        if data.get("usage"):
+            self._round = data["usage"]
+            made["usage"] = added_up(self._usage, self._round)
+        choice = _first(data)
+        ends = choice.get("finish_reason") is not None
+        if choice:
+            delta = dict(choice.get("delta") or {})
+            new = self._delta(delta, ends=ends)
+            others = [value for key, value in choice.items() if key not in ("index", "delta", "finish_reason")]
+            if new != delta and not _says(new) and not ends and not any(others):
+                return
+            if new != delta:
+                made["choices"] = [{**choice, "delta": new}]
+        line = _raw(raw) if made == data and raw else _line(made)
+        if ends or (not choice and (self._tail or data.get("usage"))):
+            self._tail.append((made, line))
+        else:
+            await outbox.put(line)
+
+    def _delta(self, delta: Mapping[str, Any], *, ends: bool) -> dict[str, Any]:
+        """Return what the client gets of a delta: without our calls, and apart from what an earlier round said."""
+        new = dict(delta)
+        if self._later:
+            new.pop("role", None)
+        self._cited = self._cited or bool(new.get("annotations"))
+        if isinstance(calls := new.get("tool_calls"), list) and not (made := self._client_calls(calls)):
+            del new["tool_calls"]
+        elif isinstance(calls, list):
+            new["tool_calls"] = made
+        for name in _THINKING[:-1]:
+            if isinstance(text := new.get(name), str) and text:
+                new[name] = self._apart(name, text)
+        if isinstance(text := new.get("content"), str) and (text or ends):
+            text = self._filter.feed(text)
+            if ends:
+                text += self._filter.close()
+                self._filter = self.link_filter()
+            new["content"] = text = self._apart("content", text)
             self._text += text
-        elif self._role_sent:
-            kept.pop("content", None)
-        if any(value is not None for value in kept.values()):
-            self._role_sent = self._role_sent or "role" in kept
-            await self._send(kept, outbox)
+        return new
+
+    def _apart(self, name: str, text: str) -> str:
+        if not text or name in self._said:
+            return text
+        self._said.add(name)
+        return _BETWEEN + text if name in self._ever else text
+
+    def _client_calls(self, entries: Sequence[Any]) -> list[dict[str, Any]]:
+        """Return the pieces of the client's calls, without those of the proxy's tools and of invented ones."""
+        made: list[dict[str, Any]] = []
+        for entry in entries:
+            if not isinstance(entry, dict):
+                continue
+            function = entry.get("function")
+            function = function if isinstance(function, Mapping) else {}
+            index, id_, name = entry.get("index", 0), str(entry.get("id") or ""), str(function.get("name") or "")
+            call = self._calls.get(index)
+            if call is None or (id_ and name and call.id and id_ != call.id):  # some count every call as 0
+                call = self._calls[index] = _StreamedCall(id_)
+            if call.place is None:
+                call.name += name
+            call.held.append(entry)
+            known = call.name in (self.declared or ()) or bool(function.get("arguments"))
+            if call.place is None and call.name and known and not self.is_ours(call.name):
+                call.place, self._places = self._places, self._places + 1
+            if call.place is not None:
+                made += [one if one.get("index") == call.place else {**one, "index": call.place} for one in call.held]
+                call.held.clear()
+        return made
 
     async def _say_rest(self, outbox: Outbox) -> None:
         """Pass on what was held back until the end of a round."""
         rest, self._filter = self._filter.close(), self.link_filter()
         if rest:
-            text = _BETWEEN + rest if self._fresh and self._text else rest
-            self._fresh = False
+            text = self._apart("content", rest)
             self._text += text
             await self._send({"content": text}, outbox)
 
     async def _send(self, delta: Mapping[str, Any], outbox: Outbox, finish: str | None = None) -> None:
-        await outbox.put(_line({**self._head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
-
-    def _note_head(self, data: Mapping[str, Any]) -> None:
-        if not self._head:
-            self._head = {key: value for key, value in data.items() if key not in ("choices", "usage", "error")}
-            self._head["object"] = "chat.completion.chunk"
+        head = {"object": "chat.completion.chunk", **self._head}
+        await outbox.put(_line({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
 
     def _annotations(self) -> list[dict[str, Any]]:
         return [
@@ -219,35 +348,42 @@ class ChatHandler(CompletionHandler):
         ]
 
 
-def _pending(run: Run) -> list[dict[str, Any]]:
-    """Return the client's calls as the model wrote them."""
-    wanted = {(call.id, call.name) for call in run.pending}
-    return [
-        {key: value for key, value in call.items() if key != "index"}
-        for message in run.answers[-1].turn
-        for call in message.get("tool_calls") or ()
-        if (call.get("id") or "", (call.get("function") or {}).get("name")) in wanted
-    ]
+def _wants_search(body: Mapping[str, Any]) -> bool:
+    """Whether a client asks for a search."""
+    tools = body.get("tools")
+    named = [one for one in tools if isinstance(one, Mapping)] if isinstance(tools, list) else []
+    return "web_search_options" in body or any("web_search" in str(one.get("type")) for one in named)
 
 
-def _finish(run: Run, reason: str | None) -> str:
+def _first(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choice with the index 0, empty if there is none."""
+    choices = answer.get("choices")
+    found = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
+    return next((one for one in found if one.get("index", 0) == 0), {})
+
+
+def _message(answer: Mapping[str, Any]) -> dict[str, Any]:
+    message = _first(answer).get("message")
+    return message if isinstance(message, dict) else {}
+
+
+def _says(delta: object) -> bool:
+    """Whether anything is in a delta."""
+    return isinstance(delta, Mapping) and any(value not in (None, "", [], {}) for value in delta.values())
+
+
+def _finish(run: Run, reason: str | None) -> str | None:
     if run.pending:
-        return "tool_calls"
+        return reason or "tool_calls"
     if run.stop != "answered":
         return "length"
     return "stop" if reason in (None, "tool_calls") else reason
-
-
-def _nothing(run: Run) -> str:
-    """Return what stands for an answer that was never given, empty where the model itself said nothing."""
-    return "" if run.stop == "answered" else run.reason
 
 
 def _line(data: object) -> bytes:
     return b"data: " + json.dumps(data).encode() + b"\n\n"
 
 
-def _broken(what: str) -> UpstreamRejected:
-    text = f"The model server {what}."
-    body = error_body(text, kind="upstream_error", code="upstream_broken")
-    return UpstreamRejected(502, body, {"Content-Type": "application/json"})
+def _raw(data: str) -> bytes:
+    """Return the data of an event as it came."""
+    return "".join(f"data: {line}\n" for line in data.split("\n")).encode("utf-8", "surrogatepass") + b"\n"

@@ -1,25 +1,25 @@
 """What chat completions and responses have in common: one request, the run that answers it, runs that wait.
 
 A client does not see our calls. When the model calls a function of the client's in the middle of a run, the client's
-next request lacks them; a pending run puts them back. It is found only by a conversation that begins as its own, under
-the same key.
+next request lacks them; the run that was stored puts them back.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
+import logging
 import re
-import time
 from abc import ABC, abstractmethod
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Final
+from uuid import uuid4
 
 from starlette.responses import Response
 
-from groundwire.agent_loop import CitationLedger, LoopEvent, Run, run_tools
+from groundwire.agent_loop import LoopEvent, Run, run_tools
+from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import Addresses, LinkFilter
 from groundwire.errors import GroundwireError, InvalidRequest, UnexpectedResponse
 from groundwire.hosted import Location, Needs, load_matrix, plan_for
@@ -27,71 +27,25 @@ from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.requests import with_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.upstream import Upstream
+from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in, said_in
+from groundwire.server.openai.upstream import Upstream, passed_back
 from groundwire.server.request_errors import UpstreamRejected, error_body
-from groundwire.tools import web_tools
+from groundwire.storage import Store
+from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
+from groundwire.web.session import limits_of
 
-__all__ = ["SEARCH_HEADER", "CompletionHandler", "HandlerContext", "PendingRun", "PendingRuns", "added_up", "digest"]
+__all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "added_up", "merged"]
 
-_MOST = 2_000
-_LIFE = 3_600.0  # seconds that a client may take for its function
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PendingRun:
-    """One run that waits for the client."""
-
-    begun: int
-    """How many messages the client had sent."""
-    begins: str
-    """The digest of these."""
-    added: tuple[Any, ...]
-    """What the run added: the turns of the model, and the results of our tools."""
-    trailing: tuple[Any, ...]
-    """Those of them that follow the last turn of the model."""
-    web: Web
-    """The session that pays."""
-    ledger: CitationLedger
-    """The numbering of its sources."""
-
-
-class PendingRuns:
-    """Keeps runs for an hour, by the ids of the calls that they wait for.
-
-    Args:
-        clock: Seconds that only grow.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._kept: OrderedDict[tuple[str, str, str], tuple[float, PendingRun]] = OrderedDict()
-
-    def put(self, owner: str, call_ids: Sequence[str], kept: PendingRun) -> None:
-        """Keep a run."""
-        for id_ in call_ids:
-            self._kept[owner, id_, kept.begins] = (self._clock() + _LIFE, kept)
-        while len(self._kept) > _MOST or (self._kept and next(iter(self._kept.values()))[0] < self._clock()):
-            self._kept.popitem(last=False)
-
-    def find(self, owner: str, call_id: str, messages: Sequence[Any]) -> PendingRun | None:
-        """Return the run that waits for a call, if the conversation begins with what it began with."""
-        for (tenant, id_, _), (until, kept) in self._kept.items():
-            waits = (tenant, id_) == (owner, call_id) and until >= self._clock()
-            if waits and kept.begins == digest(messages[: kept.begun]):
-                return kept
-        return None
-
-
-def digest(messages: object) -> str:
-    """Return a short name for a conversation."""
-    return hashlib.sha256(json.dumps(messages, sort_keys=True, default=str).encode()).hexdigest()
-
+CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "conversation_id")
+"""Name the conversation of a request; the first that is there counts."""
 
 SEARCH_HEADER = "x-groundwire-search"
 """Says `unsupported` where the model takes no tools, so that it was asked without any."""
 
+_UNNAMED = "unnamed"  # the model of a server that has one
+_log = logging.getLogger(__name__)
 _NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
 _REFUSALS = frozenset({400, 404, 422, 500, 501})  # with which servers answer tools that a model does not take
 
@@ -104,8 +58,10 @@ class HandlerContext:
     """What searches and reads."""
     upstream: Upstream
     """The model server."""
-    keep: PendingRuns
-    """The runs that wait for clients."""
+    private: Store
+    """Replaces the store for clients whose data must not be stored."""
+    tools: tuple[Tool, ...]
+    """Our tools, for their names."""
     session: str | None = None
     """The session that pays for all; None gives every conversation a budget of its own."""
     max_rounds: int = 12
@@ -125,7 +81,8 @@ class CompletionHandler(ABC):
         context: What all requests share.
         body: The request.
         headers: Its headers, as they go on to the model server.
-        owner: The caller; only they get the state stored for the next request.
+        owner: Names the caller; no other caller finds the stored conversations.
+        conversation: What the client calls the conversation; empty is nothing.
 
     Raises:
         InvalidRequest: the request cannot be answered here.
@@ -134,37 +91,77 @@ class CompletionHandler(ABC):
     api: ClassVar[str]
     path: ClassVar[str]
 
-    def __init__(self, context: HandlerContext, body: dict[str, Any], headers: Mapping[str, str], owner: str) -> None:
+    def __init__(
+        self,
+        context: HandlerContext,
+        body: dict[str, Any],
+        headers: Mapping[str, str],
+        owner: str,
+        conversation: str = "",
+    ) -> None:
         self.context = context
+        self.conversation = conversation
         self.given = body
         self.headers = headers
-        self.owner = owner
-        self.ledger = CitationLedger()
         self.web = context.web.session(context.session)
-        row = load_matrix().api(self.api)
-        self.key = row.body
+        store = context.web.store if context.web.keeps else context.private
+        self.conversations = Conversations(store, f"{context.web.owner.key}:{owner}")
+        self.row = load_matrix().api(self.api)
+        self.key = self.row.body
         self.sent = _messages(body.get(self.key))
-        restored = {**body, self.key: self.restored()} if self.sent else body
+        self.run: StoredRun | None = None
+        self.outbox: Outbox | None = None
+
+    @classmethod
+    def takes(cls, body: Mapping[str, Any]) -> bool:
+        """Whether a request can be searched for; others go on as they are."""
+        return True
+
+    async def begin(self) -> None:
+        """Find the conversation and make the request for the model.
+
+        Raises:
+            InvalidRequest: the request cannot be answered here.
+        """
+        restored = {**self.given, self.key: await self.restored()} if self.sent else self.given
+        self.ledger = await self.conversations.ledger(
+            self.said(),
+            name=self.conversation,
+            keys=self.known_by(),
+            run=self.run.ledger if self.run else "",
+        )
+        if self.run:
+            self.web = await _resumed(self.context, self.run.used)
         self.body, needs = self.cleaned(restored)
-        self.body = with_search(self.body, row, needs)
+        self.body = with_search(self.body, self.row, needs)
         # The names are enough to plan; the needs of the plan are then those of the tools.
         self.plan = plan_for(
             self.body,
-            row,
+            self.row,
             mode="local",
             needs=needs,
-            settings=context.web.settings,
+            model=str(self.given.get("model") or _UNNAMED),
+            settings=self.context.web.settings,
             calls_tools=True,
-            tools=web_tools(self.web),
+            tools=self.context.tools,
         )
-        rules = _permission(context)
-        self.tools = tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs))
+        rules = _permission(self.context)
+        self.tools = self.choose(tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)))
         self.names = frozenset(tool.name for tool in self.tools)
-        self.outbox: Outbox | None = None
+        declared = declared_functions(self.body, self.row)
+        self.declared = None if declared is None else declared - self.names
+
+    def said(self) -> tuple[Said, ...]:
+        """Return the texts of the conversation."""
+        return said_in(self.sent)
+
+    def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+        """Return those of our tools that the model gets."""
+        return tools
 
     @abstractmethod
-    def restored(self) -> list[Any]:
-        """Return the conversation with its stored parts restored."""
+    async def restored(self) -> list[Any]:
+        """Return the conversation with its stored runs restored; sets `run` to the run that continues."""
 
     @abstractmethod
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
@@ -179,12 +176,16 @@ class CompletionHandler(ABC):
         """Take note of a call of our tools."""
 
     @abstractmethod
-    def whole(self, run: Run) -> dict[str, Any]:
+    def whole(self, run: Run) -> Response:
         """Return the client's answer."""
 
     @abstractmethod
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end of a stream."""
+
+    @abstractmethod
+    def answered(self) -> list[str]:
+        """Return the texts of the answer, as the client has got them."""
 
     @abstractmethod
     def failed(self, error: UpstreamRejected) -> bytes:
@@ -207,8 +208,8 @@ class CompletionHandler(ABC):
             run = await self._run()
         except _NoTools:
             made = await self.context.upstream.post(self.path, self.headers, self.given)
-            return _json(made, {SEARCH_HEADER: "unsupported"})
-        return _json(self.whole(run))
+            return Response(made.data, headers={**made.headers, SEARCH_HEADER: "unsupported"})
+        return self.whole(run)
 
     async def stream(self, outbox: Outbox) -> None:
         """Answer with a stream."""
@@ -216,15 +217,19 @@ class CompletionHandler(ABC):
         try:
             run = await self._run()
         except _NoTools:
-            outbox.headers[SEARCH_HEADER] = "unsupported"
             data = json.dumps(self.given).encode()
             async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
                 if response.status >= 300:
                     await self.context.upstream.whole(response)
+                outbox.headers |= {**passed_back(response.headers), SEARCH_HEADER: "unsupported"}
                 async for piece in response.content.iter_any():
                     await outbox.put(piece)
             return
         await self.last_events(run, outbox)
+
+    def is_ours(self, name: object) -> bool:
+        """Whether a call is none for the client: of our tools, or of one that it never gave."""
+        return name in self.names or (self.declared is not None and name not in self.declared)
 
     async def _run(self) -> Run:
         try:
@@ -250,8 +255,7 @@ class CompletionHandler(ABC):
             raise UpstreamRejected(504, error_body(run.reason, kind="timeout", code="deadline"), _TYPED)
         if run.stop == "failed":
             raise UpstreamRejected(502, error_body(run.reason, kind="upstream_error", code="upstream_failed"), _TYPED)
-        if run.stop == "calls":
-            self._keep(run)
+        await self._remember(run)
         return run
 
     async def _call(self, body: dict[str, Any]) -> HostedAnswer:
@@ -262,25 +266,30 @@ class CompletionHandler(ABC):
         except UpstreamRejected as error:
             plain = not self.given.get("tools") and error.status in _REFUSALS and len(body[self.key]) == len(self.sent)
             if plain and _NO_TOOLS.search(error.message()):
+                _log.warning("The model server refuses tools, so nothing is searched: %s", error.message())
                 raise _NoTools from error
             raise
 
-    def _keep(self, run: Run) -> None:
-        added = run.messages[len(run.messages) - run.added :]
+    async def _remember(self, run: Run) -> None:
+        """Note what the next request of the conversation needs."""
+        question = question_in(self.sent)
+        said = [Said(text, question) for text in self.answered() or [one.text for one in run.answers]]
+        await self.conversations.remember(self.ledger, said, [f"response:{id_}"] if (id_ := self.response_id()) else ())
+        if run.stop != "calls":
+            return
+        added = list(run.messages[len(run.messages) - run.added :])
         turn = run.answers[-1].turn
         last = max((number for number, one in enumerate(added) if any(one is part for part in turn)), default=-1)
-        kept = PendingRun(
-            begun=len(self.sent),
-            begins=digest(self.sent),
+        kept = StoredRun(
+            id=uuid4().hex,
+            ledger=self.ledger.id,
             added=added,
-            trailing=added[last + 1 :],
-            web=self.web,
-            ledger=self.ledger,
+            trailing=len(added) - last - 1,
+            used=await self.web.usage(),
         )
-        ids = [call.id for call in run.pending]
-        self.context.keep.put(self.owner, ids, kept)
-        if id_ := self.response_id():
-            self.context.keep.put(self.owner, ids, replace(kept, begun=1, begins=digest([id_])))
+        await self.ledger.save()
+        calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in run.pending]
+        await self.conversations.keep_run(kept, calls, question, self.response_id())
 
     def link_filter(self) -> LinkFilter:
         """Return what keeps the next text of the model from loading an address that is no source's."""
@@ -296,12 +305,13 @@ class CompletionHandler(ABC):
         """Return the id by which a client may go on with this answer, empty if there is none."""
         return ""
 
-    def went_on(self, kept: PendingRun) -> None:
-        """Go on with a run: with its session and its numbering of sources."""
-        self.web, self.ledger = kept.web, kept.ledger
+    def known_by(self) -> list[str]:
+        """Return the keys by which a request says which conversation it goes on with."""
+        return []
 
 
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
+_LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 is no limit
 
 
 def added_up(first: object, second: object) -> Any:
@@ -313,12 +323,40 @@ def added_up(first: object, second: object) -> Any:
     return second if second is not None else first
 
 
+def merged(values: Sequence[Any]) -> Any:
+    """Return what rounds have in one field: texts with an empty line between them, lists one after the other."""
+    there = [value for value in values if value]
+    if len(there) < 2:
+        return there[0] if there else None
+    if all(isinstance(value, str) for value in there):
+        return "\n\n".join(there)
+    if all(isinstance(value, list) for value in there):
+        return [one for value in there for one in value]
+    if all(isinstance(value, dict) for value in there):
+        keys = dict.fromkeys(key for value in there for key in value)
+        return {key: merged([value.get(key) for value in there]) for key in keys}
+    return there[-1]
+
+
 def _permission(context: HandlerContext) -> Permission:
     """Return the operator's rules. What no rule covers is allowed, as the proxy has no one to ask."""
     rules = context.web.settings.permission
     if rules.default == "confirm":
         rules = rules.model_copy(update={"default": "allow"})
     return Permission(rules, session=context.session)
+
+
+async def _resumed(context: HandlerContext, used: Mapping[str, float]) -> Web:
+    """Return a session with what another one has left; one that all share has counted already."""
+    if context.session:
+        return context.web.session(context.session)
+    limits = limits_of(context.web.settings.session)
+    given = {"searches": limits.searches, "cost_usd": limits.cost_usd, "tokens": limits.tokens}
+    left = {name: max(limit - used.get(name, 0), _LEAST[name]) for name, limit in given.items() if limit}
+    web = context.web.session(None, **left)
+    if limits.searches and used.get("searches", 0) >= limits.searches:
+        await web.reserve_searches(1)  # a limit of 0 would be none
+    return web
 
 
 def _messages(given: object) -> Sequence[Any]:
@@ -329,7 +367,3 @@ def _messages(given: object) -> Sequence[Any]:
     if not isinstance(given, list):
         raise InvalidRequest("messages", f"must be a list, not {type(given).__name__}", "Pass a list of messages.")
     return given
-
-
-def _json(value: object, headers: Mapping[str, str] | None = None) -> Response:
-    return Response(json.dumps(value).encode(), media_type="application/json", headers=headers)

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from starlette.responses import Response
+
 from groundwire.agent_loop import CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.agent_loop.tool_calls import arguments_of
@@ -14,8 +16,10 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.server.cancellable_response import Outbox
+from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler, added_up
-from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
+from groundwire.server.request_errors import UpstreamRejected, broken
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
@@ -23,6 +27,7 @@ __all__ = ["ResponsesHandler"]
 _OURS = "ws_gw_"  # how the ids of our items begin
 _BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
 _ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
+_ASKING: Final = frozenset({"user", "system", "developer"})
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
@@ -33,50 +38,69 @@ class ResponsesHandler(CompletionHandler):
     path = "responses"
 
     def __init__(self, *args: Any) -> None:
+        self._reply = UpstreamAnswer({}, b"", {})
         self._final: dict[str, Any] = {}
         self._usage: Any = None
         self._output: list[dict[str, Any]] = []
         self._places: dict[str, int] = {}  # of our items in the output, by the id of the call
         self._number = 0
         self._begun: set[str] = set()
+        self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, and how it came
+        self._failure = b""  # the same, if it is a failure
         self._filters: dict[tuple[int, Any], LinkFilter] = {}  # of texts that come in parts, by their places
         super().__init__(*args)
 
-    def restored(self) -> list[Any]:
-        """Return the input without items that only we know, and with kept runs where a part of them was shown."""
+    async def restored(self) -> list[Any]:
+        """Return the input without items that only we know, and with stored runs where a part of them was shown."""
         made: list[Any] = []
-        lengths: list[int] = []  # how much was made before each item of the input
-        done: set[int] = set()
-        before = self.given.get("previous_response_id")
-        for item in self.sent:
-            lengths.append(len(made))
+        done: set[str] = set()
+        begun = 0  # where the items of the model begin that are not followed by others yet
+        before = str(self.given.get("previous_response_id") or "")
+        for place, item in enumerate(self.sent):
             kind = item.get("type") if isinstance(item, Mapping) else None
             if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
                 continue
             kept = None
-            if kind == "function_call":
-                kept = self.context.keep.find(self.owner, str(item.get("call_id")), self.sent)
-            elif kind == "function_call_output" and before:
-                kept = self.context.keep.find(self.owner, str(item.get("call_id")), [before])
+            if kind == "function_call" or (kind == "function_call_output" and before):
+                call = {**item, "id": item.get("call_id")}
+                asked = question_in(self.sent[:place])
+                kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
             if kept is None:
                 made.append(item)
             elif kind == "function_call_output":
-                made += [*(() if id(kept.added) in done else kept.trailing), item]
-                done.add(id(kept.added))
-                self.went_on(kept)
-            elif id(kept.added) not in done:
-                made[lengths[kept.begun] :] = kept.added
-                done.add(id(kept.added))
-                self.went_on(kept)
+                made += [*(() if kept.id in done else kept.added[len(kept.added) - kept.trailing :]), item]
+            elif kept.id not in done:
+                made[begun:] = kept.added
+            if kept is not None:
+                done.add(kept.id)
+                self.run = kept
+            if kind == "function_call_output" or (isinstance(item, Mapping) and item.get("role") in _ASKING):
+                begun = len(made)
         return made
+
+    def known_by(self) -> list[str]:
+        """Return the response and the conversation that the request goes on with."""
+        conversation = self.given.get("conversation")
+        conversation = conversation.get("id") if isinstance(conversation, Mapping) else conversation
+        before = self.given.get("previous_response_id")
+        return [
+            f"{kind}:{id_}"
+            for kind, id_ in (("response", before), ("conversation", conversation))
+            if isinstance(id_, str) and id_
+        ]
 
     def response_id(self) -> str:
         """Return the id of the last response of the model server."""
         return str(self._final.get("id") or "")
 
+    def answered(self) -> list[str]:
+        """Return the texts of the messages in the output."""
+        return [text for item in self._output if item.get("type") == "message" and (text := text_of(item))]
+
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Ask for a whole response."""
-        raw = await self.context.upstream.post(self.path, self.headers, {**body, "stream": False})
+        self._reply = await self.context.upstream.post(self.path, self.headers, body)
+        raw = self._reply.value
         answer = read_answer(cast("AnswerApi", self.api), raw)
         for item in raw.get("output") or ():
             if isinstance(item, dict):
@@ -94,6 +118,7 @@ class ResponsesHandler(CompletionHandler):
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
                 whole = await self.context.upstream.whole(response)
                 raise UpstreamRejected(502, whole, _TYPED)
+            outbox.headers |= passed_back(response.headers)
             try:
                 async for piece in response.content.iter_any():
                     for event in decoder.feed(piece):
@@ -101,11 +126,11 @@ class ResponsesHandler(CompletionHandler):
                 for event in decoder.close():
                     await self._event(event, stream, places, outbox)
             except TooLarge as error:
-                raise _broken(f"sent a stream of which {error}") from error
+                raise broken(f"sent a stream of which {error}") from error
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed":
-            raise _broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
@@ -131,8 +156,13 @@ class ResponsesHandler(CompletionHandler):
         self._tell("response.web_search_call.completed", output_index=place, item_id=done["id"])
         self._tell("response.output_item.done", output_index=place, item=done)
 
-    def whole(self, run: Run) -> dict[str, Any]:
+    def whole(self, run: Run) -> Response:
         """Return one response."""
+        made = self._response(run)
+        answer = self._reply
+        return Response(answer.data if made == answer.value else json.dumps(made), headers=dict(answer.headers))
+
+    def _response(self, run: Run) -> dict[str, Any]:
         made = {**self._shown(self._final), "output": [self._annotated(item) for item in self._output]}
         if self._usage is not None:
             made["usage"] = self._usage
@@ -142,23 +172,27 @@ class ResponsesHandler(CompletionHandler):
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end, with the whole response."""
-        response = self.whole(run)
+        response = self._response(run)
         kind = f"response.{response.get('status') or 'completed'}"
         await outbox.put(self._line(kind if kind in _ENDED else "response.completed", {"response": response}))
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""
+        if self._failure:
+            return self._failure
         text = error.message()
         about = {"code": str(error.status), "message": text, "param": None}
         return self._line("error", {**about, "error": {**about, "type": "upstream_error"}})
 
     def _ours(self, item: Mapping[str, Any]) -> bool:
-        return item.get("type") == "function_call" and item.get("name") in self.names
+        return item.get("type") == "function_call" and self.is_ours(item.get("name"))
 
     def _place(self, item: dict[str, Any]) -> int:
         """Give an item its place in the output of the whole run."""
         place = len(self._output)
         if self._ours(item):
+            if item.get("name") not in self.names:  # a function that the client never gave
+                return place
             self._places[str(item.get("call_id") or item.get("id") or "")] = place
         self._output.append(item)
         return place
@@ -175,14 +209,18 @@ class ResponsesHandler(CompletionHandler):
         try:
             data = json.loads(event.data)
         except ValueError:
-            raise _broken("sent an event that is no JSON") from None
+            raise broken("sent an event that is no JSON") from None
         if not isinstance(data, dict):
             return
         kind = str(data.get("type") or event.name)
+        lines = "".join(f"data: {line}\n" for line in event.data.split("\n"))
+        self._came = data, f"event: {event.name or kind}\n{lines}\n".encode("utf-8", "surrogatepass")
         if kind == "error" or (data.get("error") and kind not in _ENDED):
             error = data.get("error")
             said: dict[str, Any] = {"message": str(error or data.get("message")), "type": "error"}
             said = error if isinstance(error, dict) else said
+            self._failure = self._came[1]
+            await outbox.put(b"")  # the failure is an event, as it came
             raise UpstreamRejected(502, json.dumps({"error": said}).encode(), _TYPED)
         stream.event(data, event.name)
         if kind in _BEGUN:
@@ -274,6 +312,8 @@ class ResponsesHandler(CompletionHandler):
     def _line(self, kind: str, data: Mapping[str, Any]) -> bytes:
         numbered = {**data, "type": kind, "sequence_number": self._number}
         self._number += 1
+        if numbered == self._came[0]:
+            return self._came[1]
         return f"event: {kind}\ndata: {json.dumps(numbered)}\n\n".encode()
 
 
@@ -288,8 +328,3 @@ def _action(call: HostedCall, result: ToolResult | None = None) -> dict[str, Any
     found = result.results if isinstance(result, WebSearchToolResult) else ()
     sources = [{"type": "url", "url": row.url} for row in found]
     return {"type": "search", "query": query, "queries": [query], "sources": sources}
-
-
-def _broken(what: str) -> UpstreamRejected:
-    body = error_body(f"The model server {what}.", kind="upstream_error", code="upstream_broken")
-    return UpstreamRejected(502, body, _TYPED)

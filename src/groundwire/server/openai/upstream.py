@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,7 +16,7 @@ from multidict import CIMultiDict
 from groundwire.errors import InvalidRequest
 from groundwire.server.request_errors import UpstreamRejected, error_body
 
-__all__ = ["Upstream", "passed_back", "passed_on"]
+__all__ = ["Upstream", "UpstreamAnswer", "passed_back", "passed_on"]
 
 _HOP = frozenset(
     # RFC 9110, section 7.6.1, and what each connection sets for itself.
@@ -40,6 +41,18 @@ _OWN = frozenset({"origin", "referer", "cookie", "set-cookie", "server", "date",
 _LARGEST = 64_000_000  # bytes of a whole answer
 _CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
 _AT_ONCE = 512  # connections
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamAnswer:
+    """A whole answer of a model server."""
+
+    value: dict[str, Any]
+    """Its JSON object."""
+    data: bytes
+    """The same as it came."""
+    headers: Mapping[str, str]
+    """The headers for the client."""
 
 
 class Upstream:
@@ -94,7 +107,7 @@ class Upstream:
         except (aiohttp.ClientError, ConnectionError) as error:
             raise self._failed(502, "broke off its answer", "upstream_broken") from error
 
-    async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> dict[str, Any]:
+    async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> UpstreamAnswer:
         """Send a request and return the JSON object that it is answered with.
 
         Raises:
@@ -102,13 +115,14 @@ class Upstream:
         """
         async with self.ask("POST", path, headers, json.dumps(body).encode()) as response:
             data = await self.whole(response)
+            back = passed_back(response.headers)
         try:
             made = json.loads(data)
         except ValueError:
             made = None
         if not isinstance(made, dict):
             raise self._failed(502, "answered with something that is no JSON object", "upstream_broken")
-        return made
+        return UpstreamAnswer(made, data, back)
 
     async def whole(self, response: aiohttp.ClientResponse) -> bytes:
         """Return the whole body of a good answer.
@@ -141,12 +155,18 @@ class Upstream:
 
 def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of a client that go on to the model server: its key among them."""
-    kept = {name: value for name, value in headers.items() if name.lower() not in _HOP | _OWN}
+    kept = {name: value for name, value in headers.items() if not _stays(name)}
     return {**kept, "Content-Type": "application/json"}
 
 
 def passed_back(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers of the model server that go back to the client: its limits and Retry-After among them."""
-    kept = {name: value for name, value in headers.items() if name.lower() not in _HOP | _OWN}
+    kept = {name: value for name, value in headers.items() if not _stays(name)}
     kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "application/json")
     return {**kept, "Content-Type": kind}
+
+
+def _stays(name: str) -> bool:
+    """Whether a header is for this connection or for the proxy alone."""
+    small = name.lower()
+    return small in _HOP or small in _OWN or small.startswith("x-groundwire-")

@@ -45,10 +45,14 @@ class ModelServer(EmulatedServer):
         decide: What the model does; by default it says one sentence.
         name: What the world calls it.
         listed: The models that it lists; none means that it has no list.
+        invents: Whether it may call tools that it was not given; by default that is a mistake in the script.
     """
 
-    def __init__(self, decide: Decide | None = None, name: str = "models", *, listed: Sequence[str] = ()) -> None:
+    def __init__(
+        self, decide: Decide | None = None, name: str = "models", *, listed: Sequence[str] = (), invents: bool = False
+    ) -> None:
         super().__init__(name)
+        self._invents = invents
         self._listed = listed
         self.decide = decide or script()
 
@@ -77,7 +81,8 @@ class ModelServer(EmulatedServer):
         scripted = api.parse(body)
         turn = self.decide(scripted)
         turn = (turn,) if isinstance(turn, ScriptedCall) else turn
-        if not isinstance(turn, Say) and (unknown := [one.name for one in turn if one.name not in scripted.functions]):
+        made = () if isinstance(turn, Say) or self._invents else turn
+        if unknown := [one.name for one in made if one.name not in scripted.functions]:
             raise AssertionError(
                 f"The model was not given the tool {unknown[0]}; it has {', '.join(scripted.functions)}."
             )

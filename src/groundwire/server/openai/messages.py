@@ -1,0 +1,353 @@
+"""Anthropic Messages: a server tool that searches or fetches is carried out here, and answered as the API does.
+
+The client gets `server_tool_use`, its result, and texts with citations; it sends them back as they are. Numbers and
+snippets are inside `encrypted_content` and `encrypted_index`, so that every later request finds them again.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run
+from groundwire.agent_loop.citation_ledger import marks_in
+from groundwire.agent_loop.tool_calls import arguments_of
+from groundwire.errors import InvalidRequest
+from groundwire.hosted import Location, Needs, prepare
+from groundwire.hosted.answers import HostedAnswer, read_answer
+from groundwire.server.cancellable_response import Outbox
+from groundwire.server.openai.conversations import Said, said_in
+from groundwire.server.openai.handler import CompletionHandler, added_up
+from groundwire.server.openai.upstream import UpstreamAnswer
+from groundwire.server.request_errors import UpstreamRejected
+from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult
+
+__all__ = ["CountTokensHandler", "MessagesHandler"]
+
+_SEARCH, _FETCH = "web_search_", "web_fetch_"
+_SERVER_NAMES: Final[Mapping[str, str]] = {"web_search": "web_search", "open_page": "web_fetch"}
+_OURS = "srvtoolu_gw_"
+_CITED = 150  # characters of a quotation, as of the API's own
+_OVER = "Search limit reached"
+
+
+class MessagesHandler(CompletionHandler):
+    """One request for a message."""
+
+    api = "anthropic"
+    path = "messages"
+
+    def __init__(self, *args: Any) -> None:
+        self._last = UpstreamAnswer({}, b"", {})
+        self._usage: Any = None
+        self._content: list[dict[str, Any]] = []
+        self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks that wait for the numbers of their pages
+        self._snippets: dict[str, str] = {}
+        self._texts: list[str] = []
+        self._searches = self._fetches = self._sent = 0
+        super().__init__(*args)
+        self._numbers = dict(_numbers(self.sent))
+
+    @classmethod
+    def takes(cls, body: Mapping[str, Any]) -> bool:
+        """Whether a request has a server tool that is carried out here; others go on as they are."""
+        return any(_is_server_tool(tool) for tool in _tools(body))
+
+    def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+        """Return the tools that the request asks for."""
+        kinds = [str(tool.get("type")) for tool in _tools(self.given)]
+        wanted = {
+            name
+            for name, kind in (("web_search", _SEARCH), ("open_page", _FETCH))
+            if any(one.startswith(kind) for one in kinds)
+        }
+        return tuple(tool for tool in tools if tool.name in wanted)
+
+    def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
+        """Return the request with one server tool that searches at most, and what the tools ask for."""
+        tools = [tool for tool in body.get("tools") or () if not str(_type(tool)).startswith(_FETCH)]
+        asked = [tool for tool in _tools(body) if _is_server_tool(tool)]
+        place: Mapping[str, Any] = next(
+            (tool["user_location"] for tool in asked if isinstance(tool.get("user_location"), Mapping)), {}
+        )
+        parts = {key: place[key] for key in ("city", "region", "country", "timezone") if place.get(key)}
+        needs = Needs(location=Location(**parts) if parts else None)
+        if len(tools) < len(body["tools"]) and not any(str(_type(tool)).startswith(_SEARCH) for tool in tools):
+            fetch = next(tool for tool in asked if str(tool["type"]).startswith(_FETCH))
+            kept = {key: fetch[key] for key in ("allowed_domains", "blocked_domains", "max_uses") if fetch.get(key)}
+            tools.append({"type": "web_search_20250305", "name": "web_search", **kept})
+        return {**body, "tools": tools}, needs
+
+    async def restored(self) -> list[Any]:
+        """Return the conversation with our server tools as function tools, as the model server knows them."""
+        made: list[Any] = []
+        waiting: list[Any] = []
+        for message in self.sent:
+            content = message.get("content") if isinstance(message, Mapping) else None
+            if message.get("role") != "assistant" or not isinstance(content, list):
+                blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+                made.append({**message, "content": [*waiting, *(blocks or ())]} if waiting else message)
+                waiting = []
+                continue
+            blocks = []
+            for block in content:
+                kind = str(_type(block))
+                if kind == "server_tool_use" and str(block.get("id", "")).startswith(_OURS):
+                    name = next((one for one, other in _SERVER_NAMES.items() if other == block.get("name")), "")
+                    if waiting:
+                        made += [{"role": "assistant", "content": blocks}, {"role": "user", "content": waiting}]
+                        blocks, waiting = [], []
+                    blocks.append({"type": "tool_use", "id": block["id"], "name": name, "input": block.get("input")})
+                elif kind in ("web_search_tool_result", "web_fetch_tool_result") and _is_ours(block):
+                    text = _result_text(block.get("content"))
+                    waiting.append({"type": "tool_result", "tool_use_id": block["tool_use_id"], "content": text})
+                else:
+                    if waiting and kind != "tool_use":
+                        made += [{"role": "assistant", "content": blocks}, {"role": "user", "content": waiting}]
+                        blocks, waiting = [], []
+                    blocks.append(_with_marks(block))
+            if blocks:
+                made.append({**message, "content": blocks})
+        return [*made, {"role": "user", "content": waiting}] if waiting else made
+
+    def said(self) -> tuple[Said, ...]:
+        """Return the texts of the conversation, and the numbers that its blocks carry."""
+        return (*said_in(self.sent), Said("", cited=self._numbers))
+
+    async def ask(self, body: dict[str, Any]) -> HostedAnswer:
+        """Ask for a whole message, and show its blocks as the API would."""
+        self._settle()
+        self._last = await self.context.upstream.post(self.path, self.headers, {**body, "stream": False})
+        self._usage = added_up(self._usage, self._last.value.get("usage"))
+        answer = read_answer("anthropic", self._last.value)
+        for block in self._last.value.get("content") or ():
+            kind = _type(block)
+            if kind == "text":
+                self._texts.append(str(block.get("text", "")))
+                self._content += self._cited(block)
+            elif kind != "tool_use" or not self.is_ours(block.get("name")):
+                self._content.append(block)
+        return answer
+
+    async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
+        """Ask for a whole message, and send its blocks."""
+        answer = await self.ask(body)
+        await self._send(outbox)
+        return answer
+
+    def told(self, event: LoopEvent) -> None:
+        """Show a call of the proxy's tools as the API shows its own."""
+        name = _SERVER_NAMES[event.call.name]
+        id_ = f"{_OURS}{event.call.id}"
+        if isinstance(event, CallStarted):
+            try:
+                given = arguments_of(event.call)
+            except InvalidRequest:
+                given = {}
+            self._content.append({"type": "server_tool_use", "id": id_, "name": name, "input": given})
+        elif isinstance(event, CallEnded):
+            block: dict[str, Any] = {"type": f"{name}_tool_result", "tool_use_id": id_, "content": []}
+            self._content.append(block)
+            self._results.append((block, event.result))
+
+    def answered(self) -> list[str]:
+        """Return the texts of the model."""
+        return self._texts
+
+    def whole(self, run: Run) -> Response:
+        """Return one message."""
+        return Response(json.dumps(self._message(run)), headers=dict(self._last.headers))
+
+    async def last_events(self, run: Run, outbox: Outbox) -> None:
+        """Send the end."""
+        message = self._message(run)
+        await self._send(outbox)
+        delta = {"stop_reason": message["stop_reason"], "stop_sequence": message.get("stop_sequence")}
+        await outbox.put(_event("message_delta", {"delta": delta, "usage": message["usage"]}))
+        await outbox.put(_event("message_stop", {}))
+
+    def failed(self, error: UpstreamRejected) -> bytes:
+        """Return a failure as an event."""
+        return _event("error", {"error": {"type": "api_error", "message": error.message()}})
+
+    def _message(self, run: Run) -> dict[str, Any]:
+        self._settle()
+        reason = self._last.value.get("stop_reason")
+        if run.stop in ("rounds", "budget"):
+            reason = "pause_turn"
+        uses = {"web_search_requests": self._searches, "web_fetch_requests": self._fetches}
+        usage = {**(self._usage or {"input_tokens": 0, "output_tokens": 0}), "server_tool_use": uses}
+        return {**self._last.value, "content": self._content, "stop_reason": reason, "usage": usage}
+
+    def _settle(self) -> None:
+        """Fill in the results of calls, whose pages have their numbers now."""
+        for block, result in self._results:
+            kind = str(block["type"])
+            if result.status == "error":
+                code = "max_uses_exceeded" if result.error.startswith(_OVER) else "unavailable"
+                code = "url_not_accessible" if isinstance(result, OpenPageToolResult) else code
+                block["content"] = {"type": f"{kind}_error", "error_code": code}
+            elif isinstance(result, WebSearchToolResult):
+                self._searches += 1
+                self._snippets |= {row.url: row.snippet for row in result.results}
+                block["content"] = [
+                    {
+                        "type": "web_search_result",
+                        "url": row.url,
+                        "title": row.title,
+                        "encrypted_content": self._sealed(row.url, row.snippet),
+                        "page_age": row.published,
+                    }
+                    for row in result.results
+                ]
+            elif isinstance(result, OpenPageToolResult):
+                self._fetches += 1
+                self._snippets.setdefault(result.final_url or result.url, result.content)
+                source = {"type": "text", "media_type": "text/plain", "data": result.content}
+                document = {"type": "document", "title": result.title, "citations": None, "source": source}
+                found = {"type": "web_fetch_result", "url": result.final_url or result.url, "retrieved_at": None}
+                block["content"] = {**found, "content": document}
+        self._results.clear()
+
+    def _sealed(self, url: str, snippet: str = "") -> str:
+        """Return the number of a page and a snippet, in the form of what only the API can read."""
+        made = json.dumps([self.ledger.number(url), url, snippet])
+        return base64.b64encode(made.encode("utf-8", "surrogatepass")).decode()
+
+    def _cited(self, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """Yield the blocks that a text makes: each ends where marks stand, which become its citations."""
+        text, place = self.shown(str(block.get("text", ""))), 0
+        citations: list[dict[str, Any]] = []
+        piece = ""
+        for start, end, numbers in marks_in(text):
+            sources = [source for number in numbers if (source := self.ledger.get(number))]
+            if not sources:
+                continue
+            between = text[place:start]
+            if citations and between.strip():
+                yield {"type": "text", "text": piece, "citations": citations}
+                citations, piece = [], ""
+            piece += between.rstrip() if not citations else ""
+            place = end
+            citations += [
+                {
+                    "type": "web_search_result_location",
+                    "url": one.url,
+                    "title": one.title,
+                    "encrypted_index": self._sealed(one.url),
+                    "cited_text": self._snippets.get(one.url, "")[:_CITED],
+                }
+                for one in sources
+            ]
+        if citations:
+            yield {"type": "text", "text": piece, "citations": citations}
+        if text[place:] or not place:
+            yield {**block, "text": text[place:]}
+
+    async def _send(self, outbox: Outbox) -> None:
+        """Send the blocks that are complete and were not sent yet."""
+        if not self._sent:
+            self._sent = 1
+            head = {**self._last.value, "content": [], "stop_reason": None, "stop_sequence": None}
+            await outbox.put(_event("message_start", {"message": head}))
+        for index, block in enumerate(self._content[self._sent - 1 :], self._sent - 1):
+            empty, deltas = _parts(block)
+            await outbox.put(_event("content_block_start", {"index": index, "content_block": empty}))
+            for delta in deltas:
+                await outbox.put(_event("content_block_delta", {"index": index, "delta": delta}))
+            await outbox.put(_event("content_block_stop", {"index": index}))
+        self._sent = len(self._content) + 1
+
+
+class CountTokensHandler(MessagesHandler):
+    """One request to count the tokens of a message, our tools among them."""
+
+    path = "messages/count_tokens"
+
+    async def answer(self) -> Response:
+        """Ask the model server with the tools that it would get."""
+        request = prepare(self.body, self.plan, tools=self.tools)
+        made = await self.context.upstream.post(self.path, self.headers, request)
+        return Response(made.data, headers=dict(made.headers))
+
+
+def _tools(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    tools = body.get("tools")
+    return [tool for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, list) else []
+
+
+def _type(block: object) -> object:
+    return block.get("type") if isinstance(block, Mapping) else None
+
+
+def _is_server_tool(tool: Mapping[str, Any]) -> bool:
+    return str(tool.get("type")).startswith((_SEARCH, _FETCH))
+
+
+def _is_ours(block: Mapping[str, Any]) -> bool:
+    return str(block.get("tool_use_id", "")).startswith(_OURS)
+
+
+def _opened(sealed: object) -> tuple[int, str, str] | None:
+    """Return the number, the address and the snippet that `_sealed` was given; None for what is not from here."""
+    try:
+        number, url, snippet = json.loads(base64.b64decode(str(sealed), validate=True))
+    except (ValueError, TypeError):
+        return None
+    return (number, url, snippet) if isinstance(number, int) and isinstance(url, str) else None
+
+
+def _numbers(messages: object) -> Iterator[tuple[int, str]]:
+    """Yield the numbers of pages that the blocks of a conversation carry, with their addresses."""
+    if isinstance(messages, list):
+        for one in messages:
+            yield from _numbers(one)
+    elif isinstance(messages, Mapping):
+        for key in ("encrypted_index", "encrypted_content"):
+            if key in messages and (opened := _opened(messages[key])):
+                yield opened[0], opened[1]
+        yield from _numbers([messages[key] for key in ("content", "citations") if isinstance(messages.get(key), list)])
+
+
+def _with_marks(block: Any) -> Any:
+    """Return a text whose citations are written as marks."""
+    if _type(block) != "text" or not block.get("citations"):
+        return block
+    opened = [_opened(one.get("encrypted_index")) for one in block["citations"] if isinstance(one, Mapping)]
+    marks = "".join(f"[{one[0]}]" for one in opened if one)
+    return {"type": "text", "text": f"{block.get('text', '')} {marks}" if marks else str(block.get("text", ""))}
+
+
+def _result_text(content: Any) -> str:
+    """Return the result of a server tool as text for a model."""
+    if isinstance(content, list):
+        rows = [(row, _opened(row.get("encrypted_content"))) for row in content if isinstance(row, Mapping)]
+        return "\n\n".join(
+            f"{opened[0]}. {row.get('title')}\n   URL: {opened[1]}\n   {opened[2]}" for row, opened in rows if opened
+        )
+    document = content.get("content") if isinstance(content, Mapping) else None
+    source = document.get("source") if isinstance(document, Mapping) else None
+    return str(source.get("data")) if isinstance(source, Mapping) else f"It failed: {content}"
+
+
+def _parts(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return a block as a stream begins it, and the deltas that follow."""
+    if block.get("type") == "text":
+        deltas: list[dict[str, Any]] = [{"type": "text_delta", "text": block.get("text", "")}]
+        deltas += [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]
+        return {**block, "text": "", **({"citations": []} if block.get("citations") else {})}, deltas
+    if block.get("type") in ("tool_use", "server_tool_use"):
+        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": json.dumps(block.get("input"))}]
+    if block.get("type") == "thinking":
+        deltas = [{"type": "thinking_delta", "thinking": block.get("thinking", "")}]
+        deltas.append({"type": "signature_delta", "signature": block.get("signature", "")})
+        return {**block, "thinking": "", "signature": ""}, deltas
+    return block, []
+
+
+def _event(kind: str, data: Mapping[str, Any]) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()

@@ -1,0 +1,259 @@
+"""Conversations through the proxy: a number stands for one page, however the client edits what it sends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from components.model_bodies import ADD, chat
+from groundwire import Settings, Web
+from groundwire.agent_loop.citation_ledger import marks_in
+from groundwire.models import SearchResult
+from groundwire.providers import Capabilities
+from groundwire.server.openai.app import Proxy
+from groundwire.server.openai.conversations import Conversations, Said
+from groundwire.server.uvicorn_runner import serving
+from groundwire.storage.memory import MemoryStore
+from groundwire.testing import World
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn
+from groundwire.tools import SearchResultItem, WebSearchToolResult
+
+_ROW = re.compile(r"^(\d+)\. .*\n   URL:", re.MULTILINE)
+
+
+class NewPages:
+    """Finds new pages each time."""
+
+    name = "new"
+    capabilities = Capabilities(search=True)
+
+    def __init__(self) -> None:
+        self.made = count()
+
+    async def search(self, query: str, **_: Any) -> list[SearchResult]:
+        return [SearchResult(title=query, url=f"https://a.test/{next(self.made)}", snippet=query) for _ in range(2)]
+
+
+class Client:
+    """Speaks to any of several proxies with one history, by chat completions or by Responses."""
+
+    def __init__(self, http: aiohttp.ClientSession, urls: list[str]) -> None:
+        self.http, self.urls = http, urls
+
+    async def chat(self, messages: list[Any], worker: int = 0, headers: Any = None, **more: Any) -> dict[str, Any]:
+        url = f"{self.urls[worker]}/v1/chat/completions"
+        async with self.http.post(url, json={"model": "m", "messages": messages, **more}, headers=headers) as reply:
+            body: dict[str, Any] = await reply.json()
+            assert reply.status == 200, body
+            return dict(body["choices"][0]["message"])
+
+    async def responses(self, items: list[Any], worker: int = 0, **more: Any) -> dict[str, Any]:
+        url = f"{self.urls[worker]}/v1/responses"
+        async with self.http.post(url, json={"model": "m", "input": items, **more}) as reply:
+            body: dict[str, Any] = await reply.json()
+            assert reply.status == 200, body
+            return body
+
+
+def pages(message: dict[str, Any]) -> dict[str, str]:
+    """Return the addresses by the marks of a message."""
+    notes = [one["url_citation"] for one in message.get("annotations", ())]
+    return {message["content"][one["start_index"] : one["end_index"]]: one["url"] for one in notes}
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+def repeating(asked: ScriptedRequest) -> Turn:
+    """Do as a model that searches when it is asked to, and then repeats every mark and every result it was shown."""
+    said = asked.body.get("messages") or asked.body["input"]
+    begun = max(place for place, one in enumerate(said) if one.get("role") == "user")
+    results = [one for one in said[begun:] if one.get("role") == "tool" or one.get("type") == "function_call_output"]
+    if "search" in _flat(said[begun]) and not results:
+        return ScriptedCall("web_search", {"query": _flat(said[begun])})
+    if "add" in _flat(said[begun]) and len(results) == 1:
+        return (ScriptedCall("web_search", {"query": "more"}), ScriptedCall("add", {"a": 1}))
+    shown = [int(number) for one in results for number in _ROW.findall(_flat(one))]
+    seen = [number for one in said for _, _, found in marks_in(_flat(one)) for number in found]
+    return Say(" ".join(f"The page of {_flat(said[begun])} says {one} times so [{one}]." for one in [*seen, *shown]))
+
+
+def _flat(message: dict[str, Any]) -> str:
+    content = message.get("content", message.get("output")) or ""
+    return content if isinstance(content, str) else "\n".join(str(part.get("text", "")) for part in content)
+
+
+Start = Callable[..., Any]
+
+
+@pytest.fixture
+async def start(world: World, settings: Callable[..., Settings], tmp_path: Path) -> AsyncIterator[Start]:
+    """Serve proxies in front of one model that share a store, and give a client of them."""
+    async with AsyncExitStack() as stack:
+        http = await stack.enter_async_context(aiohttp.ClientSession())
+        provider = NewPages()
+
+        async def make(decide: Any, workers: int = 1, keep: bool = True) -> Client:
+            models = world.add(ModelServer(decide, name="model"))
+            urls = []
+            for _ in range(workers):
+                made = settings(storage={"url": f"sqlite:///{tmp_path}/store"}, cache={"enabled": False})
+                web = await stack.enter_async_context(Web(made, search_providers=[provider]))
+                proxy = Proxy(web if keep else web.restricted(keep=False), f"{models.url}/v1")
+                stack.push_async_callback(proxy.aclose)
+                urls.append(await stack.enter_async_context(serving(proxy.app)))
+            return Client(http, urls)
+
+        yield make
+
+
+def agree(first: dict[str, str], second: dict[str, str]) -> bool:
+    """Tell whether no mark of two answers points to two pages."""
+    return all(second.get(mark, url) == url for mark, url in first.items())
+
+
+EDITS: dict[str, Callable[[list[Any]], list[Any]]] = {
+    "as it was": lambda history: history,
+    "another system prompt": lambda history: [{"role": "system", "content": "It is 10:41."}, *history],
+    "trimmed": lambda history: history[1:],
+    "summarized": lambda history: [{"role": "system", "content": f"Until now: {_flat(history[1])}"}],
+}
+
+
+@pytest.mark.req("B7")
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("api", ["chat", "responses"])
+async def test_the_second_turn_goes_on_with_the_numbers(start: Start, api: str, edit: str) -> None:
+    client = await start(repeating, workers=2)
+    history = [user("search one")]
+    if api == "chat":
+        first = await client.chat(history)
+        again = EDITS[edit]([*history, {"role": "assistant", "content": first["content"]}])
+        second = await client.chat([*again, user("search two")], worker=1)
+    else:
+        first, second = {}, {}
+        body = await client.responses(history)
+        first = body["output"][-1]["content"][0]
+        again = EDITS[edit]([*history, {"role": "assistant", "content": first["text"]}])
+        second = (await client.responses([*again, user("search two")], worker=1))["output"][-1]["content"][0]
+        for one in (first, second):
+            one["content"] = one["text"]
+            one["annotations"] = [{"url_citation": note} for note in one["annotations"]]
+    assert list(pages(first)) == ["[1]", "[2]"]
+    assert list(dict.fromkeys(pages(second))) == ["[1]", "[2]", "[3]", "[4]"]
+    assert agree(pages(first), pages(second))
+    assert len(set(pages(second).values())) == 4
+
+
+async def test_a_number_of_which_nothing_is_known_goes_to_no_page(start: Start) -> None:
+    client = await start(repeating)
+    answer = await client.chat([user("search for what the paper says [2]")])
+    assert list(pages(answer)) == ["[3]", "[4]"]
+
+
+@pytest.mark.parametrize("name", ["x-groundwire-conversation", "X-OpenWebUI-Chat-Id"])
+async def test_a_header_names_the_conversation(start: Start, name: str) -> None:
+    client = await start(repeating, workers=2)
+    first = await client.chat([user("search one")], headers={name: "c1"})
+    said = {"role": "assistant", "content": f"All in other words: {' '.join(pages(first))}"}
+    second = await client.chat([said, user("search two")], worker=1, headers={name: "c1"})
+    assert list(dict.fromkeys(pages(second))) == ["[1]", "[2]", "[3]", "[4]"]
+    assert agree(pages(first), pages(second))
+    other = await client.chat([user("search one")], headers={name: "c2"})
+    assert list(pages(other)) == ["[1]", "[2]"]
+    assert not agree(pages(first), pages(other))
+
+
+async def test_equal_conversations_with_other_pages_are_not_taken_for_each_other(start: Start) -> None:
+    client = await start(repeating)
+    question = user("search one")
+    first, other = await client.chat([question]), await client.chat([question])
+    assert first["content"] == other["content"]
+    bare = [question, {"role": "assistant", "content": first["content"]}, user("search two")]
+    second = await client.chat(bare)
+    assert list(pages(second)) == ["[3]", "[4]"]
+    annotated = await client.chat([question, first, user("search two")])
+    assert agree(pages(first), pages(annotated))
+    assert len(pages(annotated)) == 4
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("edit", ["another system prompt", "trimmed", "another worker"])
+async def test_a_turn_with_a_function_of_the_clients_goes_on(start: Start, edit: str, keep: bool) -> None:
+    client = await start(repeating, workers=2, keep=keep)
+    history = [user("search and add")]
+    tools = [chat("add", ADD)]
+    first = await client.chat(history, tools=tools)
+    [call] = first["tool_calls"]
+    more = [first, {"role": "tool", "tool_call_id": call["id"], "content": "3"}]
+    again = {
+        "another system prompt": [{"role": "system", "content": "It is 10:41."}, *history, *more],
+        "trimmed": [*more, user("Go on")],
+        "another worker": [*history, *more],
+    }[edit]
+    other = edit == "another worker" and keep
+    second = await client.chat(again, tools=tools, worker=int(other))
+    assert len(pages(second)) == (0 if edit == "trimmed" else 4)  # it repeats what it saw since the last question
+    follow = [*again, second, user("search three")]
+    third = await client.chat(follow, tools=tools)
+    assert list(dict.fromkeys(pages(third)))[-2:] == ["[5]", "[6]"]
+    assert agree(pages(second), pages(third))
+
+
+Step = st.tuples(
+    st.integers(0, 2),  # pages that are found
+    st.lists(st.integers(1, 12), max_size=4),  # marks in the answer
+    st.sampled_from(["", "", "trim", "summarize", "forget", "regenerate", "mix"]),
+)
+
+
+@hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(Step, min_size=2, max_size=8), st.booleans())
+async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool) -> None:
+    """Random conversations: cut, summarized, mixed with others, of which the store forgets some."""
+    store, made = MemoryStore(), count()
+    histories: list[list[tuple[str, dict[int, str]]]] = [[], []]  # what was said, and where its marks lead
+    for place, (found, marks, edit) in enumerate(steps):
+        history = histories[place % 2]
+        if edit == "trim":
+            del history[: len(history) // 2]
+        elif edit == "summarize" and history:
+            history[:] = [
+                (" ".join(text for text, _ in history), {n: u for _, told in history for n, u in told.items()})
+            ]
+        elif edit == "forget":
+            store = MemoryStore()
+        elif edit == "regenerate" and history:
+            history.pop()
+        elif edit == "mix" and histories[1 - place % 2]:
+            text, told = histories[1 - place % 2][-1]
+            mine = {number: url for _, known in history for number, url in known.items()}
+            if all(mine.get(number, url) == url for number, url in told.items()):
+                history.append((text, told))
+        conversations = Conversations(store, "me")  # each request may come to another process
+        ledger = await conversations.ledger([Said(text) for text, _ in history])
+        rows = [f"https://a.test/{next(made)}" for _ in range(found)]
+        items = tuple(SearchResultItem(citation_id=1, title="t", url=url, snippet="") for url in rows)
+        await ledger.assign([WebSearchToolResult(status="success", query="q", results=items)])
+        truth = {number: url for _, told in history for number, url in told.items()}
+        for number, url in truth.items():
+            source = ledger.get(number)
+            assert source is None or source.url == url
+        shown = {source.citation_id: source.url for source in ledger.sources if source.url in rows}
+        assert not set(shown) & set(truth)
+        known = {number: source.url for number in marks if (source := ledger.get(number))}
+        word = "so" if poor else f"so says answer {place}"
+        text = " ".join(f"{word} [{number}]." for number in known)
+        await conversations.remember(ledger, [Said(text)])
+        history.append((text, known))

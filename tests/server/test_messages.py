@@ -1,0 +1,164 @@
+"""Anthropic Messages through the proxy, with Anthropic's own SDK: its server tools are carried out here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from components import heavy
+from components.model_bodies import ADD
+from components.model_bodies import anthropic as tool_of
+from groundwire import Settings, Web
+from groundwire.server.openai.app import Proxy
+from groundwire.server.uvicorn_runner import serving
+from groundwire.testing import World
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
+
+SEARCH = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
+SEARCHING: Any = {"type": "web_search_20250305", "name": "web_search"}
+FETCHING: Any = {"type": "web_fetch_20250910", "name": "web_fetch"}
+QUESTION: Any = [{"role": "user", "content": "What is reciprocal rank fusion?"}]
+Serve = Callable[..., Any]
+pytestmark = pytest.mark.xdist_group(heavy.GROUP)
+
+
+@pytest.fixture
+async def serve(world: World, settings: Callable[..., Settings]) -> AsyncIterator[Serve]:
+    async with AsyncExitStack() as stack:
+
+        async def make(decide: Callable[[ScriptedRequest], Turn], **options: Any) -> tuple[Any, ModelServer]:
+            models = world.add(ModelServer(decide, name="model"))
+            web = await stack.enter_async_context(Web(settings()))
+            proxy = Proxy(web, f"{models.url}/v1", **options)
+            stack.push_async_callback(proxy.aclose)
+            url = await stack.enter_async_context(serving(proxy.app))
+            client = heavy.anthropic.AsyncAnthropic(base_url=url, api_key="the-key", max_retries=0)
+            stack.push_async_callback(client.close)
+            return client, models
+
+        yield make
+
+
+async def asked(client: Any, streamed: bool, messages: Any = QUESTION, **more: Any) -> Any:
+    body = {"model": "m", "max_tokens": 99, "messages": messages, "tools": [SEARCHING], **more}
+    if not streamed:
+        return await client.messages.create(**body)
+    async with client.messages.stream(**body) as stream:
+        return await stream.get_final_message()
+
+
+def citations(message: Any) -> list[tuple[str, list[str]]]:
+    return [(one.text, [cite.url for cite in one.citations or ()]) for one in message.content if one.type == "text"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_search_is_made_and_cited_as_the_api_does(world: World, serve: Serve, streamed: bool) -> None:
+    client, models = await serve(script(SEARCH, end=Say("It merges rankings [1], and more [2][3]. Not [9].")))
+    message = await asked(client, streamed)
+    use, result = message.content[:2]
+    assert (use.type, use.name, use.input) == ("server_tool_use", "web_search", {"query": "reciprocal rank fusion"})
+    assert (result.type, result.tool_use_id) == ("web_search_tool_result", use.id)
+    wiki = world.site("articles").url + "/wiki/"
+    found = [row.url for row in result.content]
+    assert found[0] == wiki + "reciprocal-rank-fusion"
+    assert citations(message) == [
+        ("It merges rankings", [found[0]]),
+        (", and more", found[1:3]),
+        (". Not [9].", []),
+    ]
+    cited = message.content[2].citations[0]
+    assert cited.type == "web_search_result_location"
+    assert cited.cited_text
+    assert cited.encrypted_index
+    assert message.stop_reason == "end_turn"
+    assert message.usage.server_tool_use.web_search_requests == 1
+    assert message.usage.input_tokens == 2
+    [first, second] = [json.loads(one.body) for one in models.requests]
+    assert [tool["name"] for tool in first["tools"]] == ["web_search"]
+    assert second["messages"][-1]["content"][0]["type"] == "tool_result"
+    assert models.requests[0].headers["Authorization"] == "Bearer the-key"
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_the_next_turn_keeps_the_numbers(serve: Serve, streamed: bool) -> None:
+    client, models = await serve(script(SEARCH, end=Say("It merges rankings [2].")))
+    first = await asked(client, streamed)
+    models.decide = lambda _: Say("As I said [2], and [1].")
+    content = [block.to_dict() for block in first.content]
+    follow = [*QUESTION, {"role": "assistant", "content": content}, {"role": "user", "content": "Sure?"}]
+    second = await asked(client, streamed, follow)
+    rows = [row.url for row in first.content[1].content]
+    assert citations(second) == [("As I said", [rows[1]]), (", and", [rows[0]]), (".", [])]
+    sent = json.loads(models.requests[-1].body)["messages"]
+    assert [one["role"] for one in sent] == ["user", "assistant", "user", "assistant", "user"]
+    assert sent[3]["content"][0] == {"type": "text", "text": "It merges rankings [2]"}
+    assert rows[0] in sent[2]["content"][0]["content"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_tool_of_the_clients_own_and_a_pause(serve: Serve, streamed: bool) -> None:
+    client, models = await serve(script((SEARCH, ScriptedCall("add", {"a": 1})), end=Say("Three [1].")))
+    tools = [SEARCHING, tool_of("add", ADD)]
+    first = await asked(client, streamed, tools=tools)
+    assert [one.type for one in first.content] == ["tool_use", "server_tool_use", "web_search_tool_result"]
+    assert first.stop_reason == "tool_use"
+    result = {"type": "tool_result", "tool_use_id": first.content[0].id, "content": "3"}
+    content = [block.to_dict() for block in first.content]
+    follow = [*QUESTION, {"role": "assistant", "content": content}, {"role": "user", "content": [result]}]
+    second = await asked(client, streamed, follow, tools=tools)
+    assert citations(second)[0][0] == "Three"
+    sent = json.loads(models.requests[-1].body)["messages"]
+    assert [one["type"] for one in sent[2]["content"]] == ["tool_result", "tool_result"]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_its_limits_and_domains_hold(world: World, serve: Serve, streamed: bool) -> None:
+    client, _ = await serve(script(SEARCH, SEARCH, end=Say("Enough.")), max_rounds=9)
+    place = {"type": "approximate", "country": "DE"}
+    limited = {**SEARCHING, "max_uses": 1, "user_location": place}
+    message = await asked(client, streamed, tools=[limited])
+    results = [one.content for one in message.content if one.type == "web_search_tool_result"]
+    assert results[1].error_code == "max_uses_exceeded"
+    assert message.usage.server_tool_use.web_search_requests == 1
+    message = await asked(client, streamed, tools=[{**SEARCHING, "allowed_domains": ["nowhere.example"]}])
+    assert message.content[1].content == []
+
+
+async def test_a_pause_goes_on(serve: Serve) -> None:
+    client, models = await serve(lambda _: SEARCH, max_rounds=2)
+    first = await asked(client, streamed=False)
+    assert first.stop_reason == "pause_turn"
+    models.decide = lambda _: Say("Found [1].")
+    content = [block.to_dict() for block in first.content]
+    second = await asked(client, False, [*QUESTION, {"role": "assistant", "content": content}])
+    assert citations(second)[0] == ("Found", [first.content[1].content[0].url])
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_page_is_fetched(world: World, serve: Serve, streamed: bool) -> None:
+    page = world.site("articles").url + "/wiki/bm25"
+    client, models = await serve(script(ScriptedCall("open_page", {"url": page}), end=Say("It ranks [1].")))
+    message = await asked(client, streamed, tools=[FETCHING])
+    use, result = message.content[:2]
+    assert (use.name, use.input) == ("web_fetch", {"url": page})
+    assert result.content.url == page
+    assert "BM25" in result.content.content.source.data
+    assert citations(message)[0] == ("It ranks", [page])
+    assert message.usage.server_tool_use.web_fetch_requests == 1
+    assert [tool["name"] for tool in json.loads(models.requests[0].body)["tools"]] == ["open_page"]
+
+
+async def test_what_asks_for_no_server_tool_goes_on_as_it_is(serve: Serve) -> None:
+    client, models = await serve(script(end=Say("Plain.")))
+    message = await asked(client, False, tools=[tool_of("add", ADD)], metadata={"user_id": "u"})
+    assert message.content[0].text == "Plain."
+    sent = json.loads(models.requests[0].body)
+    assert (sent["tools"], sent["metadata"]) == ([tool_of("add", ADD)], {"user_id": "u"})
+    with pytest.raises(heavy.anthropic.APIStatusError):
+        await client.messages.count_tokens(model="m", messages=QUESTION, tools=[SEARCHING])
+    assert [tool["name"] for tool in json.loads(models.requests[-1].body)["tools"]] == ["web_search"]
+    assert models.requests[-1].path == "/v1/messages/count_tokens"

@@ -1,0 +1,222 @@
+"""What the proxy adds nothing to reaches the client byte for byte, in both directions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+import aiohttp
+import pytest
+
+from components.model_bodies import ADD, chat, responses
+from groundwire import Settings, Web
+from groundwire.server.openai.app import Proxy
+from groundwire.server.uvicorn_runner import serving
+from groundwire.testing import World
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest
+
+LIMITS = {"X-RateLimit-Remaining-Requests": "59", "X-Request-Id": "req_1", "OpenAI-Processing-Ms": "12"}
+SEARCH = {"name": "web_search", "arguments": '{"query": "reciprocal rank fusion"}'}
+USER = [{"role": "user", "content": "What?"}]
+
+
+class Fixed(ModelServer):
+    """A server that answers with these bytes, one after the other."""
+
+    def __init__(self, *answers: bytes) -> None:
+        super().__init__(name="fixed")
+        self.answers = list(answers)
+
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        body = self.answers.pop(0)
+        kind = "application/json" if body.startswith(b"{") else "text/event-stream"
+        return EmulatedResponse(body=body, content_type=kind, headers=LIMITS)
+
+
+class Reply:
+    """An answer as it came."""
+
+    def __init__(self, status: int, headers: Any, body: bytes) -> None:
+        self.status, self.headers, self.body = status, headers, body
+
+    @property
+    def chunks(self) -> list[dict[str, Any]]:
+        lines = [line[6:] for line in self.body.decode().split("\n") if line.startswith("data: {")]
+        return [json.loads(line) for line in lines]
+
+
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+async def ask(world: World, settings: Callable[..., Settings]) -> AsyncIterator[Ask]:
+    """Ask a server through a proxy; the answer is the bytes."""
+    async with AsyncExitStack() as stack:
+        web = await stack.enter_async_context(Web(settings()))
+        http = await stack.enter_async_context(aiohttp.ClientSession())
+        added: list[ModelServer] = []
+
+        async def send(models: ModelServer, path: str = "chat/completions", **body: Any) -> Reply:
+            if models not in added:
+                added.append(world.add(models))
+            proxy = Proxy(web, f"{models.url}/v1")
+            stack.push_async_callback(proxy.aclose)
+            url = await stack.enter_async_context(serving(proxy.app))
+            asked = {"model": "m", "messages": USER} if path == "chat/completions" else {"model": "m", "input": USER}
+            sent = {key: value for key, value in (asked | body).items() if value is not None}
+            async with http.post(f"{url}/v1/{path}", json=sent) as reply:
+                return Reply(reply.status, reply.headers, await reply.read())
+
+        yield send
+
+
+def stream(*deltas: dict[str, Any], finish: str = "stop", **more: Any) -> bytes:
+    """Return a stream in a way of writing JSON that is none of Python's."""
+    chunks: list[dict[str, Any]] = [{"index": 0, "delta": one, "finish_reason": None} for one in deltas]
+    for chunk in chunks:
+        if chunk["delta"].get("content"):
+            chunk["logprobs"] = {"content": [{"token": chunk["delta"]["content"], "logprob": -0.25}]}
+    chunks.append({"index": 0, "delta": {}, "finish_reason": finish})
+    head = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "m", "x_unknown": {"é": 1e-7}}
+    lines = [json.dumps({**head, "choices": [one]}, ensure_ascii=False, separators=(",", ": ")) for one in chunks]
+    lines.append(json.dumps({**head, "choices": [], "timings": {"predicted_ms": 1.50}, **more}))
+    return "".join(f"data: {line}\n\n" for line in lines).encode() + b"data: [DONE]\n\n"
+
+
+def whole(message: dict[str, Any], finish: str = "stop", **more: Any) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish, **more}
+    told = {"id": "x", "object": "chat.completion", "choices": [choice], "timings": {"predicted_ms": 1.50}}
+    return json.dumps({**told, "usage": {"total_tokens": 3, "cost": 0.5}}, separators=(", ", ":")).encode()
+
+
+TEXT = (
+    {"role": "assistant", "content": ""},
+    {"reasoning_content": "Hm."},
+    {"content": "Rank fusion"},
+    {"content": "."},
+)
+CALL = {"id": "call_a1", "type": "function", "function": {"name": "add", "arguments": ""}}
+CALLING = (
+    {"role": "assistant", "content": None, "tool_calls": [{"index": 0, **CALL}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": '{"a"'}}]},
+    {"tool_calls": [{"index": 0, "function": {"arguments": ":1}"}}]},
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "more"),
+    [
+        (stream(*TEXT), {"stream": True}),
+        (stream(*TEXT, usage={"total_tokens": 3}), {"stream": True, "stream_options": {"include_usage": True}}),
+        (stream(*CALLING, finish="tool_calls"), {"stream": True, "tools": [chat("add", ADD)]}),
+        (stream(*TEXT, finish="length"), {"stream": True, "model": None}),
+        (stream(*TEXT), {"stream": True, "n": 2, "tools": [chat("add", ADD)], "tool_choice": "none"}),
+        (whole({"content": "Rank fusion.", "reasoning": "Hm.", "x": [1]}, logprobs={"content": [1]}), {}),
+        (whole({"content": None, "refusal": "No."}, finish="content_filter"), {}),
+        (whole({"content": "", "tool_calls": [CALL]}, finish="tool_calls"), {"tools": [chat("add", ADD)]}),
+        (whole({"content": "One."}), {"n": 2}),
+        (b'{"error":  {"message": "No.", "code":null}}', {"stream": True}),
+    ],
+)
+async def test_what_is_not_ours_comes_back_byte_for_byte(ask: Ask, answer: bytes, more: dict[str, Any]) -> None:
+    models = Fixed(answer)
+    reply = await ask(models, **more)
+    assert reply.body == answer
+    assert {name: reply.headers.get(name) for name in LIMITS} == LIMITS or b'"error"' in answer
+    sent = json.loads(models.requests[0].body)
+    assert {key: sent.get(key) for key in more if key != "tools"} == {k: v for k, v in more.items() if k != "tools"}
+
+
+async def test_unknown_fields_reach_the_model_server(ask: Ask) -> None:
+    models = Fixed(whole({"content": "Yes."}))
+    odd = {"min_p": 0.05, "chat_template_kwargs": {"enable_thinking": False}, "cache_prompt": None, "id_slot": 3}
+    await ask(models, **odd)
+    sent = json.loads(models.requests[0].body)
+    assert {key: sent[key] for key in odd if odd[key] is not None} == {k: v for k, v in odd.items() if v is not None}
+    assert set(sent) - set(odd) == {"model", "messages", "tools"}
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_nothing_of_an_earlier_round_is_lost(ask: Ask, streamed: bool) -> None:
+    call = {"id": "c1", "type": "function", "function": SEARCH}
+    first: dict[str, Any] = {"content": "Let me look.", "reasoning_content": "Search?"}
+    last: dict[str, Any] = {"content": "Found.", "reasoning_content": "Enough."}
+    usage = {"total_tokens": 3, "cost": 0.5}
+    if streamed:
+        parts = [
+            {"role": "assistant"},
+            *({key: one} for key, one in first.items()),
+            {"tool_calls": [{"index": 0, **call}]},
+        ]
+        ended = [{"role": "assistant"}, *({key: one} for key, one in last.items())]
+        models = Fixed(stream(*parts, finish="tool_calls", usage=usage), stream(*ended, usage=usage))
+        reply = await ask(models, stream=True, stream_options={"include_usage": True})
+        deltas = [choice["delta"] for one in reply.chunks for choice in one["choices"]]
+        odds = [
+            row
+            for one in reply.chunks
+            for choice in one["choices"]
+            for row in (choice.get("logprobs") or {}).get("content", ())
+        ]
+        message = {key: "".join(one.get(key) or "" for one in deltas) for key in first}
+        [total] = [one["usage"] for one in reply.chunks if one.get("usage")]
+        assert [one.get("role") for one in deltas].count("assistant") == 1
+        assert not any("tool_calls" in one for one in deltas)
+    else:
+        tell: Any = {"logprobs": {"content": [1]}}
+        models = Fixed(whole({**first, "tool_calls": [call]}, "tool_calls", **tell), whole(last, **tell))
+        reply = await ask(models)
+        body = json.loads(reply.body)
+        message, odds, total = body["choices"][0]["message"], body["choices"][0]["logprobs"]["content"], body["usage"]
+        assert body["timings"] == {"predicted_ms": 1.5}
+    assert message["content"] == "Let me look.\n\nFound."
+    assert message["reasoning_content"] == "Search?\n\nEnough."
+    assert len(odds) == 2
+    assert total == {"total_tokens": 6, "cost": 1.0}
+    assert reply.headers["X-Request-Id"] == "req_1"
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_the_model_is_answered_that_it_has_no_such_tool(ask: Ask, path: str, streamed: bool) -> None:
+    def decide(asked: ScriptedRequest) -> Any:
+        return Say(f"Sorry. {asked.results[-1]}") if asked.results else ScriptedCall("browse", {"a": 1})
+
+    models = ModelServer(decide, name="inventive", invents=True)
+    reply = await ask(models, path, stream=streamed)
+    assert reply.status == 200, reply.body
+    assert b"call_0" not in reply.body
+    told = json.loads(models.requests[-1].body)
+    assert "There is no tool named 'browse'. Call one of: web_search, open_page." in json.dumps(told)
+    mine = chat("add", ADD) if path == "chat/completions" else responses("add", ADD)
+    reply = await ask(models, path, stream=streamed, tools=[mine])
+    assert reply.status == 200, reply.body
+    assert "Call one of: web_search, open_page, add." in json.dumps(json.loads(models.requests[-1].body))
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "responses"])
+async def test_a_failure_within_a_stream_comes_as_it_came(ask: Ask, path: str) -> None:
+    failure = b'event: error\ndata: {"type": "error","error":{"message":"It broke.","code":7}}\n\n'
+    failure = failure if path == "responses" else failure.partition(b"\n")[2]
+    assert (await ask(Fixed(failure), path, stream=True)).body == failure
+
+
+def requested(requests: Sequence[Recorded]) -> list[Any]:
+    return [json.loads(one.body) for one in requests]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_responses_come_as_they_came(ask: Ask, streamed: bool) -> None:
+    models = ModelServer(lambda _: ScriptedCall("add", {"a": 1}), name="plain")
+    through = await ask(models, "responses", stream=streamed, tools=[responses("add", ADD)])
+    async with (
+        aiohttp.ClientSession() as http,
+        http.post(f"{models.url}/v1/responses", json=requested(models.requests)[0]) as reply,
+    ):
+        direct = Reply(reply.status, reply.headers, await reply.read())
+    ours = [line for line in direct.body.split(b"\n") if b"open_page" not in line]  # the events that repeat the tools
+    theirs = [line for line in through.body.split(b"\n") if b'"tools"' not in line]
+    assert theirs == ours
