@@ -121,7 +121,7 @@ async def _searches(made: Sequence[Drawn], strategy: Strategy, count: int) -> No
         for number in range(count):
             began = loop.time()
             answer, named = await _answer(chain, f"q{number}")
-            assert answer or strategy == "fuse" or named == set(NAMES), "a failure names each"
+            assert answer is not None or strategy == "fuse" or named == set(NAMES), "a failure names each"
             ended = loop.time()
             assert ended <= began + DEADLINE + LATE, "nothing outlasts the deadline"
             # A call that lost may end during a later search, and says nothing about that one.
