@@ -55,11 +55,11 @@ def test_how_many_answers_take_longer() -> None:
 
 
 def test_a_whole_call_is_allowed_while_one_is_left_and_a_part_the_less_the_less_is_left() -> None:
-    budget = ExtraBudget(0.1, 3.0)
-    budget.spend(2.0)
+    budget = ExtraBudget(0.1, 6.0)
+    budget.spend(5.0)
     assert budget.allows(1.0)
-    assert not budget.allows(0.9), "one third is left: help may be five sixths sure to be extra"
-    assert budget.allows(0.8)
+    assert not budget.allows(0.6), "one sixth is left: help may be half sure to be extra"
+    assert budget.allows(0.5)
     assert budget.allows(1.0, reserve=0.0)
     assert not budget.allows(1.0, reserve=0.5)
     budget.earn()
