@@ -141,8 +141,8 @@ def agno() -> None:
     toolkit = WebToolkit()
     assert isinstance(toolkit, Toolkit)
     saved = json.loads(json.dumps(Agent(model=OpenAIChat(id="m", api_key="k"), tools=[toolkit]).to_dict()))
-    loaded = Agent.from_dict(saved, registry=Registry(tools=[WebToolkit()]), strict=True)
-    search, page = loaded.tools or ()
+    loaded: Any = Agent.from_dict(saved, registry=Registry(tools=[WebToolkit()]), strict=True)
+    search, page = loaded.tools
     assert (search.name, page.name) == ("web_search", "open_page")
     assert "Reciprocal rank fusion" in search.entrypoint(query=QUERY, limit=2)
     assert "Reciprocal rank fusion" in page.entrypoint(url=PAGE)
@@ -157,7 +157,8 @@ def crewai() -> None:
 
     from groundwire.integrations.crewai import web_tools
 
-    for tool, arguments in zip(web_tools(), ({"query": QUERY, "limit": 2}, {"url": PAGE}), strict=True):
+    calls: tuple[dict[str, Any], ...] = ({"query": QUERY, "limit": 2}, {"url": PAGE})
+    for tool, arguments in zip(web_tools(), calls, strict=True):
         assert isinstance(tool, BaseTool)
         saved = TypeAdapter(list[BaseTool]).dump_json([tool])
         (loaded,) = TypeAdapter(list[BaseTool]).validate_python(json.loads(saved))

@@ -14,14 +14,20 @@ import secrets
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from groundwire.errors import BlockedUnknown
 from groundwire.routing.budget import SessionBudget
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
 
-__all__ = ["KeyLocks", "KnownUrls", "Origin"]
+__all__ = ["UNKNOWN", "KeyLocks", "KnownUrls", "Origin"]
+
+UNKNOWN: Final = (
+    "Only addresses that the user gave, that a search returned, or that stand on a page opened before may be opened, "
+    "exactly as they stand there. Search for the page, or ask the user for the address."
+)
+"""What is said of an address that a session does not know."""
 
 Origin = Literal["user", "results", "pages"]
 """Where an address came from."""
@@ -106,10 +112,7 @@ class KnownUrls:
             return url
         if _digest(url.request_text) in known:
             return replace(url, fragment="")
-        raise BlockedUnknown(
-            "Only addresses that the user gave, that a search returned, or that stand on a page opened before may be "
-            "opened, exactly as they stand there. Search for the page, or ask the user for the address."
-        )
+        raise BlockedUnknown(UNKNOWN)
 
     async def forget(self, session: SessionBudget) -> None:
         """Forget what a session knows."""
