@@ -4,74 +4,75 @@ UPGRADE := --upgrade
 
 .PHONY: help check mutants lint format types test quick slow pythons doctor-dev coverage docs docs-serve man lock demo completions dist check-dist sbom
 
-help:  ## Say what there is
+help:  ## List the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-check: lint types test  ## All that CI checks
+check: lint types test  ## Everything that CI checks
 
-lint:  ## Formatting and lint rules
+lint:  ## Check formatting and lint rules
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
+	.venv/bin/codespell src tests scripts docs examples deploy ./*.md
 
-format:  ## Mend formatting and what lint rules can mend
+format:  ## Format, and fix what lint rules can fix
 	$(PYTHON) -m ruff format .
 	$(PYTHON) -m ruff check --fix .
 
-types:  ## Strict types, and the import layers
+types:  ## Check types and import layers
 	$(PYTHON) -m mypy
 	.venv/bin/lint-imports
 
-test:  ## All tests but those marked slow
+test:  ## Run all tests except slow ones
 	$(PYTHON) -m pytest -n auto
 
-quick:  ## The tests that need no real component
+quick:  ## Run the tests that need no real component
 	$(PYTHON) -m pytest -n auto -m "not real and not slow"
 
-slow:  ## All tests, those marked slow too, and every property with its full number of examples
+slow:  ## Run all tests, including slow ones, and every property with its full number of examples
 	SLOW=1 $(PYTHON) -m pytest -n auto -m "slow or not slow"
 
-pythons:  ## The tests that need no real component, with the oldest and the newest other Python of this machine
+pythons:  ## Run the tests that need no real component with the oldest and the newest other Python
 	.ci/pythons
 
-doctor-dev:  ## Say which Debian packages and Pythons this machine lacks for the tests, and how to install them
+doctor-dev:  ## List missing Debian packages and Pythons, and how to install them
 	@if [ -x $(PYTHON) ]; then $(PYTHON) scripts/doctor_dev.py; else python3 scripts/doctor_dev.py; fi
 
-coverage:  ## All tests in one process, and the lines that none of them reached
+coverage:  ## Run all tests in one process, and list the lines that they do not reach
 	$(PYTHON) -m coverage run -m pytest
 	$(PYTHON) -m coverage combine -q
 	$(PYTHON) -m coverage report
 
-mutants:  ## Change the modules that decide something and see whether their tests notice: MUTANTS="--seed 7 --module budget"
+mutants:  ## Test the tests with mutants of modules with logic: MUTANTS="--seed 7 --module budget"
 	nice $(PYTHON) scripts/mutants.py $(MUTANTS)
 
-docs: man  ## Write the reference and the manual page anew, and build the site into site/; a broken link fails
+docs: man  ## Generate the reference and the manual page, and build the site in site/; a broken link is an error
 	$(PYTHON) docs/generate.py
 	$(PYTHON) -m zensical build --clean --strict
 
-docs-serve:  ## Show the site while you write, at http://127.0.0.1:8000
+docs-serve:  ## Serve the site at http://127.0.0.1:8000 while you write
 	$(PYTHON) -m zensical serve
 
-man:  ## Write docs/groundwire.1 anew
+man:  ## Generate docs/groundwire.1
 	$(PYTHON) docs/manual.py
 
-completions:  ## Write the scripts that complete the command in shells, for who packages it
+completions:  ## Write the shell completion scripts, for packagers
 	mkdir -p build/completions
 	.venv/bin/groundwire completion bash >build/completions/groundwire
 	.venv/bin/groundwire completion fish >build/completions/groundwire.fish
 	.venv/bin/groundwire completion zsh >build/completions/_groundwire
 
-dist:  ## Build sdist and wheel of the last commit into dist
+dist:  ## Build the sdist and the wheel of the last commit in dist
 	$(PYTHON) scripts/make_dist.py
 
-check-dist: dist  ## Build them and test just these
+check-dist: dist  ## Build and test them
 	DIST=dist $(PYTHON) -m pytest -m "slow or not slow" tests/release
 
-sbom: dist  ## Build them and write the wheel's bill of materials beside it
+sbom: dist  ## Build them, and write the wheel's bill of materials
 	$(PYTHON) scripts/sbom.py dist/*.whl
 
-lock:  ## Pin the development requirements anew; UPGRADE= keeps the versions that still fit
+lock:  ## Pin the development requirements; UPGRADE= keeps current versions where possible
 	$(PYTHON) -m uv pip compile -q --universal --generate-hashes --python-version 3.11 pyproject.toml --group dev \
 		--no-header --no-annotate $(UPGRADE) -o requirements/dev.txt
 
-demo:  ## The whole path on a miniature web
+demo:  ## Run the demo on the miniature web
 	.venv/bin/groundwire demo

@@ -83,7 +83,7 @@ async def call(web: Web, number: int, pages: list[str]) -> str:
     except TimeoutError:
         return "cancelled"
     except GroundwireError as error:
-        # robots.txt has a patience of its own, which a busy machine may use up
+        # robots.txt has a time limit of its own, which a busy machine may use up
         if "did not come in time" in str(error):
             return "late"
         # the control query that would prove an empty answer is paid from a budget, which many failures use up

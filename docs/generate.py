@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from generating.api import python_page, rooms_page
+from generating.api import module_pages, python_page
 from generating.commands import commands
 from generating.errors import error_page
 from generating.http import http_page
@@ -21,18 +21,20 @@ DOCS = Path(__file__).parent
 
 OVERVIEW = """# Reference
 
-Written from the code by `make docs`; a test fails when it is out of date.
+These pages are generated from the code by `make docs`; a test fails if they are out of date.
 
-| page | what it has |
+| page | content |
 | --- | --- |
-| [Commands](reference/commands.md) | every command of `groundwire`, its options, its exit codes |
-| [Settings](reference/settings.md) | every setting, its default, its environment variable |
-| [Providers](reference/providers.md) | every provider, what it can do, its options and keys |
+| [Commands](reference/commands.md) | every command with its options, and the exit codes |
+| [Settings](reference/settings.md) | every setting with its default and its environment variable |
+| [Providers](reference/providers.md) | every provider with its capabilities, options, and keys |
 | [Tools](reference/tools.md) | the schemas of `web_search` and `open_page`, and their results |
-| [Errors and outcomes](reference/errors.md) | the tree of errors, and which outcome each is |
-| [HTTP API](reference/http.md) | what `groundwire serve` answers, with its requests, replies and statuses |
-| [Python](reference/python.md) | the package's classes and functions, with their arguments |
-| [Modules](reference/modules.md) | what stands in the other public modules |
+| [Errors and outcomes](reference/errors.md) | the exception classes, and the outcome that each belongs to |
+| [HTTP API](reference/http.md) | the endpoints of `groundwire serve` with their requests and responses |
+| [Package `groundwire`](reference/python.md) | the classes and functions of the package, such as `Web` and `search` |
+| [Modules](reference/modules.md) | the other public modules, such as `groundwire.tools` with `web_tools` |
+
+The [glossary](glossary.md) explains the terms.
 """
 
 
@@ -47,7 +49,7 @@ def pages() -> dict[Path, str]:
         "reference/errors.md": error_page(),
         "reference/http.md": http_page(),
         "reference/python.md": python_page(),
-        "reference/modules.md": rooms_page(),
+        **{f"reference/{name}": text for name, text in module_pages()},
     }
     written = {DOCS / name: text.strip("\n") + "\n" for name, text in made.items()}
     return written | {DOCS.parent / "packages/groundwire-js/src/api.ts": typescript_types()}
@@ -57,7 +59,7 @@ def main() -> None:
     """Write the pages, or check them."""
     made = pages()
     if "--check" in sys.argv[1:]:
-        there = {DOCS / "reference.md", *(DOCS / "reference").glob("*.md")}
+        there = {DOCS / "reference.md", *(DOCS / "reference").rglob("*.md")}
         old = sorted(
             file.relative_to(DOCS.parent).as_posix()
             for file in made.keys() | there
@@ -67,7 +69,7 @@ def main() -> None:
             sys.exit(f"Out of date: {', '.join(old)}. Run `make docs`.")
         return
     for file, text in made.items():
-        file.parent.mkdir(exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
 

@@ -31,15 +31,15 @@ _SIGNS = str.maketrans({"\\": r"\e", "-": r"\-", "'": r"\(aq", "`": r"\(ga", "^"
 _TITLE = re.compile(r'^\.TH GROUNDWIRE 1 "([^"]*)"', re.MULTILINE)
 _ENVIRONMENT = {
     "GROUNDWIRE_SECTION_KEY": "The setting KEY of SECTION, such as GROUNDWIRE_SEARCH_LIMIT=3; "
-    "groundwire config show prints them all, and where each value came from.",
-    FILE_VARIABLE: f"A file of settings that is used instead of the project's {FILE_NAME}.",
-    "NO_COLOR": "No colors when it is set to anything.",
+    "groundwire config show prints all values and where each one comes from.",
+    FILE_VARIABLE: f"A settings file that is used instead of the project's {FILE_NAME}.",
+    "NO_COLOR": "Disables colors when it is set.",
 }
 _FILES = {
-    FILE_NAME: "The settings of a project, in the working folder or one above it.",
-    ".env": "Variables of a project, in the working folder; the environment's own win.",
-    "~/.config/groundwire/groundwire.toml": "The settings of a user; XDG_CONFIG_HOME moves them.",
-    "~/.cache/groundwire": "What is kept: answers, pages, sessions, the archive; XDG_CACHE_HOME moves it.",
+    FILE_NAME: "Project settings, in the working folder or one above it.",
+    ".env": "Environment variables of a project, in the working folder; the real environment takes precedence.",
+    "~/.config/groundwire/groundwire.toml": "User settings; XDG_CONFIG_HOME moves them.",
+    "~/.cache/groundwire": "Cached responses and pages, sessions, and the archive; XDG_CACHE_HOME moves it.",
 }
 
 
@@ -68,7 +68,7 @@ def manual(date: str) -> str:
             r".BR \-\-help .",
             *_commands(context),
             ".SH EXIT STATUS",
-            "What a command says of its own holds for that command.",
+            "A command that documents its own exit status takes precedence.",
             *_list({str(code): text for code, text in _codes()}),
             ".SH ENVIRONMENT",
             *_list(_ENVIRONMENT | _keys()),
@@ -167,7 +167,7 @@ def _keys() -> dict[str, str]:
         for variable in getattr(provider_class(provider), "key_variables", ()):
             found.setdefault(variable, []).append(provider)
     return {
-        name: f"The key of {' and '.join(providers)}; several are separated by commas."
+        name: f"The API key of {' and '.join(providers)}; separate several with commas."
         for name, providers in found.items()
     }
 

@@ -57,8 +57,21 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache_ttl.py", "tests/routing/test_cache.py")),
     ("src/groundwire/citations/marker_parser.py", ("tests/citations/test_marks.py", "tests/citations/test_session.py")),
     ("src/groundwire/citations/verify/facts.py", ("tests/citations/test_facts.py", "tests/citations/test_verify.py")),
-    ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_numbers.py",)),
-    ("src/groundwire/citations/verify/entities.py", ("tests/citations/test_facts.py",)),
+    (
+        "src/groundwire/citations/verify/facts.py",
+        ("tests/citations/test_languages.py", "tests/citations/test_report.py"),
+    ),
+    (
+        "src/groundwire/citations/verify/quantities.py",
+        ("tests/citations/test_numbers.py", "tests/citations/test_facts.py"),
+    ),
+    ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_languages.py",)),
+    ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_verify.py",)),
+    (
+        "src/groundwire/citations/verify/entities.py",
+        ("tests/citations/test_facts.py", "tests/citations/test_verify.py"),
+    ),
+    ("src/groundwire/citations/verify/entities.py", ("tests/citations/test_languages.py",)),
     (
         "src/groundwire/reading/main_content/select.py",
         ("tests/reading/test_choosing.py", "tests/reading/test_select.py"),

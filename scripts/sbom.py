@@ -15,13 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
-
 __all__ = ["write_sbom"]
 
 _ROOT = Path(__file__).resolve().parents[1]
-_SPECIFICATION = SchemaVersion.V1_6
 _LICENSES = (
     "import json; from importlib.metadata import distributions;"
     "print(json.dumps({one.metadata['Name']: one.metadata['License'] for one in distributions()}))"
@@ -40,6 +36,10 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
         subprocess.CalledProcessError: it cannot be installed, or what is there cannot be listed.
         ValueError: the bill is not valid.
     """
+    from cyclonedx.schema import SchemaVersion  # here: they take seconds, also when only --help is asked for
+    from cyclonedx.validation.json import JsonStrictValidator
+
+    specification = SchemaVersion.V1_6
     uv = (sys.executable, "-m", "uv", "--quiet", "--system-certs")
     wanted = f"groundwire[{','.join(extras)}] @ {wheel.resolve().as_uri()}"
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +50,7 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
         _run(
             *(sys.executable, "-m", "cyclonedx_py", "environment", python),
             *("--pyproject", str(_ROOT / "pyproject.toml"), "--mc-type", "library"),
-            *("--spec-version", _SPECIFICATION.to_version(), "--output-format", "JSON", "--no-validate"),
+            *("--spec-version", specification.to_version(), "--output-format", "JSON", "--no-validate"),
             *("--output-reproducible", "--output-file", str(target.resolve())),
         )
         licenses = json.loads(subprocess.check_output([python, "-I", "-c", _LICENSES]))
@@ -65,7 +65,7 @@ def write_sbom(wheel: Path, target: Path, extras: tuple[str, ...] = ()) -> None:
         if "licenses" not in part and (words := licenses.get(part["name"])):
             part["licenses"] = [{"license": {"name": words, "acknowledgement": "declared"}}]
     text = json.dumps(bill, indent=2, ensure_ascii=False) + "\n"
-    if (wrong := JsonStrictValidator(_SPECIFICATION).validate_str(text)) is not None:
+    if (wrong := JsonStrictValidator(specification).validate_str(text)) is not None:
         raise ValueError(f"The bill of materials is not valid: {wrong}")
     target.write_text(text, encoding="utf-8")
 

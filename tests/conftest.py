@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -41,14 +41,23 @@ _SCRUBBED = ("GROUNDWIRE_", "WEB_SEARCH_", "DDGS_")
 _SCRUBBED_ENDS = ("_API_KEY", "_PROXY", "_proxy")
 
 
+@pytest.fixture(scope="session")
+def _cache_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder for each test that asks; `mktemp` would look through those of all tests before."""
+    root = tmp_path_factory.mktemp("caches")
+    return (root / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _scrubbed(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _scrubbed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, _cache_folders: Iterator[Path]
+) -> None:
     """Keep the developer's own keys, proxies and settings out of the tests."""
     for name in list(os.environ):
         if name.startswith(_SCRUBBED) or name.endswith(_SCRUBBED_ENDS):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.getbasetemp() / "no-settings"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(next(_cache_folders)))
 
 
 @pytest.fixture
@@ -115,7 +124,6 @@ def page_addresses(saved_pages: SavedPages) -> list[str]:
 def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background, and so would be what we start
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    _keep_compiled_code()
     config.pluginmanager.register(RequirementsTable(ROWS, UNPROVEN), "requirements-table")
     config.pluginmanager.register(SlowTests(), "slow-tests")
 
@@ -123,9 +131,3 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Return how many workers `-n auto` is: three for two processors. Tests often wait for programs."""
     return max(1, (os.cpu_count() or 1) * 3 // 2)
-
-
-def _keep_compiled_code() -> None:
-    """Keep compiled modules even if this machine writes none: the tests start hundreds of interpreters."""
-    sys.dont_write_bytecode = False
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

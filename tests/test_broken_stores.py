@@ -129,8 +129,8 @@ async def test_trouble_from_the_start(
                 await use(web, world, words)
             url = world.site("articles").page("bm25")
             for answer in (await web.search("bm25"), await web.open_page(url)):
-                assert "memory of this process stands in" in str(answer.warnings)
-    assert len(warnings(caplog, "Process memory stands in")) == 1
+                assert "are in this process's memory meanwhile" in str(answer.warnings)
+    assert len(warnings(caplog, "Using process memory instead")) == 1
     assert len(warnings(caplog, "archive")) <= 1
     for name in _FILES:
         assert (folder / name).read_bytes()[:4_096] == before[name][:4_096] or trouble is locked
@@ -155,7 +155,7 @@ async def test_trouble_in_mid_run(
             with pytest.raises(BudgetExceeded, match="4/4"):
                 await web.search("one more than the session has")
     # Files that are open stay writable whatever becomes of their folder.
-    assert len(warnings(caplog, "Process memory stands in")) == (trouble is not readonly)
+    assert len(warnings(caplog, "Using process memory instead")) == (trouble is not readonly)
     assert len(warnings(caplog, "archive")) <= 1
 
 
@@ -207,7 +207,7 @@ def test_a_folder_in_which_nothing_can_be_made(
     world: World, settings: Make, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     asyncio.run(_use_a_folder_without_rights(world, settings, folder))
-    assert len(warnings(caplog, "Process memory stands in")) == 1
+    assert len(warnings(caplog, "Using process memory instead")) == 1
     assert len(warnings(caplog, "The archive is switched off")) == 1
     assert [*folder.iterdir()] == []
 

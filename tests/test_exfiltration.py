@@ -109,7 +109,7 @@ async def test_an_agent_cannot_carry_anything_outside(attacker: Attacker, world:
 @pytest.mark.req("B10")
 async def test_what_the_session_knows_may_be_opened(attacker: Attacker, world: World, settings: Make) -> None:
     async with Web(strict(settings), resolver=world.resolver) as web:
-        with pytest.raises(BlockedUnknown, match=r"Search for the page, or ask the user"):
+        with pytest.raises(BlockedUnknown, match="opened before may be opened, unchanged"):
             await web.open_page(f"{attacker.url}/start")
         assert await web.allow_urls_in("nothing here") == ()
         assert await web.allow_urls_in(f"Read {attacker.url}/start.") == (

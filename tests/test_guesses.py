@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,8 @@ import pytest
 import groundwire
 from groundwire import Page, SyncWeb, Web
 from groundwire.errors import InvalidRequest
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, time_range_of
+from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.validators import time_range_of
 from groundwire.settings import Settings
 from groundwire.tools import web_tool_definitions, web_tools
 
@@ -37,6 +39,27 @@ def test_a_response_is_a_sequence_of_results(web: Any) -> None:
     assert not response.model_copy(update={"results": ()})
     with pytest.raises(TypeError, match=r"response\.results"):
         response["results"]
+
+
+async def test_a_result_opens_its_page(settings: Make, web: Any) -> None:
+    row = web.search(QUERY)[0]
+    assert row.open(max_length=500).content == web.open_page(row.url, max_length=500).content
+    async with Web(settings()) as other:
+        response = await other.search(QUERY)
+        assert (await response[0].open()).url == response[0].url
+    assert row == type(row).model_validate_json(row.model_dump_json())  # what opens it is no part of it
+    with pytest.raises(TypeError, match="open_page"):
+        type(row).model_validate_json(row.model_dump_json()).open()
+
+
+async def test_a_result_is_opened_by_the_session_that_found_it(settings: Make) -> None:
+    async with Web(settings()) as whole:
+        first, second = whole.session(), whole.session()
+        found, again = await asyncio.gather(first.search(QUERY), second.search(QUERY))  # one search for both
+        await found[0].open()
+        assert next(iter(await first.sources())).content
+        assert not any(page.content for page in await second.sources())
+        assert found.results == again.results
 
 
 def test_a_response_and_a_page_print_as_text(web: Any) -> None:

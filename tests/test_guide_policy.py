@@ -28,7 +28,7 @@ async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, tm
     names: dict[str, Any] = {}
     await eval(compile(block, GUIDE.name, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
     assert names["page"].content
-    assert "ask the user" in names["refused"]
+    assert "may be opened" in names["refused"]
 
 
 def test_it_names_settings_and_errors_that_there_are() -> None:

@@ -27,6 +27,10 @@ def test_search_and_open_page_of_the_package() -> None:
     found = groundwire.search("reciprocal rank fusion", limit=2)
     page = groundwire.open_page(found.results[0].url, max_length=500)
     assert page.title == "Reciprocal rank fusion"
+    assert found[0].open(max_length=500).content == page.content  # though what found it is closed
+    answer = groundwire.ask("reciprocal rank fusion", quote=True)
+    assert answer.report.supported
+    assert answer.sources
 
 
 @pytest.mark.usefixtures("environment")

@@ -11,6 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire import Settings, Web
+from groundwire.errors import (
+    AllProvidersFailed,
+    BlockedUnknown,
+    BudgetExceeded,
+    DeadlineExceeded,
+    GroundwireError,
+    PageBlocked,
+    PageEmpty,
+)
 from groundwire.testing.world import InjectedFault, World
 from groundwire.tools import (
     OpenPageToolResult,
@@ -22,6 +31,7 @@ from groundwire.tools import (
     web_search_tool,
     web_tools,
 )
+from groundwire.tools.results import ExcerptItem, for_model, open_failed, search_failed
 
 Make = Callable[..., Settings]
 
@@ -198,6 +208,41 @@ async def test_half_a_character_does_no_harm(settings: Make) -> None:
                 {"query": "x", "limit": "\ud800"},
             ):
                 json.loads(render_json(await tool.call(**arguments)))
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (PageEmpty("https://a.example/", "The page is empty."), "Open another page instead."),
+        (PageBlocked("https://a.example/", "The page is behind a login."), "ask the user for its text."),
+        (BlockedUnknown("Only URLs that the user gave may be opened."), "ask the user for the URL."),
+        (AllProvidersFailed(()), "Try again later or use what you know."),
+        (
+            BudgetExceeded("Search limit reached (3/3).", limit=3, spent=3),
+            "Use existing results or training knowledge.",
+        ),
+        (DeadlineExceeded("a.example could not be read in time. Try again."), "Try again."),
+    ],
+)
+def test_what_a_model_can_do_next_is_said_to_models_only(error: GroundwireError, advice: str) -> None:
+    assert for_model(error).endswith(advice)
+    assert open_failed("https://a.example/", error).error == search_failed("q", error).error == for_model(error)
+    people = str(error)
+    assert (advice in people) == isinstance(error, DeadlineExceeded)
+    assert for_model(error).startswith(people)
+
+
+def test_a_person_reads_how_to_go_on_at_the_command_line() -> None:
+    rows = tuple(f"#{number} Part {number} (9)" for number in range(1, 4))
+    result = OpenPageToolResult(
+        url="https://a.example/", content="x", truncated=True, next_cursor="@9:abc", sections=rows,
+        excerpts=(ExcerptItem(start=0, end=1),), start=0,
+    )  # fmt: skip
+    model, person = render_text(result), render_text(result, fenced=False)
+    assert 'open_page with the same url and cursor="@9:abc"' in model
+    assert "--cursor '@9:abc'" in person
+    assert "open_page" not in person
+    assert 'cursor="' not in person
 
 
 async def test_page_text_is_fenced_for_a_model_and_plain_for_a_person() -> None:

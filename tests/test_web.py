@@ -294,7 +294,7 @@ class TestBudget:
             first = await web.search("bm25")
             assert first.budget is not None
             assert (first.budget.spent, first.budget.remaining) == (1, 1)
-            assert first.warnings[-1] == "[WARNING: 1 searches remaining in session]"
+            assert first.warnings[-1] == "Searches left in this session: 1 of 2."
             world.searxng.fail(InjectedFault.status(500), times=None)
             with pytest.raises(AllProvidersFailed):
                 await web.search("bm25")
@@ -464,7 +464,7 @@ async def test_a_provider_that_is_to_be_asked_slowly_has_its_calls_in_a_row(worl
     slowly = {"searxng": {"base_url": world.searxng.url, "delay": 60}}
     async with Web(settings(providers=slowly)) as web:
         assert (await web.search("bm25 1")).results
-        with pytest.raises(AllProvidersFailed, match="its turn comes after the deadline"):
+        with pytest.raises(AllProvidersFailed, match="its rate limit allows a request after the deadline"):
             await web.search("bm25 2")
     assert len(world.searxng.requests) == 1
 

@@ -20,7 +20,7 @@ def commands() -> str:
     return "\n\n".join(
         [
             "# Commands",
-            "What `--help` says of every command. `-v` before a command says on standard error what is done.",
+            "The output of `--help` for every command. `groundwire -v COMMAND` logs to standard error.",
             *_command(group, "groundwire"),
             "## Exit codes",
             "\n".join(_exit_codes()),
@@ -41,7 +41,7 @@ def _command(command: click.Command, path: str) -> Iterator[str]:
 
 
 def _exit_codes() -> Iterator[str]:
-    yield "| code | name | means |"
+    yield "| code | name | meaning |"
     yield "| --- | --- | --- |"
     docs = attribute_docs(ExitCode)
     for code in ExitCode:

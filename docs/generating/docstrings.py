@@ -8,12 +8,19 @@ import re
 import textwrap
 from collections.abc import Iterator
 from itertools import pairwise
+from types import ModuleType
 
 __all__ = ["attribute_docs", "escaped", "first_sentence", "markdown", "row"]
 
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Attributes):\n((?:[ ]{4}.*\n?|\n)+)", re.MULTILINE)
 _ENTRY = re.compile(r"^(\*{0,2}[\w.]+): (.*?)(?=^\*{0,2}[\w.]+: |\Z)", re.MULTILINE | re.DOTALL)
-_TITLES = {"Args": "Arguments", "Attributes": "Attributes", "Raises": "Raises", "Returns": "Returns", "Yields": "Gives"}
+_TITLES = {
+    "Args": "Arguments",
+    "Attributes": "Attributes",
+    "Raises": "Raises",
+    "Returns": "Returns",
+    "Yields": "Yields",
+}
 
 
 def markdown(docstring: str) -> str:
@@ -42,7 +49,7 @@ def _prose(text: str) -> str:
     blocks: list[str] = []
     for block in text.strip("\n").split("\n\n"):
         if block.startswith("    "):
-            code = textwrap.dedent(block)
+            code = re.sub(r" {2,}#", "  #", textwrap.dedent(block))
             if blocks and blocks[-1].endswith("\n```"):
                 blocks[-1] = f"{blocks[-1][:-4]}\n\n{code}\n```"
             else:
@@ -57,10 +64,11 @@ def first_sentence(thing: object) -> str:
     return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
 
 
-def attribute_docs(cls: type) -> dict[str, str]:
-    """Return the docstrings that stand below a class's attributes, in their order."""
-    tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
-    (body,) = (node.body for node in tree.body if isinstance(node, ast.ClassDef))
+def attribute_docs(owner: type | ModuleType) -> dict[str, str]:
+    """Return the docstrings below the attributes of a class or a module, in their order."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
+    if isinstance(owner, type):
+        (body,) = (node.body for node in body if isinstance(node, ast.ClassDef))
     docs = {}
     for before, node in pairwise(body):
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):

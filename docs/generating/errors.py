@@ -21,15 +21,15 @@ def error_page() -> str:
     return "\n\n".join(
         [
             "# Errors and outcomes",
-            "Every error says what happened, where, and what to do next; none carries a secret or a private address. "
-            "A tool never raises one: it returns a result with `status` error and the same text.",
+            "Every error message says what happened, where, and what to do next, without secrets or private addresses. "
+            "A tool never raises an error: it returns a result with the status `error` and the same message.",
             f"```text\n{_tree()}\n```",
             "## Outcomes",
-            "How one attempt ended, and the errors that end one so. What follows from each is told in "
+            "The outcomes of an attempt, and the errors that belong to each. What happens next is explained in "
             "[outcomes](../explanation/outcomes.md).",
             "\n".join(_outcomes()),
             "## Exit codes",
-            f"`groundwire` ends with {int(exit_code(errors.ConfigurationError('')))} for a `ConfigurationError` or an "
+            f"`groundwire` exits with {int(exit_code(errors.ConfigurationError('')))} for a `ConfigurationError` or an "
             f"`InvalidRequest`, and with {int(exit_code(GroundwireError()))} for every other error; see "
             "[commands](commands.md#exit-codes).",
             *_classes(),
@@ -55,7 +55,7 @@ def _classes() -> Iterator[str]:
     for cls in _all():
         yield f"## `{cls.__name__}`"
         bases = [base.__name__ for base in cls.__bases__ if issubclass(base, GroundwireError)]
-        said = f"A `{bases[0]}`." if bases else ""
+        said = f"A subclass of `{bases[0]}`." if bases else ""
         if issubclass(cls, ProviderError) and "outcome" in cls.__dict__:
             said += f" Outcome `{cls.outcome}`."
         yield said or first_sentence(cls)

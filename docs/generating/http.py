@@ -23,9 +23,10 @@ def http_page() -> str:
     schemas = document["components"]["schemas"]
     parts = [
         "# HTTP API",
-        "What `groundwire serve` answers; it needs the extra `server`. `GET /openapi.json` has all of it for programs. "
+        "The endpoints of `groundwire serve` (extra `server`). "
+        "`GET /openapi.json` returns this description for programs. "
         + " ".join(document["info"]["description"].split()),
-        "A key goes into `Authorization: Bearer KEY` or `X-API-Key: KEY`; see [keys](../guides/keys.md).",
+        "Send an API key as `Authorization: Bearer KEY` or `X-API-Key: KEY`; see [keys](../guides/keys.md).",
     ]
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -54,7 +55,7 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Ma
     if told := " ".join(operation.get("description", "").split()):
         yield told
     if parameters := operation.get("parameters"):
-        rows = ["| parameter | in | what it is |", "| --- | --- | --- |"]
+        rows = ["| parameter | in | description |", "| --- | --- | --- |"]
         rows += [row(f"`{one['name']}`", one["in"], one.get("description", "")) for one in parameters]
         yield "\n".join(rows)
     for media, body in operation.get("requestBody", {}).get("content", {}).items():
@@ -64,16 +65,16 @@ def _operation(path: str, method: str, operation: Mapping[str, Any], schemas: Ma
         content = reply.get("content", {}).items()
         kinds = [f"`{media}`, {_named(body['schema'])}" for media, body in content if "schema" in body]
         by_kinds.setdefault("; ".join(kinds), []).append(str(status))
-    replies = ["| status | answer |", "| --- | --- |"]
+    replies = ["| status | response |", "| --- | --- |"]
     replies += [row(", ".join(statuses), kinds) for kinds, statuses in by_kinds.items()]
     yield "\n".join(replies)
 
 
 def _table(schema: Mapping[str, Any]) -> str:
-    rows = ["| field | type | what it is |", "| --- | --- | --- |"]
+    rows = ["| field | type | description |", "| --- | --- | --- |"]
     needed = set(schema.get("required", ()))
     for name, field in schema["properties"].items():
-        kind = _named(field) + (", needed" if name in needed else "")
+        kind = _named(field) + (", required" if name in needed else "")
         rows.append(row(f"`{name}`", kind, field.get("description", "")))
     return "\n".join(rows)
 

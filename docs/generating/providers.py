@@ -11,7 +11,7 @@ __all__ = ["providers"]
 
 def providers() -> str:
     """Return the page."""
-    rows = ["| name | searches | reads | key | what it is |", "| --- | --- | --- | --- | --- |"]
+    rows = ["| name | search | read | API key | description |", "| --- | --- | --- | --- | --- |"]
     details = []
     for name in provider_names():
         cls = provider_class(name)
@@ -25,5 +25,8 @@ def providers() -> str:
         options = getattr(cls, "Options", None)
         if options is not None and options.model_fields:
             details += [f"## `[providers.{name}]`", table(options, f"providers.{name}")]
-    intro = "Every name can stand in `search.providers` or `read.providers`; a second instance is `searxng:mine`."
+    intro = (
+        "Use these names in `search.providers` and `read.providers`. "
+        "To configure a second instance of a provider, add a suffix, such as `searxng:mine`."
+    )
     return "\n\n".join(["# Providers", intro, "\n".join(rows), *details])

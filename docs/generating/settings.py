@@ -19,14 +19,15 @@ def settings() -> str:
     return "\n\n".join(
         [
             "# Settings",
-            "Each can stand in `groundwire.toml` under its section, or in the variable beside it. Arguments win over "
-            "variables, these over `.env`, over the project's `groundwire.toml`, over the user's own "
-            "`groundwire.toml` (`groundwire config path`). "
-            "`groundwire config show` prints what is in force and where each value came from.",
+            "Set them in `groundwire.toml`, in their section, or by environment variable. "
+            "Arguments take precedence over environment variables, then `.env`, the project's `groundwire.toml`, "
+            "and the user's `groundwire.toml` (`groundwire config path`). "
+            "`groundwire config show` prints the effective values and where each one comes from.",
             *_sections(),
             "## Keys",
-            "Read from the caller, the keyring, the environment, `.env`, or `keys.env` beside your own settings, "
-            "never from `groundwire.toml`; one variable may hold several keys, separated by commas: "
+            "API keys are read from the caller, the system keyring, the environment, `.env`, or `keys.env` "
+            "beside your user settings, never from `groundwire.toml`. "
+            "A variable can hold several keys, separated by commas: "
             + ", ".join(f"`{name}`" for name in KEY_VARIABLES)
             + ".",
         ]
@@ -35,7 +36,7 @@ def settings() -> str:
 
 def table(model: type[BaseModel], path: str) -> str:
     """Return the table of a section's settings."""
-    rows = ["| setting | default | variable | what it does |", "| --- | --- | --- | --- |"]
+    rows = ["| setting | default | variable | description |", "| --- | --- | --- | --- |"]
     for key, field in model.model_fields.items():
         if _section(field) is not None:
             continue

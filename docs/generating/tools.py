@@ -26,8 +26,8 @@ def tool_page() -> str:
     """Return the page."""
     parts = [
         "# Tools",
-        "What a model is told of the two tools, with the settings as they are by default, and what they return. "
-        "Every result has a JSON form with these fields; `render_text` makes the text that a model reads of it.",
+        "The definitions of the two tools that a model receives, with default settings, and what the tools return. "
+        "Every result has a JSON form with these fields; `render_text` returns the text that a model reads.",
     ]
     for definition in tools.web_tool_definitions(Settings()):
         parts += [
@@ -44,6 +44,6 @@ def _models() -> Iterator[str]:
 
 
 def _fields(model: type[BaseModel]) -> str:
-    rows = ["| field | what it is |", "| --- | --- |"]
+    rows = ["| field | description |", "| --- | --- |"]
     rows += [row(f"`{key}`", field.description or "") for key, field in model.model_fields.items()]
     return "\n".join(rows)

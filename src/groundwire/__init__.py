@@ -6,8 +6,8 @@
         found = await web.search("reciprocal rank fusion", limit=5)
         page = await web.open_page(found.results[0].url, max_length=4000)
 
-`groundwire.search(...)` and `groundwire.open_page(...)` are the same without `async`. Importing this package is cheap:
-its parts are loaded when they are first used.
+`groundwire.search(...)`, `groundwire.open_page(...)` and `groundwire.ask(...)` are the same without `async`. Importing
+this package is cheap: its parts are loaded when they are first used.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from groundwire.providers import Capabilities, ReadProvider, SearchProvider
     from groundwire.settings import Settings
-    from groundwire.sync import SyncWeb, open_page, search
+    from groundwire.sync import SyncWeb, ask, open_page, search
     from groundwire.web import Web
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "SyncWeb",
     "Web",
     "__version__",
+    "ask",
     "open_page",
     "search",
 ]

@@ -14,29 +14,29 @@ next; none carries a secret or a resolved private address.
     │   ├── BlockedAddress            the guard refused the URL or where it leads
     │   ├── BlockedByRobots           the site's robots.txt does not want us there
     │   ├── BlockedDomain             the allow and block lists of the settings
-    │   ├── BlockedSecret             a secret of ours would have gone out
-    │   ├── BlockedUnknown            only addresses known to the session may be opened, and this is none
-    │   └── PermissionDenied          a model's tool call that the rules, or somebody who was asked, refused
-    ├── BudgetExceeded                the session, or its owner's day, has used up what it may
+    │   ├── BlockedSecret             a secret of this installation would have been sent
+    │   ├── BlockedUnknown            only URLs known to the session may be opened
+    │   └── PermissionDenied          a model's tool call that a rule or a person refused
+    ├── BudgetExceeded                the session's or the tenant's daily budget is used up
     ├── ProviderError                 provider, outcome, status, retry_after
     │   ├── RateLimited
     │   ├── QuotaExceeded
     │   ├── AuthenticationFailed
     │   ├── RequestRefused            the service calls our request wrong
-    │   ├── ProviderBlocked           a bot check or an access rule stands in the way
+    │   ├── ProviderBlocked           a bot check or an access rule refuses us
     │   ├── ProviderTimeout
     │   ├── ProviderUnreachable       refused, reset, TLS, DNS
     │   ├── ProviderUnsupported       the service is not set up to do what was asked
     │   ├── ProviderUnavailable       5xx, or a service whose own sources all failed
     │   ├── UnprovenEmpty             no results, and no sign that searching worked
-    │   └── UnexpectedResponse        an answer that is not of the service's form
-    ├── PageError                     the page cannot be had
+    │   └── UnexpectedResponse        an answer in a form that the service does not document
+    ├── PageError                     the page cannot be read
     │   ├── PageNotFound              404, 410
     │   ├── PageRefused               401, 402, 403, 407, 429, 451, 999
-    │   │   └── PageBlocked           a bot check, a login, a paywall, a script ... stands in front of it
+    │   │   └── PageBlocked           a bot check, a login, a paywall, a script ... is in front of it
     │   │       └── PageNeedsScripts  there is nothing to read until its scripts have run
     │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
-    │   │   └── PagePaced             the site is not asked yet: it, or the settings, want a pause
+    │   │   └── PagePaced             the site's crawl delay is not over yet
     │   ├── PageTooLarge
     │   ├── PageEmpty                 no body, or nothing readable in it
     │   ├── UnsupportedContent        a type this reader does not read
@@ -117,7 +117,7 @@ class UnknownProvider(ConfigurationError):
 
 
 class MissingKey(ConfigurationError):
-    """A provider needs a key that nobody gave.
+    """A provider needs a key and has none.
 
     Args:
         provider: The provider's name.
@@ -159,7 +159,7 @@ class NativeUnsupported(ConfigurationError):
 
 
 class BlockedByPolicy(GroundwireError):
-    """Something is not allowed, whoever asks. Trying again does not help."""
+    """Something is not allowed to any caller. Trying again does not help."""
 
 
 class BlockedAddress(BlockedByPolicy):
@@ -178,7 +178,7 @@ class BlockedDomain(BlockedByPolicy):
 
 
 class BlockedSecret(BlockedByPolicy):
-    """An address or a query holds a secret of ours, plain or encoded. The text never says which, nor any part of it."""
+    """A URL or a query holds a secret of this installation, plain or encoded. The text never says which."""
 
 
 class BlockedUnknown(BlockedByPolicy):
@@ -186,24 +186,23 @@ class BlockedUnknown(BlockedByPolicy):
 
 
 class PermissionDenied(BlockedByPolicy):
-    """A tool call was not allowed: by a rule, by somebody who was asked, or because there is nobody to ask."""
+    """A tool call was not allowed: a rule or a person refused it, or there was no one to ask."""
 
 
 class BudgetExceeded(GroundwireError):
-    """The session, or whoever it belongs to, has used up its budget.
+    """The session's budget or the tenant's daily budget is used up.
 
     Args:
-        message: What is used up, and when it is whole again.
+        used_up: What is used up, as a sentence.
         limit: The most searches, or calls of the day; 0 where that is not what is used up.
         spent: How many there were.
-        retry_after: Seconds until it is whole again; None means never by itself.
+        retry_after: Seconds until it resets; None means never by itself.
+        resets: How it resets, as sentences.
     """
 
-    def __init__(self, message: str, *, limit: int, spent: int, retry_after: float | None = None) -> None:
-        super().__init__(message)
-        self.limit = limit
-        self.spent = spent
-        self.retry_after = retry_after
+    def __init__(self, used_up: str, *, limit: int, spent: int, retry_after: float | None = None, resets: str = ""):
+        super().__init__(f"{used_up} {resets}".rstrip())
+        self.used_up, self.resets, self.limit, self.spent, self.retry_after = used_up, resets, limit, spent, retry_after
 
 
 class ProviderError(GroundwireError):
@@ -246,7 +245,7 @@ class RateLimited(ProviderError):
 
 
 class QuotaExceeded(ProviderError):
-    """The plan's or the account's allowance is used up."""
+    """The quota of the plan or account is used up."""
 
     outcome = "quota"
 
@@ -306,7 +305,7 @@ class UnexpectedResponse(ProviderError):
 
 
 class PageError(GroundwireError):
-    """A page cannot be had.
+    """A page cannot be read.
 
     Args:
         url: The address that was asked for.

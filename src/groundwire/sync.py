@@ -9,20 +9,26 @@ from __future__ import annotations
 import asyncio
 import functools
 import inspect
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
 from groundwire.errors import Closed
-from groundwire.models import Budget
+from groundwire.models import Budget, SearchResponse
 from groundwire.models.aliases import other_method
 from groundwire.web import Web
 
-__all__ = ["SyncWeb", "open_page", "search"]
+__all__ = ["SyncWeb", "ask", "open_page", "search"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+
+
+def _opened_by(opener: object, result: _T) -> _T:
+    """Return a result whose rows, if it has any, are opened without `async`, too."""
+    return result.opened_by(opener) if isinstance(result, SearchResponse) else result
 
 
 def _blocking(
@@ -32,7 +38,7 @@ def _blocking(
 
     @functools.wraps(method, assigned=("__name__", "__doc__"))
     def wait(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _T:
-        return web._run(lambda: method(web.inner, *args, **options))
+        return _opened_by(web, web._run(lambda: method(web.inner, *args, **options)))
 
     wait.__qualname__ = f"SyncWeb.{wait.__name__}"
     return wait
@@ -44,7 +50,7 @@ def _once(method: Callable[Concatenate[SyncWeb, _P], _T]) -> Callable[_P, _T]:
     @functools.wraps(method, assigned=("__name__",))
     def call(*args: _P.args, **options: _P.kwargs) -> _T:
         with SyncWeb() as web:
-            return method(web, *args, **options)
+            return _opened_by(sys.modules[__name__], method(web, *args, **options))
 
     call.__qualname__ = call.__name__
     signature = inspect.signature(method)
@@ -82,6 +88,7 @@ class SyncWeb:
     search = _blocking(Web.search)
     open_page = _blocking(Web.open_page)
     open_pages = _blocking(Web.open_pages)
+    ask = _blocking(Web.ask)
     allow_urls_in = _blocking(Web.allow_urls_in)
     sources = _blocking(Web.sources)
     verify = _blocking(Web.verify)
@@ -118,7 +125,7 @@ class SyncWeb:
         """Close all connections and end the thread. Closing twice is fine."""
         if (
             threading.current_thread() is self._thread
-        ):  # the garbage collector may run here, and nobody waits for oneself
+        ):  # the garbage collector may run here, and a thread cannot wait for itself
             threading.Thread(target=self.close, name="groundwire-close").start()
             return
         if self._closed:
@@ -153,3 +160,6 @@ open_page = _once(SyncWeb.open_page)
 open_page.__doc__ = (
     "Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."
 )
+
+ask = _once(SyncWeb.ask)
+ask.__doc__ = "Answer one question, with citations that are checked; see `Web.ask`."

@@ -8,12 +8,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
-import anthropic
-import openai
 import pytest
-from google import genai
-from google.genai import types
 
+from components import heavy
 from components.model_bodies import ADD, chat, responses
 from groundwire import Settings, Web
 from groundwire.agent_loop import CallEnded, CallStarted, Run, run_tools
@@ -23,6 +20,7 @@ from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
 
+pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 QUESTION = {"role": "user", "content": "What is reciprocal rank fusion?"}
 SEARCH = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
 
@@ -53,14 +51,14 @@ async def caller() -> AsyncIterator[Caller]:
 
 def client_of(stack: AsyncExitStack, models: ModelServer, api: str) -> Callable[[dict[str, Any]], Any]:
     if api == "anthropic":
-        made = anthropic.AsyncAnthropic(base_url=models.url, api_key="none", max_retries=0)
+        made = heavy.anthropic.AsyncAnthropic(base_url=models.url, api_key="none", max_retries=0)
         stack.push_async_callback(made.close)
         return lambda body: made.messages.create(**body)
     if api == "gemini":
-        google = genai.Client(api_key="none", http_options=types.HttpOptions(base_url=models.url))
+        google = heavy.genai.Client(api_key="none", http_options=heavy.genai.types.HttpOptions(base_url=models.url))
         stack.callback(google.close)
         return lambda body: google.models.generate_content(**body)
-    client = openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    client = heavy.openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
     stack.push_async_callback(client.close)
     if api == "openai_responses":
         return lambda body: client.responses.create(**body)
@@ -210,7 +208,7 @@ async def test_failures_and_exceptions_give_back_what_was_held(world: World, web
     models.fail(
         InjectedFault.status(529, '{"type": "error", "error": {"type": "overloaded_error", "message": "Later"}}')
     )
-    with pytest.raises(anthropic.APIStatusError):
+    with pytest.raises(heavy.anthropic.APIStatusError):
         await run_tools(request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic")
     assert (await web.usage()) == {"searches": 0, "cost_usd": 0, "tokens": 0}
 
@@ -361,7 +359,7 @@ async def test_broken_arguments_and_messages_alone(world: World, web: Web, calle
         return answer
 
     async def plain(body: dict[str, Any]) -> Any:
-        client = openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+        client = heavy.openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
         async with client:
             return (await client.chat.completions.create(**body)).to_dict(mode="json")
 

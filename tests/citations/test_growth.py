@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 
-from components.work import growth, lines
+from components.work import growths, lines
 from groundwire.citations.marker_parser import find_marks
 from groundwire.citations.rendering import render_answer
 from groundwire.citations.verify import CitedPage, verify_answer
@@ -48,6 +46,7 @@ def repeated(unit: str, size: int) -> str:
     return (unit * (size // len(unit) + 1))[:size]
 
 
+@pytest.mark.parametrize("size", [500, pytest.param(1_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("unit", WORST.values(), ids=WORST)
 @pytest.mark.parametrize(
     "work",
@@ -60,14 +59,11 @@ def repeated(unit: str, size: int) -> str:
     ],
     ids=["answer", "page", "marks", "markdown", "slack"],
 )
-def test_work_grows_with_the_length(work: object, unit: str) -> None:
+def test_work_grows_with_the_length(work: object, unit: str, size: int) -> None:
     assert callable(work)
     for code in LANGUAGES:  # what a language needs is read once, when it is first met
         language(code)
-    work(repeated(unit, 500))
-    texts = [repeated(unit, size) for size in (1_000, 2_000, 4_000)]
-    for small, large in pairwise(texts):
-        assert growth(work, small, large) < 3
+    assert max(growths(work, *(repeated(unit, size * times) for times in (1, 2, 4)))) < 3
 
 
 @pytest.mark.parametrize("unit", LONGEST)

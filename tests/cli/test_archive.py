@@ -148,7 +148,7 @@ def test_forgetting_everything_is_asked_about(terminal: Terminal) -> None:
     assert "Add --yes" in done.stderr
     for answer, left in (("n\n", 2), ("y\n", 0)):
         done = answered(terminal, answer, "forget", "--all")
-        assert "Forget everything that was read and seen? [y/N]" in done.stderr
+        assert "Delete all archived pages and results? [y/N]" in done.stderr
         assert terminal.here("archive", "list").stdout.count("\n") == left
 
 

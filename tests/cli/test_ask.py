@@ -59,6 +59,8 @@ def test_a_model_on_this_machine_is_found(terminal: Terminal, model: ModelServer
 def test_what_stands_in_the_way_is_said(terminal: Terminal, model: ModelServer) -> None:
     done = terminal.here("ask", QUESTION, "--model", "m")
     assert (done.exit_code, "OPENAI_API_KEY" in done.stderr) == (2, True)
+    done = terminal.here("ask", QUESTION, "--model", "m", "--base-url", "127.0.0.1:11434")
+    assert (done.exit_code, "answer.base_url = '127.0.0.1:11434'" in done.stderr) == (2, True)
     model.fail(InjectedFault.status(401, '{"error": {"message": "no such key"}}'), times=None)
     done = terminal.here("ask", QUESTION, "--model", "m", "--base-url", f"{model.url}/v1")
     assert (done.exit_code, "no such key" in done.stderr) == (3, True)

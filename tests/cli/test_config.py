@@ -57,6 +57,40 @@ def test_settings_that_cannot_be_used_are_exit_code_2(variables: dict[str, str],
     assert done.stderr.startswith("Error: ")
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("config", "show"),
+        ("config", "path"),
+        ("config", "set", "search.timeout", "5"),
+        ("session", "research"),
+        ("ask", "what"),
+        ("open", "https://a.test/"),
+        ("search", "x"),
+        ("stats",),
+        ("providers",),
+        ("archive", "list"),
+        ("keys", "list"),
+        ("serve",),
+        ("proxy", "--upstream", "http://127.0.0.1:1/v1"),
+        ("mcp",),
+        ("setup", "--yes", "--provider", "searxng"),
+        ("verify", "answer.md", "--session", "research"),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("wrong", [b"[search]\nlimit = 'many'\n", b"\xff\xfe"], ids=["value", "bytes"])
+def test_every_command_says_in_a_line_what_is_wrong_with_the_settings(
+    arguments: tuple[str, ...], wrong: bytes, terminal: Terminal
+) -> None:
+    (terminal.home / "groundwire.toml").write_bytes(wrong)
+    (terminal.home / "answer.md").write_text("It is so [1].", "utf-8")
+    done = terminal.here(*arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"Error: {terminal.home / 'groundwire.toml'}: ")
+    assert done.stderr.count("\n") == 1
+
+
 @pytest.mark.req("Y7")
 def test_json(terminal: Terminal) -> None:
     done = terminal.here("config", "show", "--json", BRAVE_API_KEY=CANARY, WEB_SEARCH_SESSION_LIMIT="many")
@@ -89,6 +123,8 @@ def test_a_setting_is_changed_in_the_users_file(terminal: Terminal) -> None:
         ("search.limit", "many", "search.limit"),
         ("limit", "3", "is not a setting"),
         ("BRAVE_API_KEY", "x", "groundwire setup"),
+        ("search.providers", "serxng", "Unknown provider 'serxng'"),
+        ("read.providers", "local,lokal", "Unknown provider 'lokal'"),
     ],
 )
 def test_what_cannot_be_set_is_said_and_nothing_is_written(terminal: Terminal, key: str, value: str, said: str) -> None:

@@ -1,4 +1,4 @@
-"""`groundwire demo --serve`: a web to practise on."""
+"""`groundwire demo --serve`: a web to practice on."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def test_an_archive_that_cannot_be_used_is_said(terminal: Terminal, tmp_path: Pa
         path.write_text(spoiled)
     done = terminal.here("search", QUERY, GROUNDWIRE_ARCHIVE_ENABLED="true", GROUNDWIRE_ARCHIVE_PATH=str(path))
     assert done.exit_code == 0
-    said = "it was moved aside and begun anew" if spoiled else "cannot be used now"
+    said = "it was moved aside and recreated" if spoiled else "cannot be used now"
     assert f"the archive of earlier searches {'was damaged: ' if spoiled else ''}{said}" in " ".join(
         done.stderr.split()
     )

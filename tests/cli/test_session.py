@@ -21,3 +21,8 @@ def test_a_session_is_shown_and_begun_anew(terminal: Terminal) -> None:
     reset = terminal.here("session", "work", "--reset", **limited)
     assert reset.output == "work: 0 of 1 searches, 0.0000 US dollars, 0 tokens of pages\n"
     assert terminal.here("search", "bm25", **limited).exit_code == 0
+
+
+def test_a_session_without_a_name_is_refused(terminal: Terminal) -> None:
+    done = terminal.here("session", " ", "--reset")
+    assert (done.exit_code, done.stderr) == (2, "Error: NAME: is empty. Pass the name of a session.\n")

@@ -70,7 +70,7 @@ def opened(clean: Terminal) -> Path:
 
 @pytest.mark.req("Y8", "Y7")
 def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, opened: Path) -> None:
-    clean.python = sys.executable  # one dialogue with nothing instead of the real thing
+    clean.python = sys.executable  # one dialog with nothing instead of the real thing
     file.parent.mkdir(parents=True)
     file.write_text('# mine\n[search]\nlimit = 7  # seven\n\n[policy]\nblocked_domains = ["example.com"]\n')
     child = speak(clean)
@@ -286,7 +286,7 @@ def test_a_stronger_place_is_named(clean: Terminal, file: Path) -> None:
 def test_a_stronger_key_is_named(clean: Terminal) -> None:
     done = clean.here("setup", "-p", "brave", "--key-from-env", "K", "--yes", K=SECRET, BRAVE_API_KEY="another-key")
     assert done.exit_code == 0
-    assert "BRAVE_API_KEY is in environment, too, with another key" in done.stderr
+    assert "BRAVE_API_KEY is also in environment with another key" in done.stderr
     assert "another-key" not in done.output
 
 

@@ -6,7 +6,7 @@ import os
 
 __all__ = ["examples"]
 
-_FEWEST = 25
+_FEWEST = 15
 _SHARE = 8
 
 

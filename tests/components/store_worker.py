@@ -23,7 +23,7 @@ _BOUND = 20.0  # seconds; on a busy machine a test of exactness must not fall ba
 
 
 async def _main(mode: str, url: str, arguments: list[str]) -> None:
-    store = open_store(url, bound=_BOUND)
+    store = open_store(url, timeout=_BOUND)
     await store.get("warm")
     if mode != "hammer":
         _say("ready")

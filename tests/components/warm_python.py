@@ -36,7 +36,10 @@ _CLIENT = Path(__file__).with_name("warm_python_client.py")
 _TESTS = Path(__file__).resolve().parents[1]
 _NOT_LOADED = frozenset({"integrations", "__main__"})
 """The frameworks exclude one another, and the command line would run."""
-_ALSO_LOADED = ("encodings.idna", "importlib_metadata", "keyring", "pypdfium2", "rich.console", "uvicorn")
+_ALSO_LOADED = (
+    *("encodings.idna", "importlib_metadata", "pypdfium2", "rich.console", "uvicorn", "keyring"),
+    *(f"keyring.backends.{name}" for name in ("SecretService", "Windows", "chainer", "kwallet", "libsecret", "macOS")),
+)
 _HEAD = struct.Struct("!I")
 _fork = multiprocessing.get_context("fork")
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
+from itertools import pairwise
 from types import FrameType
 from typing import Any, TypeVar
 
-__all__ = ["growth", "lines", "memory"]
+__all__ = ["growth", "growths", "lines", "memory"]
 
 _T = TypeVar("_T")
 
@@ -36,12 +38,19 @@ def lines(call: Callable[[], object]) -> int:
 
 
 def growth(call: Callable[[_T], object], small: _T, large: _T) -> float:
-    """Return how many times as many lines a call executes for a large argument as for a small one.
+    """Return how many times as many lines a call executes for a large argument as for a small one; see `growths`."""
+    return growths(call, small, large)[0]
 
-    Imports, compiled patterns and other things that are made once are not counted: the small argument comes twice.
+
+def growths(call: Callable[[_T], object], *arguments: _T) -> list[float]:
+    """Return how many times as many lines a call executes for each argument as for the one before.
+
+    Imports, compiled patterns and other things that are made once are not counted: each argument comes twice.
     """
-    call(small)
-    return lines(lambda: call(large)) / lines(lambda: call(small))
+    for argument in arguments:
+        call(argument)
+    counts = [lines(partial(call, argument)) for argument in arguments]
+    return [more / less for less, more in pairwise(counts)]
 
 
 def memory(call: Callable[[], object]) -> int:

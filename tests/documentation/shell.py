@@ -124,12 +124,12 @@ class Shell:
             printed += line
         return code, printed
 
-    async def _line(self, patience: float) -> str | None:
+    async def _line(self, seconds: float) -> str | None:
         """Return the next line; None when none comes, or when nothing can come any more."""
         assert self._process is not None
         assert self._process.stdout is not None
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(seconds):
                 return (await self._process.stdout.readline()).decode() or None
         except TimeoutError:
             return None

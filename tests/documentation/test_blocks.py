@@ -82,12 +82,12 @@ def test_data_can_be_read(block: Block, tmp_path: Path) -> None:
     check_data(block, tmp_path)
 
 
-@pytest.mark.parametrize("block", [one for one in ALL if fate(one) == "made"], ids=lambda one: one.where)
-def test_what_the_reference_shows_is_of_its_language(block: Block, tmp_path: Path) -> None:
-    if block.language == "python":
-        compiled(block)
-    elif block.language != "text":
-        check_data(block, tmp_path)
+def test_what_the_reference_shows_is_of_its_language(tmp_path: Path) -> None:
+    for block in ALL:
+        if fate(block) == "made" and block.language == "python":
+            compiled(block)
+        elif fate(block) == "made" and block.language != "text":
+            check_data(block, tmp_path)
 
 
 @pytest.mark.parametrize("block", [one for one in ALL if fate(one) == "unrun"], ids=lambda one: one.where)

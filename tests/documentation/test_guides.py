@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from components.markdown_blocks import blocks_of
+from demo_picture import PICTURE, text_of
 from documentation.shell import matches
 from groundwire.testing import World
 
@@ -42,8 +43,9 @@ def test_the_guides_fixture_records_and_replays(
     assert [file.suffix for file in (pytester.path / "cassettes" / "test_mine").iterdir()] == [".jsonl"]
 
 
-def test_the_demo_prints_what_the_readme_shows(warm_python: Path) -> None:
-    (shown,) = [block.text for block in blocks_of("README.md") if block.text.startswith("Groundwire's whole path")]
+def test_the_demo_prints_what_its_picture_shows(warm_python: Path) -> None:
     demo = [str(warm_python), "-m", "groundwire", "demo"]
     done = subprocess.run(demo, capture_output=True, encoding="utf-8", timeout=100, check=True)
-    assert matches(shown, done.stdout)
+    printed = "".join(line for line in done.stdout.splitlines(keepends=True) if line.strip())
+    shown = text_of(PICTURE.read_text(encoding="utf-8")) + "...\n"
+    assert matches(shown, printed), f"Run `python scripts/demo_picture.py`: the picture shows\n{shown}"

@@ -7,12 +7,17 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
+from axe_playwright_python.async_playwright import Axe
 
+from components.browsing import browsing
 from components.markdown_blocks import ROOT, documents
 
 _LOADS = {
@@ -28,6 +33,13 @@ _LOADS = {
 
 _PASSIVE = frozenset({"canonical", "next", "prev", "alternate", "author", "license", "help"})
 """What a `link` may say without loading anything."""
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves a folder and logs nothing."""
+
+    def log_message(self, *args: object) -> None:
+        """Log nothing."""
 
 
 class Loads(HTMLParser):
@@ -100,18 +112,35 @@ def test_every_page_is_in_the_navigation(built: Path) -> None:
             assert folder.resolve() in linked, f"{name} is not in the navigation: put it into docs/.nav.yml"
 
 
-@pytest.mark.parametrize("link", ["[gone](guides/gone.md)", "[gone](tutorial.md#no-such-heading)"])
-def test_a_broken_link_fails(tmp_path: Path, link: str) -> None:
+def test_a_broken_link_fails(tmp_path: Path) -> None:
     source = copy_to(tmp_path)
     with (source / "docs" / "index.md").open("a") as page:
-        page.write(f"\n{link}\n")
+        page.write("\n[gone](guides/gone.md), [gone](tutorial.md#no-such-heading)\n")
     done = build(source)
     assert done.returncode != 0
-    assert "does not exist" in done.stdout + done.stderr
+    assert all(f"{what} does not exist" in done.stderr for what in ("page", "anchor")), done.stderr
 
 
 def test_a_new_guide_needs_no_entry(built: Path) -> None:
     assert "A brand new guide" in (built / "site" / "index.html").read_text(encoding="utf-8")
+
+
+async def test_axe_finds_nothing_serious(built: Path) -> None:
+    handler = partial(QuietHandler, directory=built / "site")
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        serving = Thread(target=server.serve_forever)
+        serving.start()
+        try:
+            async with browsing(f"http://127.0.0.1:{server.server_port}") as open_:
+                for scheme, path in (("light", "/"), ("light", "/reference/providers/"), ("dark", "/guides/pages/")):
+                    look = await open_(scheme=scheme)
+                    await look.go(path)
+                    found = (await Axe().run(look.page)).response["violations"]
+                    serious = [one for one in found if one["impact"] in {"serious", "critical"}]
+                    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in serious] == [], path
+        finally:
+            server.shutdown()
+            serving.join()
 
 
 def test_the_commands_of_the_comparison_are_there() -> None:

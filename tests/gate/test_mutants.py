@@ -76,7 +76,7 @@ def test_the_tables_name_what_is_there(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_sample_is_told_by_its_seed() -> None:
-    modules = list(mutants.table())
+    modules = list(mutants.table())[:4]
     assert mutants.sample(modules, 50, 7) == mutants.sample(modules, 50, 7)
     assert mutants.sample(modules, 50, 7) != mutants.sample(modules, 50, 8)
     assert sum(map(len, mutants.sample(modules, 50, 7).values())) == 50

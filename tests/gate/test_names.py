@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import io
 import re
+import tokenize
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import grimp
@@ -22,6 +26,19 @@ CONTRACTS = frozenset(
 FORMER_MODULES = frozenset(Path(__file__).with_name("former_modules.txt").read_text("utf-8").split())
 """Names of modules that said nothing to a stranger; the modules have others now."""
 
+PHRASES = {
+    re.compile(rf"\b(?:{pattern})"): instead
+    for line in Path(__file__).with_name("phrases.txt").read_text("utf-8").splitlines()
+    if line and not line.startswith("#")
+    for pattern, instead in [line.split("  ", 1)]
+}
+"""Phrases that no text uses, and what to write instead: a newcomer would not know them, or would not look for them."""
+
+VOCABULARIES = frozenset({"language_packs", "lexicon", "phrases", "text_features", "vocabulary"})
+"""Modules of words that web pages use: no prose."""
+
+ANY_PHRASE = re.compile(r"\b(?:" + "|".join(pattern.pattern.removeprefix(r"\b") for pattern in PHRASES) + ")")
+
 UNPUBLISHED = re.compile(r"\bdocuments? [A-Z]\b(?![.'’]\w)|\brows? [A-Z]\d+\b")
 
 MAX_LINES = 400
@@ -32,8 +49,39 @@ def short(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text("utf-8"))
+
+
 def classes(path: Path) -> set[str]:
-    return {node.name for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.ClassDef)}
+    return {node.name for node in ast.walk(parsed(path)) if isinstance(node, ast.ClassDef)}
+
+
+READ_ONLY = re.compile(r"(Final\[)?(Mapping|Sequence|Collection|AbstractSet)\[")
+
+
+def changeable(module: ast.Module) -> list[str]:
+    """Return the names at module level that hold a dict, a list or a set which somebody might change."""
+    return [
+        target.id
+        for node in module.body
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and _is_container(node.value)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        if isinstance(target, ast.Name) and target.id != "__all__"
+        if not (isinstance(node, ast.AnnAssign) and READ_ONLY.match(ast.unparse(node.annotation)))
+    ]
+
+
+def _is_container(value: ast.expr | None) -> bool:
+    match value:
+        case ast.Dict() | ast.List() | ast.Set() | ast.DictComp() | ast.ListComp() | ast.SetComp():
+            return True
+        case ast.Call(func=ast.Name(id=name)):
+            return name in {"dict", "list", "set", "defaultdict", "Counter", "deque", "OrderedDict"}
+        case ast.BinOp(left=left):
+            return _is_container(left)
+    return False
 
 
 def test_a_class_name_means_one_thing() -> None:
@@ -43,6 +91,26 @@ def test_a_class_name_means_one_thing() -> None:
             places[name].append(short(path))
     shared = {name: where for name, where in places.items() if len(where) > 1 and name not in CONTRACTS}
     assert shared == {}, "Give each of these classes a name of its own"
+
+
+def test_nothing_at_module_level_can_be_changed() -> None:
+    found = [f"{short(path)}: {name}" for path in MODULES for name in changeable(parsed(path))]
+    assert found == [], "Write a tuple, a frozenset or a MappingProxyType, or annotate it as Final[Mapping[...]]"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (
+            "A = {}\nB: dict[str, int] = {'a': 1}\nC: Final = [1]\nD = {1} | {2}\nE = set()\nF = dict(a=1)",
+            list("ABCDEF"),
+        ),
+        ("A = MappingProxyType({})\nB: Final[Mapping[str, int]] = {'a': 1}\nC = (1,)\nD = frozenset() | {1}", []),
+        ("__all__ = ['a']\ndef f():\n    a = {}", []),
+    ],
+)
+def test_the_check_of_module_level_sees_them(text: str, names: list[str]) -> None:
+    assert changeable(ast.parse(text)) == names
 
 
 def test_no_module_has_a_name_of_the_former_vocabulary() -> None:
@@ -61,6 +129,52 @@ def test_no_text_cites_a_document_that_the_repository_does_not_hold(folder: str)
         for found in UNPUBLISHED.finditer(text)
     ]
     assert cited == [], "Name the host application or the reason instead"
+
+
+def texts_of(part: str) -> Iterator[tuple[Path, Iterable[tuple[int, str]]]]:
+    """Yield the files of a part of the repository in which a phrase occurs, with the lines that somebody reads."""
+    if part == "src":
+        paths = [path for path in PACKAGE.rglob("*") if path.suffix in {".html", ".js", ".py"}]
+    elif part == "docs":
+        paths = [path for path in (ROOT / "docs").rglob("*") if path.suffix in {".1", ".md"}]
+    else:
+        paths = [ROOT / part]
+    for path in paths:
+        text = path.read_text("utf-8").lower()
+        if path.stem not in VOCABULARIES and ANY_PHRASE.search(text):
+            yield path, prose_of(text) if path.suffix == ".py" else enumerate(text.splitlines(), 1)
+
+
+def prose_of(code: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a module's comments, of its docstrings, and of its other texts of more than one word."""
+    for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        is_text = token.type in {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)} and " " in token.string
+        if is_text or token.type == tokenize.COMMENT:
+            yield from enumerate(token.string.split("\n"), token.start[0])
+
+
+@pytest.mark.parametrize("part", ["src", "docs", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_texts_use_the_words_of_the_glossary(part: str) -> None:
+    found = [
+        f"{short(path)}:{number}: {match.group()!r}, write: {instead}"
+        for path, lines in texts_of(part)
+        for number, line in lines
+        for pattern, instead in PHRASES.items()
+        for match in pattern.finditer(line)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("Nobody is told what is kept.", 3),
+        ("A mended word stands in the place of another.", 3),
+        ("The firewall recommends it; no one can be told apart.", 0),
+    ],
+)
+def test_the_check_of_phrases_sees_them(text: str, number: int) -> None:
+    assert sum(len(pattern.findall(text.lower())) for pattern in PHRASES) == number
 
 
 def test_modules_import_each_other_in_no_cycle() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gate.projects import run_project
-
+Project = Callable[..., tuple[int, str]]  # see conftest.py
 _CONFTEST = """
 from components.requirements_table import RequirementsTable
 
@@ -40,49 +40,53 @@ def test_with_it(broken):
 """
 
 pytestmark = pytest.mark.timeout(300)
-both = pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["one process", "two workers"])
+_TWO = ("-n", "2")
+both = pytest.mark.parametrize("workers", [(), _TWO], ids=["one process", "two workers"])
 
 
 @both
-def test_rows_that_are_proven(tmp_path: Path, workers: tuple[str, ...]) -> None:
-    code, said = run_project(tmp_path, _CONFTEST, _PROVES, *workers)
+def test_rows_that_are_proven(tmp_path: Path, workers: tuple[str, ...], project: Project) -> None:
+    code, said = project(tmp_path, _CONFTEST, _PROVES, *workers)
     assert code == 0, said
     assert "touched by passing tests: Y1 Y2\nproven by no passing test: Y3\n" in said
 
 
-@both
 @pytest.mark.parametrize(
-    ("module", "problem"),
+    ("module", "problem", "workers"),
     [
-        (_SKIPS, "No passing test proves Y2: "),
-        (_PROVES.partition('@pytest.mark.req("Y2")')[0], "No passing test proves Y2: "),
-        (f"{_PROVES}{_MORE}pytest.skip('missing')\n", "No passing test proves Y3: "),
-        (f"{_PROVES}{_MORE}pass\n", "Y3 is proven now: "),
-        (_FAILS, "No passing test proves Y2: "),
-        (_TEARDOWN_FAILS, "No passing test proves Y2: "),
+        (_SKIPS, "No passing test proves Y2: ", ()),
+        (_SKIPS, "No passing test proves Y2: ", _TWO),
+        (_PROVES.partition('@pytest.mark.req("Y2")')[0], "No passing test proves Y2: ", ()),
+        (f"{_PROVES}{_MORE}pytest.skip('missing')\n", "No passing test proves Y3: ", ()),
+        (f"{_PROVES}{_MORE}pass\n", "Y3 is proven now: ", ()),
+        (f"{_PROVES}{_MORE}pass\n", "Y3 is proven now: ", _TWO),
+        (_FAILS, "No passing test proves Y2: ", ()),
+        (_TEARDOWN_FAILS, "No passing test proves Y2: ", ()),
+        (_TEARDOWN_FAILS, "No passing test proves Y2: ", _TWO),
     ],
-    ids=["skipped", "no test", "skipped, of an unproven row", "proven, of an unproven row", "fails", "fails afterward"],
 )
-def test_a_whole_run_fails(module: str, problem: str, tmp_path: Path, workers: tuple[str, ...]) -> None:
-    code, said = run_project(tmp_path, _CONFTEST, module, *workers)
+def test_a_whole_run_fails(
+    module: str, problem: str, tmp_path: Path, workers: tuple[str, ...], project: Project
+) -> None:
+    code, said = project(tmp_path, _CONFTEST, module, *workers)
     assert code == 1, said
     assert f"ERROR: {problem}" in said
 
 
 @pytest.mark.parametrize("selection", [("-k", "second"), ("-m", "req"), ("tests/test_module.py",), ("--ignore=x",)])
-def test_a_part_of_the_suite_need_not_prove_all(selection: tuple[str, ...], tmp_path: Path) -> None:
-    code, said = run_project(tmp_path, _CONFTEST, _PROVES.replace('req("Y1")', 'req("Y2")'), *selection)
+def test_a_part_of_the_suite_need_not_prove_all(selection: tuple[str, ...], tmp_path: Path, project: Project) -> None:
+    code, said = project(tmp_path, _CONFTEST, _PROVES.replace('req("Y1")', 'req("Y2")'), *selection)
     assert code == 0, said
     assert "touched by passing tests: Y2\n" in said
 
 
-def test_the_folder_of_the_tests_is_the_whole_suite(tmp_path: Path) -> None:
-    code, said = run_project(tmp_path, _CONFTEST, _SKIPS, "tests/")
+def test_the_folder_of_the_tests_is_the_whole_suite(tmp_path: Path, project: Project) -> None:
+    code, said = project(tmp_path, _CONFTEST, _SKIPS, "tests/")
     assert code == 1, said
 
 
 @both
-def test_a_mark_that_names_no_row(tmp_path: Path, workers: tuple[str, ...]) -> None:
-    code, said = run_project(tmp_path, _CONFTEST, _PROVES.replace("Y2", "Y4"), *workers)
+def test_a_mark_that_names_no_row(tmp_path: Path, workers: tuple[str, ...], project: Project) -> None:
+    code, said = project(tmp_path, _CONFTEST, _PROVES.replace("Y2", "Y4"), *workers)
     assert code != 0, said
     assert "req('Y4') names no known row" in said

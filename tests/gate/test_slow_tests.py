@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from gate.projects import run_project
-
+Project = Callable[..., tuple[int, str]]  # see conftest.py
 _CONFTEST = """
 from components.slow_tests import SlowTests
 
@@ -44,7 +44,7 @@ def test_plain():
         (("tests/test_module.py::test_slow",), "1 passed"),
     ],
 )
-def test_what_runs(arguments: tuple[str, ...], counted: str, tmp_path: Path) -> None:
-    code, said = run_project(tmp_path, _CONFTEST, _MODULE, *arguments)
+def test_what_runs(arguments: tuple[str, ...], counted: str, tmp_path: Path, project: Project) -> None:
+    code, said = project(tmp_path, _CONFTEST, _MODULE, *arguments)
     assert code == 0, said
     assert f"{counted} in " in said.replace("=", "")

@@ -24,10 +24,23 @@ def test_one(group):
 def test_a_group_stays_in_one_worker(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text("from worker_groups import pytest_collection_modifyitems\n")
     (tmp_path / "test_groups.py").write_text(_TESTS)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "2", "--dist=loadgroup"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "xdist.plugin",
+        "-n",
+        "2",
+        "--dist=loadgroup",
+    ]
     folder = str(Path(__file__).parents[1] / "components")
+    variables = {"PYTHONPATH": folder, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(
-        [*command, str(tmp_path)], cwd=tmp_path, env={"PYTHONPATH": folder}, capture_output=True, text=True, check=False
+        [*command, str(tmp_path)], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert [len(list((tmp_path / f"seen{n}").iterdir())) for n in range(3)] == [1, 1, 1]

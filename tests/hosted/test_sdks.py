@@ -7,18 +7,16 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, Protocol, TypeVar
 
-import anthropic
-import openai
 import pytest
-from google import genai
-from google.genai import types
 
+from components import heavy
 from components.model_bodies import ADD, EVERYBODY, body_of, chat, declaration, responses
 from components.model_bodies import anthropic as anthropic_tool
 from groundwire.hosted import Location, Needs, hosted_definition, prepare
 from groundwire.testing import World
 from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, script
 
+pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 NEEDS = Needs(allowed_domains=("a.org",), location=Location(country="IT", city="Rome"))
 
 
@@ -60,20 +58,20 @@ def sent_to(models: ModelServer) -> dict[str, Any]:
 @pytest.mark.req("C1", "K6", "B7")
 @pytest.mark.parametrize("tool", [None, "web_search_20260209", "web_search_20260318"])
 def test_anthropic(models: ModelServer, tool: str | None, opened: Open) -> None:
-    client = opened(anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
+    client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
     body = body_of("anthropic", anthropic_tool(), anthropic_tool("add", ADD), model="claude-opus-4-8")
     request = prepare(body, "anthropic", needs=Needs(max_uses=2, allowed_domains=("a.org",)), tool=tool)
     answer = client.messages.create(**request)
     assert sent_to(models) == json.loads(json.dumps(request))
     use, result, text = answer.content
-    assert isinstance(use, anthropic.types.ServerToolUseBlock)
+    assert isinstance(use, heavy.anthropic.types.ServerToolUseBlock)
     assert use.name == "web_search"
-    assert isinstance(result, anthropic.types.WebSearchToolResultBlock)
+    assert isinstance(result, heavy.anthropic.types.WebSearchToolResultBlock)
     assert isinstance(result.content, list)
     assert [row.url for row in result.content] == ["https://a.org/x"]
-    assert isinstance(text, anthropic.types.TextBlock)
+    assert isinstance(text, heavy.anthropic.types.TextBlock)
     assert text.citations
-    assert isinstance(text.citations[0], anthropic.types.CitationsWebSearchResultLocation)
+    assert isinstance(text.citations[0], heavy.anthropic.types.CitationsWebSearchResultLocation)
     with client.messages.stream(**request) as stream:
         final = stream.get_final_message()
     assert final.content[2].to_dict()["text"] == "Something is new."
@@ -83,25 +81,25 @@ def test_anthropic(models: ModelServer, tool: str | None, opened: Open) -> None:
 
 @pytest.mark.req("K3", "K6", "B7")
 def test_openai_responses(models: ModelServer, opened: Open) -> None:
-    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     body = body_of("openai_responses", responses("add", ADD), responses(), reasoning={"effort": "low"})
     request = prepare(body, "openai", needs=Needs(max_uses=2, allowed_domains=("a.org",), location=NEEDS.location))
     answer = client.responses.create(**request)
     assert sent_to(models) == request
     call, message = answer.output
-    assert isinstance(call, openai.types.responses.ResponseFunctionWebSearch)
-    assert isinstance(message, openai.types.responses.ResponseOutputMessage)
+    assert isinstance(call, heavy.openai.types.responses.ResponseFunctionWebSearch)
+    assert isinstance(message, heavy.openai.types.responses.ResponseOutputMessage)
     part = message.content[0]
-    assert isinstance(part, openai.types.responses.ResponseOutputText)
+    assert isinstance(part, heavy.openai.types.responses.ResponseOutputText)
     assert part.annotations[0].type == "url_citation"
-    assert isinstance(answer.tools[1], openai.types.responses.WebSearchTool)
+    assert isinstance(answer.tools[1], heavy.openai.types.responses.WebSearchTool)
     assert answer.tools[1].filters
     assert answer.tools[1].filters.allowed_domains == ["a.org"]
     with client.responses.stream(**request) as stream:
         kinds = [event.type for event in stream]
         assert stream.get_final_response().output_text == "Something is new."
     assert "response.web_search_call.searching" in kinds
-    with pytest.raises(openai.BadRequestError, match="minimal"):
+    with pytest.raises(heavy.openai.BadRequestError, match="minimal"):
         client.responses.create(**{**request, "reasoning": {"effort": "minimal"}})
     ours = prepare({**body, "reasoning": {"effort": "minimal"}}, "openai")
     assert client.responses.create(**ours).output_text == "Something is new."
@@ -109,7 +107,7 @@ def test_openai_responses(models: ModelServer, opened: Open) -> None:
 
 @pytest.mark.req("C2", "B7")
 def test_openai_chat(models: ModelServer, opened: Open) -> None:
-    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of("openai_chat", chat(), chat("add", ADD)), "openai", needs=Needs(location=NEEDS.location))
     answer = client.chat.completions.create(**request)
     assert sent_to(models) == request
@@ -117,7 +115,7 @@ def test_openai_chat(models: ModelServer, opened: Open) -> None:
     annotations = answer.choices[0].message.annotations
     assert annotations
     assert annotations[0].url_citation.url == "https://a.org/x"
-    with pytest.raises(openai.BadRequestError, match="temperature"):
+    with pytest.raises(heavy.openai.BadRequestError, match="temperature"):
         client.chat.completions.create(**request, temperature=0)
     ours = prepare(body_of("openai_chat", chat(), temperature=0), "openai")
     assert client.chat.completions.create(**ours).choices[0].message.content == "Something is new."
@@ -125,9 +123,9 @@ def test_openai_chat(models: ModelServer, opened: Open) -> None:
 
 @pytest.mark.parametrize("api", ["ollama", "vllm", "openrouter", "groq", "perplexity", "xai_chat", "mistral_chat"])
 def test_chat_of_the_others(models: ModelServer, api: str, opened: Open) -> None:
-    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of(api, hosted_definition()), api, settings=EVERYBODY)
-    raw = client.post("/chat/completions", body=request, cast_to=openai.types.chat.ChatCompletion)
+    raw = client.post("/chat/completions", body=request, cast_to=heavy.openai.types.chat.ChatCompletion)
     assert raw.choices[0].message.content == "Something is new."
     hosted = api in ("openrouter", "groq")
     assert bool(raw.choices[0].message.annotations) == (hosted or api == "perplexity")
@@ -135,7 +133,7 @@ def test_chat_of_the_others(models: ModelServer, api: str, opened: Open) -> None
 
 @pytest.mark.parametrize(("needs", "hosted"), [(Needs(allowed_domains=("a.org",)), True), (Needs(max_uses=1), False)])
 def test_xai(models: ModelServer, needs: Needs, hosted: bool, opened: Open) -> None:
-    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of("xai", responses()), "xai", settings=EVERYBODY, needs=needs)
     answer = client.responses.create(**request)
     assert (answer.output[0].type == "web_search_call") == hosted
@@ -144,7 +142,7 @@ def test_xai(models: ModelServer, needs: Needs, hosted: bool, opened: Open) -> N
 @pytest.mark.parametrize("snake", [True, False])
 @pytest.mark.parametrize("model", ["gemini-3-flash-preview", "gemini-2.5-flash"])
 def test_gemini(models: ModelServer, snake: bool, model: str, opened: Open) -> None:
-    client = opened(genai.Client(api_key="none", http_options=types.HttpOptions(base_url=models.url)))
+    client = opened(heavy.genai.Client(api_key="none", http_options=heavy.genai.types.HttpOptions(base_url=models.url)))
     tools = [{"function_declarations": [_snake(declaration()), _snake(declaration("add", ADD))]}]
     if snake:
         request: dict[str, Any] = {"model": model, "contents": "What is new?", "config": {"tools": tools}}
@@ -157,7 +155,7 @@ def test_gemini(models: ModelServer, snake: bool, model: str, opened: Open) -> N
             settings=EVERYBODY,
             needs=Needs(time_range="w"),
         )
-        config = types.GenerateContentConfig.model_validate(
+        config = heavy.genai.types.GenerateContentConfig.model_validate(
             {"tools": whole["tools"], **({"tool_config": whole["toolConfig"]} if "toolConfig" in whole else {})}
         )
         request = {"model": model, "contents": whole["contents"], "config": config}
@@ -185,7 +183,7 @@ def _snake(one: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.req("C3")
 def test_a_model_that_searches_by_us_calls_our_function(world: World, opened: Open) -> None:
     models = world.add(ModelServer(script(ScriptedCall("web_search", {"query": "rank fusion"}), end=Say("Done."))))
-    client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
     request = prepare(body_of("ollama", hosted_definition()), "ollama")
     answer = client.chat.completions.create(**request)
     calls = answer.choices[0].message.tool_calls
@@ -206,16 +204,16 @@ def test_a_model_that_searches_by_us_calls_our_function(world: World, opened: Op
 
 
 def test_the_server_refuses_what_the_services_refuse(models: ModelServer, opened: Open) -> None:
-    openai_client = opened(openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
-    anthropic_client = opened(anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
+    openai_client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    anthropic_client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
     for body in (
         body_of("openai_chat", {"type": "web_search"}),
         body_of("openai_chat", web_search_options={}),
         body_of("openai_chat", tools=[]),
     ):
-        with pytest.raises(openai.BadRequestError):
+        with pytest.raises(heavy.openai.BadRequestError):
             openai_client.chat.completions.create(**body)
     both = {"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a"], "blocked_domains": ["b"]}
     for tools in ([both], [{"type": "web_search", "name": "web_search"}], [anthropic_tool(), anthropic_tool()]):
-        with pytest.raises(anthropic.BadRequestError):
+        with pytest.raises(heavy.anthropic.BadRequestError):
             anthropic_client.messages.create(**body_of("anthropic", *tools))

@@ -83,7 +83,7 @@ async def test_in_the_host_results_are_of_its_own_class(
         await tool.aclose()
     finally:
         for name in [name for name in sys.modules if name.partition(".")[0] == "squidbot"]:
-            monkeypatch.delitem(sys.modules, name)
+            del sys.modules[name]
 
 
 @pytest.mark.req("S3")

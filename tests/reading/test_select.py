@@ -113,7 +113,7 @@ def test_listing_keeps_its_items() -> None:
     titles = [f"Walk number {n} along the coast of the northern islands" for n in range(1, 13)]
     items = "".join(
         f'<div class="card"><h3><a href="/w/{n}">{title}</a></h3>'
-        f"<p>A day of {n + 8} kilometres, with a bus back in the evening.</p></div>"
+        f"<p>A day of {n + 8} kilometers, with a bus back in the evening.</p></div>"
         for n, title in enumerate(titles)
     )
     _, text = _read(_page(f'<main><h1>All walks</h1><div class="list">{items}</div></main>'))

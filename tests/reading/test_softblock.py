@@ -74,20 +74,20 @@ WALLS: dict[str, tuple[BlockKind, str]] = {
     "japanese": ("bot check", "<title>確認</title><p>あなたがロボットではないことを確認します。</p>"),
     "french": ("bot check", "<title>Un instant</title><p>Confirmez que vous n'êtes pas un robot pour continuer.</p>"),
     "consent": (
-        "consent wall",
+        "consent page",
         "<title>Before you continue to Google</title><p>We use cookies and data to deliver and maintain services.</p>"
         "<form><button>Reject all</button><button>Accept all</button></form>",
     ),
     "consent-german": (
-        "consent wall",
+        "consent page",
         "<title>Zustimmung</title><p>Wir verwenden Cookies, um Anzeigen zu zeigen.</p><p>Alle akzeptieren</p>",
     ),
     "login": (
-        "login wall",
+        "login page",
         "<title>Log in to Gazette</title><form><p>Log in or create an account to go on.</p>"
         '<input name=user><input type="password" name=p></form>',
     ),
-    "login-russian": ("login wall", "<title>Вход</title><form>Войти<input type=password></form><p>Войти в кабинет</p>"),
+    "login-russian": ("login page", "<title>Вход</title><form>Войти<input type=password></form><p>Войти в кабинет</p>"),
     "age": ("age gate", "<title>Brewery</title><h1>Are you over 18?</h1><a href=/y>Yes</a> <a href=/n>No</a>"),
     "script": (
         "script shell",
@@ -131,7 +131,7 @@ def test_a_page_is_no_wall(name: str) -> None:
     assert blocked(PAGES[name]) is None
 
 
-@pytest.mark.parametrize("name", [name for name, (kind, _) in WALLS.items() if kind != "login wall"])
+@pytest.mark.parametrize("name", [name for name, (kind, _) in WALLS.items() if kind != "login page"])
 def test_the_words_of_a_wall_in_a_long_text_are_no_wall(name: str) -> None:
     assert blocked(f"{WALLS[name][1]}</iframe></noscript></script></title><main><p>{ARTICLE}</p></main>") is None
 

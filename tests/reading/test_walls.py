@@ -20,6 +20,7 @@ from groundwire.reading.block_pages.classify import soft_block
 from groundwire.reading.block_pages.sentences import PageSentences
 from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.testing.server import EmulatedServer
+from groundwire.tools.results import for_model
 
 pytestmark = pytest.mark.req("B2", "Y15")
 HERE = Path(__file__).parent
@@ -53,15 +54,15 @@ async def seen(web: Web, url: str) -> tuple[str, str]:
     try:
         page = await web.open_page(url)
     except PageNeedsScripts as error:
-        return "shell", str(error)
+        return "shell", for_model(error)
     except PageBlocked as error:
-        return "blocked", str(error)
+        return "blocked", for_model(error)
     except PageRefused as error:
-        return "blocked" if error.status in {403, 429, 451} else "refused", str(error)
+        return "blocked" if error.status in {403, 429, 451} else "refused", for_model(error)
     except PageUnavailable as error:
-        return "unavailable", str(error)
+        return "unavailable", for_model(error)
     except GroundwireError as error:
-        return type(error).__name__, str(error)
+        return type(error).__name__, for_model(error)
     told = any(warning.startswith(REMARKS) for warning in page.warnings)
     return "remark" if told else "content", page.content
 
@@ -112,17 +113,17 @@ def test_the_rest_is_what_a_wall_would_not_say(content: str, rest: int) -> None:
 @pytest.mark.parametrize(
     ("reply", "kind", "said"),
     [
-        (EmulatedResponse(status=401), PageRefused, "Only the user|the user can do"),
-        (EmulatedResponse(status=402), PageRefused, "paid"),
-        (EmulatedResponse(status=429), PageRefused, "Wait some minutes"),
+        (EmulatedResponse(status=401), PageRefused, "requires a login|Only people with an account"),
+        (EmulatedResponse(status=402), PageRefused, "requires payment"),
+        (EmulatedResponse(status=429), PageRefused, "Try again in a few minutes"),
         (EmulatedResponse(status=451), PageRefused, "legal reasons"),
-        (EmulatedResponse(status=999), PageRefused, "to programs"),
+        (EmulatedResponse(status=999), PageRefused, "by programs"),
         (
             EmulatedResponse.html("<title>Old mill</title>"),
             PageEmpty,
             'HTTP 200, 23 bytes, text/html.*"Old mill".*browser',
         ),
-        (EmulatedResponse(body=b"\n", content_type="text/csv"), PageEmpty, r"1 byte, text/csv\)\. Open another page"),
+        (EmulatedResponse(body=b"\n", content_type="text/csv"), PageEmpty, r"1 byte, text/csv\)\.$"),
         (
             EmulatedResponse.html(f"<div {' '.join(f'a{n}=1' for n in range(300_000))}><p>x"),
             PageEmpty,

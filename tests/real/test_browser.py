@@ -304,7 +304,7 @@ async def test_pages_that_will_not_end_are_read_as_far_as_they_are(make: Make, s
         assert PARAGRAPHS[0] in (await web.open_page(site.url + "/now")).content
 
 
-async def test_a_page_that_never_stops_coming_is_read_at_the_end_of_the_patience(make: Make, site: Application) -> None:
+async def test_a_page_that_never_stops_coming_is_read_when_its_time_is_up(make: Make, site: Application) -> None:
     text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
 
     def parts() -> Iterator[bytes]:

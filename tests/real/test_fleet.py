@@ -10,6 +10,6 @@ from groundwire.testing.world import World
 
 
 @pytest.mark.req("B6", "B20")
-def test_three_processes_queue_through_one_server(world: World, valkey_server: Valkey) -> None:
+async def test_three_processes_queue_through_one_server(world: World, valkey_server: Valkey) -> None:
     valkey_server.flush()
-    queue_at_a_slow_provider(world, valkey_server.url, processes=3)
+    await queue_at_a_slow_provider(world, valkey_server.url, processes=3)

@@ -135,7 +135,7 @@ async def test_searching_and_reading_go_on_when_the_server_is_killed_in_mid_run(
 
 @pytest.mark.req("B20")
 async def test_a_server_that_is_stopped_and_comes_back(url: str, valkey_server: Valkey) -> None:
-    store = open_store(url, bound=20)
+    store = open_store(url, timeout=20)
     await store.set("k", b"v", fresh=60)
     assert await store.count("c", 3, limit=5) == Count(True, 3)
     valkey_server.stop()
@@ -201,7 +201,7 @@ async def test_the_lease_of_a_killed_process_runs_out(url: str) -> None:
 
 async def test_a_password(url: str, valkey_server: Valkey) -> None:
     valkey_server.command("ACL", "SETUSER", "tester", "on", ">se/cret", "~*", "+@all")
-    right = open_store(f"valkey://tester:se%2Fcret@127.0.0.1:{valkey_server.port}/3", bound=20)
+    right = open_store(f"valkey://tester:se%2Fcret@127.0.0.1:{valkey_server.port}/3", timeout=20)
     assert await right.count("c", 1) == Count(True, 1)
     await right.aclose()
     assert valkey_server.command("EXISTS", "groundwire:c:c") == ":0"  # it is in database 3
@@ -216,7 +216,7 @@ async def test_a_password(url: str, valkey_server: Valkey) -> None:
 async def test_tls(url: str, valkey_server: Valkey, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     authority = Authority(tmp_path)
     async with _relay(valkey_server.port, context=authority.context("localhost")) as port:
-        trusting = open_store(f"valkeys://localhost:{port}/0?ssl_ca_certs={authority.ca_file}", bound=20)
+        trusting = open_store(f"valkeys://localhost:{port}/0?ssl_ca_certs={authority.ca_file}", timeout=20)
         assert await trusting.count("c", 1) == Count(True, 1)
         await trusting.aclose()
         assert valkey_server.command("GET", "groundwire:c:c") == "$1"
@@ -251,7 +251,7 @@ async def test_a_connection_that_takes_longer_than_the_bound_is_used_when_it_sta
 async def test_a_full_server_is_an_outage_of_writing_only(
     url: str, valkey_server: Valkey, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store = open_store(url, bound=20)
+    store = open_store(url, timeout=20)
     await store.set("k", b"v", fresh=60)
     valkey_server.command("CONFIG", "SET", "maxmemory", "1")
     try:
@@ -266,7 +266,7 @@ async def test_a_full_server_is_an_outage_of_writing_only(
 
 
 async def test_more_calls_than_connections(url: str) -> None:
-    store = open_store(url, bound=10)
+    store = open_store(url, timeout=10)
     answers = await asyncio.gather(*(store.count("c", 1, limit=500) for _ in range(1_000)))
     assert sum(answer.granted for answer in answers) == 500
     await store.aclose()

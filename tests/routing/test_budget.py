@@ -13,6 +13,7 @@ from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.storage import MemoryStore, Store, open_store
 from groundwire.storage.base import Count
+from groundwire.tools.results import for_model, warnings_for_model
 
 
 @pytest.fixture
@@ -30,13 +31,16 @@ def budget(store: Store, session: str = "s", **limits: float) -> SessionBudget:
 async def test_the_texts_are_those_of_the_document(store: Store) -> None:
     own = budget(store, searches=3, warning_threshold=2)
     assert own.warning(await own.take()) is None
-    assert own.warning(await own.take()) == "[WARNING: 1 searches remaining in session]"
+    assert own.warning(await own.take()) == "Searches left in this session: 1 of 3."
     await own.take()
     with pytest.raises(BudgetExceeded) as caught:
         await own.take()
-    assert str(caught.value) == (
+    assert str(caught.value) == "Search limit reached (3/3). Limit resets with new session."
+    assert for_model(caught.value) == (
         "Search limit reached (3/3). Use existing results or training knowledge. Limit resets with new session."
     )
+    near = list(warnings_for_model(["another", "Searches left in this session: 1 of 3."]))
+    assert near == ["another", "[WARNING: 1 searches remaining in session]"]
     assert (caught.value.limit, caught.value.spent) == (3, 3)
 
 
@@ -122,10 +126,10 @@ async def test_twenty_searches_with_a_warning_from_the_fifteenth_on(store: Store
     own = budget(store, searches=20)
     for _ in range(14):
         assert own.warning(await own.take()) is None
-    assert own.warning(await own.take()) == "[WARNING: 5 searches remaining in session]"
+    assert own.warning(await own.take()) == "Searches left in this session: 5 of 20."
     for _ in range(5):
         last = await own.take()
-    assert own.warning(last) == "[WARNING: 0 searches remaining in session]"
+    assert own.warning(last) == "Searches left in this session: 0 of 20."
     with pytest.raises(BudgetExceeded, match=r"\(20/20\)"):
         await own.take()
     assert Limits().cost_usd == Limits().tokens == 0
@@ -318,7 +322,7 @@ async def test_an_idle_session_begins_anew_in_every_process(clock: Clock) -> Non
     clock.now = 599 + 599  # used meanwhile, elsewhere
     await one.take(0.1)
     with pytest.raises(
-        BudgetExceeded, match=r"Limit resets with new session\. One begins after 10 minutes without a call"
+        BudgetExceeded, match=r"Limit resets with new session\. A session ends after 10 minutes without a call"
     ):
         await other.take()
     assert (await other.usage())["searches"] == 3

@@ -70,7 +70,7 @@ async def test_money_is_set_aside_before_and_settled_after(store: Store, days: D
     day = allowance(store, days, cost_usd=0.010)
     own = session(store, day)
     first = await own.take(0.006)
-    with pytest.raises(BudgetExceeded, match=r"the 0\.01 US dollars of the day"):
+    with pytest.raises(BudgetExceeded, match=r"its limit is 0\.01 US dollars per day"):
         await own.take(0.005)
     assert await day.used() == {"calls": 1, "cost_usd": 0.006}
     await own.settle(first, 0.002)
@@ -95,7 +95,7 @@ async def test_pages_side_by_side_do_not_spend_more_than_there_is(store: Store, 
         await own.settle(first, 0.0)
         await day.uncount(day.today(), 1)
     tight = session(store, day, "tight", cost_usd=0.005)
-    with pytest.raises(BudgetExceeded, match="session's money"):
+    with pytest.raises(BudgetExceeded, match="session's cost budget"):
         await tight.take_page(0.006)
     assert await day.used() == {"calls": 0, "cost_usd": 0}
 
@@ -106,7 +106,7 @@ async def test_what_a_session_refuses_is_not_counted_for_the_day(store: Store, d
         own = session(store, day, str(limits), **limits)
         taken = await own.take(0.1)
         before = await day.used()
-        with pytest.raises(BudgetExceeded, match=r"Search limit|session's money"):
+        with pytest.raises(BudgetExceeded, match=r"Search limit|session's cost budget"):
             await own.take(0.1)
         assert await day.used() == before
         await own.release(taken)

@@ -14,7 +14,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing.filter_receipts import sift
+from groundwire.routing.filter_receipts import filter_by_date
 from groundwire.safety.domains import DomainPolicy, host_matches
 from groundwire.tools.rendering import render_text
 from groundwire.tools.results import searched
@@ -143,11 +143,11 @@ def test_nothing_that_is_kept_is_too_old(days: list[date | None], time_range: st
         SearchResult(title="x", url=f"https://{number}.example/", published=day.isoformat() if day else None)
         for number, day in enumerate(days)
     ]
-    sifted = sift(rows, Query(text="q", time_range=time_range), TODAY)  # type: ignore[arg-type]
+    dated = filter_by_date(rows, Query(text="q", time_range=time_range), TODAY)  # type: ignore[arg-type]
     longest = {"d": 1, "w": 7, "m": 31, "y": 366}.get(time_range, 100_000)
-    assert len(sifted.rows) + sifted.dropped == len(rows)
-    assert sifted.undated == days.count(None)
-    for row in sifted.rows:
+    assert len(dated.rows) + dated.dropped == len(rows)
+    assert dated.undated == days.count(None)
+    for row in dated.rows:
         if row.published:
             assert date.fromisoformat(row.published) >= TODAY - timedelta(days=longest + 1)
 

@@ -11,5 +11,5 @@ from groundwire.testing.world import World
 
 
 @pytest.mark.req("B6", "B20")
-def test_three_processes_queue_through_one_file(world: World, tmp_path: Path) -> None:
-    queue_at_a_slow_provider(world, f"sqlite:///{tmp_path}/store.db", processes=3)
+async def test_three_processes_queue_through_one_file(world: World, tmp_path: Path) -> None:
+    await queue_at_a_slow_provider(world, f"sqlite:///{tmp_path}/store.db", processes=3)

@@ -144,7 +144,7 @@ async def test_a_long_queue_is_left_to_others_and_takes_no_turns() -> None:
     assert limited.refused == 0
     assert 0 < sum(answer.provider == "limited" for answer in answers) < 10
     skipped = [answer.attempts[0] for answer in answers if answer.provider == "other"]
-    assert any("not asked: its turn comes in" in attempt.reason for attempt in skipped)
+    assert any("not asked: its rate limit allows a request in" in attempt.reason for attempt in skipped)
     await asyncio.sleep(3)
     assert (await search(asked)).provider == "limited", "no turn was taken by who did not wait for it"
     await asked.aclose()
@@ -160,7 +160,7 @@ async def test_a_call_that_loses_while_it_waits_for_its_turn_is_never_sent() -> 
     assert now() == pytest.approx(0.8)
     left = answer.attempts[-1]
     assert (left.provider, left.abandoned, left.cost_usd) == ("limited", True, 0.0)
-    assert left.reason == "not asked: its turn had not come yet"
+    assert left.reason == "not asked: still waiting for its rate limit"
     await asyncio.sleep(5)
     assert len(limited.served) == 1
     await asked.aclose()
@@ -173,7 +173,7 @@ async def test_a_turn_after_the_deadline_is_said_at_once() -> None:
     first = asyncio.create_task(search(asked))
     await asyncio.sleep(0)
     began = now()
-    with pytest.raises(AllProvidersFailed, match="its turn comes after the deadline"):
+    with pytest.raises(AllProvidersFailed, match="its rate limit allows a request after the deadline"):
         await search(asked, seconds=0.5)
     assert now() == began
     await first

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import openai
 import pytest
 
+from components import heavy
 from groundwire.server.uvicorn_runner import listen
 from groundwire.testing import World
 from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
@@ -35,6 +35,7 @@ def command(python: str | Path, world: World, folder: Path, *arguments: str) -> 
             started.kill()
 
 
+@pytest.mark.xdist_group(heavy.GROUP)
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_it_serves_until_it_is_stopped(
     world: World, tmp_path: Path, warm_python: Path, number: signal.Signals, code: int
@@ -46,7 +47,7 @@ def test_it_serves_until_it_is_stopped(
         ready = re.fullmatch(r"Ready at (\S+) for (\S+)\. Control-C stops it\.\n", started.stderr.readline())
         assert ready
         assert ready[2] == f"{models.url}/v1"
-        with openai.OpenAI(base_url=ready[1], api_key="none", max_retries=0) as client:
+        with heavy.openai.OpenAI(base_url=ready[1], api_key="none", max_retries=0) as client:
             question = [{"role": "user", "content": "What is it?"}]
             answer = client.chat.completions.create(model="m", messages=question)  # type: ignore[arg-type]
         message = answer.choices[0].message

@@ -13,13 +13,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import mcp
 import mcp_types
 import pytest
 from click.testing import CliRunner
 from mcp.shared.exceptions import MCPDeprecationWarning
 
+from components import heavy
 from groundwire.cli import group
 from groundwire.server.mcp.client_configs import CLIENTS
 from groundwire.testing import InjectedFault, World
@@ -138,6 +138,7 @@ async def test_the_user_is_asked_and_the_host_completes_and_logs(place: Place, w
 
 
 @pytest.mark.req("B15")
+@pytest.mark.xdist_group(heavy.GROUP)
 @pytest.mark.parametrize("http", [False, True], ids=["stdio", "http"])
 def test_everything_it_has(place: Place, world: World, http: bool) -> None:
     url = world.site("articles").page("reciprocal-rank-fusion")
@@ -177,7 +178,7 @@ def test_everything_it_has(place: Place, world: World, http: bool) -> None:
     assert page["structuredContent"]["truncated"] is True
     assert "not instructions" in page["content"][0]["text"]
     for name, answer in (("web_search", found), ("open_page", page), ("open_page", refused), ("web_search", wrong)):
-        jsonschema.validate(answer["structuredContent"], by_name[name]["outputSchema"])
+        heavy.jsonschema.validate(answer["structuredContent"], by_name[name]["outputSchema"])
     assert [row["uri"].partition("://")[2][:8] for row in listed["resources"]] == ["session", "page/htt"]
     described = json.loads(session["contents"][0]["text"])
     assert described["searches"] == {"made": 1, "limit": 20, "remaining": 19}

@@ -55,6 +55,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "permission.deny": (["a"], ["b"], ["c"], ["d(x.org)"], ["e", "f@s"]),
     "permission.confirm_timeout": (1.0, 2.0, 3.0, 4.0, 5.0),
     "storage.url": ("memory://", "sqlite://", "sqlite:///b", "sqlite:///c", "sqlite:///d"),
+    "storage.timeout": (0.5, 1.5, 2.5, 3.5, 4.5),
     "storage.sharing": ("none", "public", "all", "none", "all"),
     "archive.enabled": (True, False, True, False, True),
     "archive.path": ("a", "b", "c", "d", "e"),

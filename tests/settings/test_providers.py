@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from importlib.metadata import Distribution
+from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
+from groundwire.providers.registry import provider_class
 from groundwire.settings import Settings, provider_rows
+from groundwire.settings.provider_options import option_names, provider_names
 
 
 class _Desk(Protocol):
@@ -70,3 +75,35 @@ def test_every_option_of_every_provider_is_listed_with_its_default(desk: _Desk) 
     assert rows["providers.searxng.base_url"].origin.startswith("environment ")
     assert rows["providers.duckduckgo.max_threads"].value == "16"
     assert rows["providers.duckduckgo.max_threads"].origin == "default"
+
+
+class _Scans:
+    """A finder that counts how often the metadata of the installed packages is read, and finds nothing."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def find_spec(self, *_: object) -> None:
+        return None
+
+    def find_distributions(self, _: object) -> tuple[Distribution, ...]:
+        self.count += 1
+        return ()
+
+
+def test_packages_are_read_again_only_after_an_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scans = _Scans()
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, scans])
+    monkeypatch.syspath_prepend(tmp_path)
+    names = provider_names()
+    assert "lookup" not in names
+    for name in names:
+        provider_class(name)
+        option_names(name)
+    assert scans.count == 1
+    information = tmp_path / "lookup-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: lookup\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[groundwire.providers]\nlookup = lookup:Lookup\n")
+    assert provider_names() == tuple(sorted([*names, "lookup"]))
+    assert scans.count == 2

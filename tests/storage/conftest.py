@@ -56,7 +56,7 @@ async def memory_stage(clock: Clock) -> AsyncIterator[FakeStage]:
 
 @pytest.fixture
 async def sqlite_stage(clock: Clock, tmp_path: Path) -> AsyncIterator[FakeStage]:
-    stage = FakeStage(clock, lambda: SqliteStore(tmp_path / "folder" / "store.sqlite3", patience=3, clock=clock))
+    stage = FakeStage(clock, lambda: SqliteStore(tmp_path / "folder" / "store.sqlite3", max_wait=3, clock=clock))
     yield stage
     for store in stage.opened:
         await store.aclose()

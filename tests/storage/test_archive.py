@@ -582,7 +582,7 @@ async def test_a_file_that_is_damaged_meanwhile(
     archive = reopened()
     assert await archive.search("filler", viewer=OPERATOR) == []
     assert await archive.add_page(page(), owner=LOCAL)
-    assert (archive.mended, archive.problem) == (True, "")
+    assert (archive.recreated, archive.problem) == (True, "")
     assert caplog.text.count("It was moved to") == 1
     (aside,) = [one for one in path.parent.glob("*.corrupt-*") if not one.name.endswith(("-wal", "-shm"))]
     assert aside.stat().st_size > 0
@@ -595,9 +595,9 @@ async def test_nonsense_in_its_place_is_moved_aside(
     path.parent.mkdir()
     _nonsense(path)
     archive = reopened()
-    before = archive.mended
+    before = archive.recreated
     await archive.open()
-    assert (before, archive.mended) == (False, True)
+    assert (before, archive.recreated) == (False, True)
     assert await archive.add_page(page(), owner=LOCAL)
     assert (await archive.statistics(viewer=OPERATOR)).pages == 1
     await archive.aclose()

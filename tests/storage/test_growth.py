@@ -60,7 +60,7 @@ async def test_numbering_is_one_operation_as_long_as_its_results() -> None:
 
 
 def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first(tmp_path: Path) -> None:
-    writing, reading = StoreFile(tmp_path / "store.db", patience=1).open()
+    writing, reading = StoreFile(tmp_path / "store.db", max_wait=1).open()
     statements: list[str] = []
     writing.set_trace_callback(statements.append)
     counts = []

@@ -111,7 +111,7 @@ async def test_one_warning_and_one_note_tell_of_an_outage(
     real.gone = False
     await asyncio.gather(store.count("c", 1), store.get("k"))
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
-    assert caplog.messages[0] == "The store is gone. Process memory stands in; other processes do not see it."
+    assert caplog.messages[0] == "The store is gone. Using process memory instead, which other processes do not see."
 
 
 async def test_the_pause_grows_while_the_store_stays_away(store: ResilientStore, real: Moody, now: list[float]) -> None:
@@ -215,7 +215,7 @@ async def test_a_dead_server_costs_no_more_than_the_bound(server: str, caplog: p
         port = listening.getsockname()[1]
         if server == "refuses":
             listening.close()
-        store = open_store(f"valkey://:hunter2@127.0.0.1:{port}/0", bound=0.25)
+        store = open_store(f"valkey://:hunter2@127.0.0.1:{port}/0", timeout=0.25)
         assert await store.count("c", 1, limit=1) == Count(True, 1)
         assert await store.count("c", 1, limit=1) == Count(False, 1)
         assert await store.get("k") is None

@@ -35,7 +35,7 @@ async def open_sqlite(path: Path) -> AsyncIterator[Open]:
     opened: list[SqliteStore] = []
 
     def make() -> SqliteStore:
-        opened.append(SqliteStore(path, patience=0.05))
+        opened.append(SqliteStore(path, max_wait=0.05))
         return opened[-1]
 
     yield make
@@ -264,12 +264,12 @@ async def test_a_locked_file_is_read_and_memory_counts_on(
 async def test_a_file_that_its_last_user_is_closing_is_waited_for(path: Path, open_sqlite: Open) -> None:
     await (first := open_sqlite()).count("c", 1)
     await first.aclose()
-    store = SqliteStore(path, patience=60)
+    store = SqliteStore(path, max_wait=60)
     with raw(path) as db:
         db.execute("pragma locking_mode = exclusive")  # as a close does while it writes the journal back
         db.execute("delete from counters where key = 'nothing'")
         task = asyncio.create_task(store.count("c", 1))
-        done, _ = await asyncio.wait({task}, timeout=0.2)  # longer than SQLite's own patience
+        done, _ = await asyncio.wait({task}, timeout=0.2)  # longer than SQLite's own busy timeout
         assert not done
     assert (await task).total == 2
     await store.aclose()

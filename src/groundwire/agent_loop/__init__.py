@@ -6,7 +6,7 @@ print(run.answer.text, run.sources)
 
 from __future__ import annotations
 
-from groundwire.agent_loop.ask import ChatModel, CitedAnswer, ask, find_model
+from groundwire.agent_loop.ask import ChatModel, CitedAnswer, ask
 from groundwire.agent_loop.citation_ledger import CitationLedger
 from groundwire.agent_loop.run import CallModel, run_tools
 from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent, Run, Spent, Stop
@@ -23,6 +23,5 @@ __all__ = [
     "Spent",
     "Stop",
     "ask",
-    "find_model",
     "run_tools",
 ]

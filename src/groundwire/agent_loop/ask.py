@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Final, cast
 
+from groundwire.agent_loop.citation_ledger import CitationLedger
 from groundwire.agent_loop.run import CallModel, run_tools
 from groundwire.agent_loop.types import LoopEvent
-from groundwire.citations.verify import CitedPage, Report, verify_answer
+from groundwire.citations.verify import CitedPage, Report, cited_numbers, verify_off_loop
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, GroundwireError, ProviderError
+from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, PermissionDenied, ProviderError
 from groundwire.models import Page, Source
-from groundwire.settings import Settings
+from groundwire.models.validators import check_text
 from groundwire.tools.definitions import CITING, UNTRUSTED
 from groundwire.transport import Response
 from groundwire.transport.clients import HttpClients
 from groundwire.web import Web
 
-__all__ = ["ChatModel", "CitedAnswer", "ask", "find_model"]
+__all__ = ["ChatModel", "CitedAnswer", "ask"]
 
-_MAKERS: Final[Mapping[str, tuple[str, str]]] = {
-    "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
-    "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-    "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
-}
+_MAKERS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+        "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
+    }
+)
 _SYSTEM: Final = (
-    "CitedAnswer the question in a few sentences, from pages that you found with web_search and read with open_page. "
+    "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
     f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
 )
 _OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API wants a number
@@ -58,9 +61,9 @@ class CitedAnswer:
     model: str
     """The model that wrote it; empty where passages were quoted."""
     searches: int
-    """The searches that were made."""
+    """The searches that the session made meanwhile."""
     cost_usd: float
-    """What searching and reading cost, in US dollars; the model's own price is not in it."""
+    """What they and reading cost, in US dollars; the model's own price is not in it."""
     warnings: tuple[str, ...] = ()
     """What the reader should know."""
 
@@ -132,28 +135,31 @@ def _json(reply: Response, base: str) -> Any:
     raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {why}", status=reply.status, fix=fix)
 
 
-async def find_model(settings: Settings, clients: HttpClients, deadline: Deadline) -> ChatModel | None:
-    """Return the model of the settings, else one that a server on this machine offers, else None.
+async def _find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | None:
+    """Return the model with this name or of the settings, else one that a server on this machine offers, else None.
 
     Raises:
-        ConfigurationError: a model is named, and it has neither an address nor a key.
+        ConfigurationError: a model is named, and it has neither an address nor a key, or the address is none.
     """
-    chosen = settings.answer
-    if chosen.model:
+    chosen, clients = web.settings.answer, web.clients
+    wanted = str(name or chosen.model)
+    if wanted:
         base, variable = _MAKERS[chosen.api]
-        secret = settings.secret(variable)
+        secret = web.settings.secret(variable)
         if not chosen.base_url and secret is None:
             raise ConfigurationError(
-                f"answer.model is {chosen.model!r}, and there is no key for it. Set {variable}, or answer.base_url to "
+                f"answer.model is {wanted!r}, and there is no key for it. Set {variable}, or answer.base_url to "
                 "the address of another server."
             )
         key = secret.get_secret_value() if secret is not None else ""
         base = chosen.base_url or base
-        return ChatModel(clients, api=chosen.api, base_url=base, model=chosen.model, key=key, deadline=deadline)
+        try:
+            return ChatModel(clients, api=chosen.api, base_url=base, model=wanted, key=key, deadline=deadline)
+        except InvalidRequest as error:
+            raise ConfigurationError(f"answer.base_url = {base!r}: {error.problem}. {error.fix}") from error
     for base in (chosen.base_url,) if chosen.base_url else chosen.local_servers:
-        name = await _first_model(clients, base)
-        if name:
-            return ChatModel(clients, api="openai_chat", base_url=base, model=name, deadline=deadline)
+        if listed := await _first_model(clients, base):
+            return ChatModel(clients, api="openai_chat", base_url=base, model=listed, deadline=deadline)
     return None
 
 
@@ -173,56 +179,83 @@ async def ask(
     question: str,
     *,
     web: Web,
-    model: ChatModel | None = None,
+    model: ChatModel | str | None = None,
+    quote: bool = False,
     on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
 ) -> CitedAnswer:
-    """CitedAnswer a question from the web, with citations that are checked.
+    """Answer a question from the web, with citations that are checked.
 
     Args:
         question: The question.
         web: What searches and reads, and whose session pays; it stays the caller's to close.
-        model: What writes the answer; without one the passages that answer best are quoted.
-        on_event: Is told of every call of a tool that the model makes.
+        model: What writes the answer, or its name, with which the setting `answer.model` is replaced. Without one it is
+            that of the settings, else one that a server on this machine offers.
+        quote: Whether to ask no model: the passages that answer best are quoted, as where no model is found.
+        on_event: Called with every tool call that the model makes.
         timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
 
     Raises:
-        InvalidRequest: the question is empty or too long. AllProvidersFailed: nobody could search.
-        ProviderError: the model cannot be reached, or refuses. Closed.
+        InvalidRequest: the question is empty or too long. AllProvidersFailed: no provider could search.
+        ConfigurationError: there is no key for the model. ProviderError: it cannot be reached, or refuses.
+        PermissionDenied: nothing may be kept, so that nothing can be checked. DeadlineExceeded, Closed.
     """
-    session = web.session()
-    if model is None:
-        return await _extract(question, session)
-    call: CallModel = model
-    run = await run_tools(
-        model.request(question),
-        call,
-        web=session,
-        api=model.api,
-        mode="local",
-        timeout=web.settings.answer.timeout if timeout is None else timeout,
-        on_event=on_event,
-    )
-    shown = {page.url: page for page in await session.sources()}
-    pages = [
-        CitedPage(
-            number=source.citation_id,
-            url=source.url,
-            title=source.title,
-            content=shown[source.url].content if source.url in shown else None,
-            snippet=shown[source.url].snippet if source.url in shown else "",
+    words = check_text(question)
+    if not web.keeps:
+        raise PermissionDenied("An answer is checked against what its session was shown, and here nothing is kept.")
+    deadline = Deadline.after(web.settings.answer.timeout if timeout is None else timeout)
+    before = await web.usage()
+    writer = model if isinstance(model, ChatModel) else None
+    if writer is None and not quote:
+        writer = await _find_model(web, deadline, model)
+    if writer is None:
+        text, warnings = await _extract(words, web, deadline)
+        pages = await web.sources()
+    else:
+        ledger = CitationLedger()
+        for page in await web.sources(content=False):  # a page that the session knows keeps its number
+            ledger.number(page.url, page.title)
+        run = await run_tools(
+            writer.request(words),
+            cast("CallModel", writer),
+            web=web,
+            api=writer.api,
+            mode="local",
+            timeout=deadline.remaining(),
+            ledger=ledger,
+            on_event=on_event,
         )
-        for source in run.sources
-    ]
-    warnings = () if run.stop == "answered" else (run.reason,)
-    return await _checked(question, run.answer.text, pages, session, model=model.model, warnings=warnings)
+        text, warnings = run.answer.text, () if run.stop == "answered" else (run.reason,)
+        shown = {page.url: page for page in await web.sources()}
+        pages = tuple(
+            replace(shown[source.url], number=source.citation_id, title=source.title)
+            if source.url in shown
+            else CitedPage(number=source.citation_id, url=source.url, title=source.title)
+            for source in run.sources
+        )
+    cited = cited_numbers(text)
+    used = tuple(page for page in pages if page.number in cited)
+    after = await web.usage()
+    return CitedAnswer(
+        question=words,
+        text=text,
+        sources=tuple(Source(citation_id=page.number, title=page.title, url=page.url) for page in used),
+        report=await verify_off_loop(web.workers, text, used),
+        model="" if writer is None else writer.model,
+        searches=int(after["searches"] - before["searches"]),
+        cost_usd=after["cost_usd"] - before["cost_usd"],
+        warnings=warnings,
+    )
 
 
-async def _extract(question: str, session: Web) -> CitedAnswer:
-    """Quote the passages that answer a question best."""
-    found = await session.search(question)
+async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...]]:
+    """Return the passages that answer a question best, and what the search warned of."""
+    found = await web.search(question, timeout=deadline.remaining())
     urls = [row.url for row in found.results[:_PAGES]]
-    read = await session.open_pages(urls, query=question, max_tokens=_TOKENS * len(urls)) if urls else ()
+    read: tuple[Page, ...] = ()
+    if urls:
+        room, left = _TOKENS * len(urls), deadline.remaining()
+        read = await web.open_pages(urls, query=question, max_tokens=room, timeout=left) if left > 0 else ()
     passages = sorted(
         (
             (excerpt.score, page, text)
@@ -237,16 +270,15 @@ async def _extract(question: str, session: Web) -> CitedAnswer:
         best.setdefault(page.url, (page, text))
     lines = [f"{text} [{page.citation_id}]" for page, text in list(best.values())[:_QUOTES]]
     if not lines:
-        lines = [f"{row.snippet} [{row.citation_id}]" for row in found.results[:_QUOTES] if row.snippet]
-    text = "\n\n".join(lines) or "Nothing was found that answers this."
-    return await _checked(question, text, await session.sources(), session, model="", warnings=found.warnings)
+        lines = [f"{_plain(row.snippet)} [{row.citation_id}]" for row in found.results[:_QUOTES] if row.snippet]
+    return "\n\n".join(lines) or "Nothing was found that answers this.", found.warnings
 
 
 def _quote(text: str, question: str) -> str:
     """Return the sentence of a passage that has most of a question's words, as plain text; nothing if it has none."""
     wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2}
     sentences = [
-        " ".join(_PLAIN.sub(r"\1", sentence).split())
+        _plain(sentence)
         for block in text.split("\n\n")
         if not block.lstrip().startswith(_NO_PROSE)
         for sentence in _SENTENCE_END.split(block)
@@ -255,21 +287,6 @@ def _quote(text: str, question: str) -> str:
     return max(whole, key=lambda one: len(wanted & set(_WORD.findall(one.casefold()))), default="")
 
 
-async def _checked(
-    question: str, text: str, pages: Sequence[CitedPage], session: Web, *, model: str, warnings: tuple[str, ...]
-) -> CitedAnswer:
-    report = await asyncio.to_thread(verify_answer, text, pages)
-    cited = {number for finding in report.findings for number in finding.sources}
-    used = await session.usage()
-    return CitedAnswer(
-        question=question,
-        text=text,
-        sources=tuple(
-            Source(citation_id=page.number, title=page.title, url=page.url) for page in pages if page.number in cited
-        ),
-        report=report,
-        model=model,
-        searches=int(used.get("searches", 0)),
-        cost_usd=used.get("cost_usd", 0.0),
-        warnings=warnings,
-    )
+def _plain(markdown: str) -> str:
+    """Return Markdown as one line of plain text, without marks of its own."""
+    return " ".join(_PLAIN.sub(r"\1", markdown).split())

@@ -47,7 +47,7 @@ def planned(
 ) -> Plan:
     """Return the plan for a request with a search in it.
 
-    Where the session's searches are limited, `auto` does not choose a hosted search that nobody can bound.
+    Where the session's searches are limited, `auto` chooses no hosted search that cannot be limited.
     """
 
     def made(asked: Needs) -> Plan:
@@ -110,7 +110,7 @@ async def run_tools(
         hosted_price_usd: What one of them costs at most, for the session's money.
         timeout: Seconds for the whole run; None is no limit.
         ledger: The numbering of sources to go on with; by default a new one.
-        on_event: Is told of every call of our tools.
+        on_event: Called with every call of our tools.
 
     Returns:
         The answer, the whole conversation, the sources, and why it ended.
@@ -147,7 +147,7 @@ async def run_tools(
         ledger=CitationLedger() if ledger is None else ledger,
         tell=on_event or (lambda _: None),
     )
-    loop.prepared()  # a request that is wrong is told before anything is asked
+    loop.prepared()  # a wrong request raises before anything is asked
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
@@ -237,23 +237,23 @@ class _Loop:
         """Ask a model that searches by itself within what is left; None when a turn cannot go on without any."""
         limit = self.plan.needs.max_uses
         left = self.most if limit is None else min(self.most, limit - total(self.paused).searches)
-        hold = await self.web.reserve_searches(left, price_usd=self.price_usd) if left > 0 else Reservation(0)
+        reservation = await self.web.reserve_searches(left, price_usd=self.price_usd) if left > 0 else Reservation(0)
         body = {**self.body, self.plan.api.body: request[self.plan.api.body]}
-        if not hold.searches:
+        if not reservation.searches:
             return None if self.paused else await self._ask(without_search(body, self.plan.api))
         hosted = self.plan.hosted
         if (self.web.budget is not None or limit is not None) and hosted is not None and hosted.max_uses != "no":
-            bounded = replace(self.plan, needs=replace(self.plan.needs, max_uses=hold.searches))
+            bounded = replace(self.plan, needs=replace(self.plan.needs, max_uses=reservation.searches))
             request = prepare(body, bounded)
         made = 0
         try:
             answer = await self._ask(request)
             made = answer.usage.searches
         except asyncio.CancelledError:
-            made = hold.searches  # the API may have made them, and will bill them
+            made = reservation.searches  # the API may have made them, and will bill them
             raise
         finally:
-            await asyncio.shield(self.web.settle_searches(hold, made))
+            await asyncio.shield(self.web.settle_searches(reservation, made))
         self.hosted += made
         return answer
 
@@ -273,7 +273,7 @@ class _Loop:
                 kept.append(call)
                 room -= call.name != "open_page"
         results = dict(zip(map(id, kept), await make_calls(kept, self.tools, self.tell), strict=True))
-        over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}). Use what was found.", limit=limit or 0, spent=limit or 0)
+        over = BudgetExceeded(f"{_LIMIT} ({limit}/{limit}).", limit=limit or 0, spent=limit or 0)
         made = [results.get(id(call)) or refused(call.name, {}, over) for call in calls]
         given = [
             Result(call, self.ledger.take(result), result.status == "error")

@@ -28,7 +28,7 @@ async def make_calls(
     Args:
         calls: Calls of these tools.
         tools: The tools by their names.
-        tell: Is told of each.
+        tell: Called with each call.
     """
     room = asyncio.Semaphore(_AT_ONCE)
 

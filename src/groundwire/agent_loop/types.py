@@ -46,7 +46,7 @@ class Spent:
     rounds: int = 0
     """Calls of the model."""
     searches: int = 0
-    """Searches of ours."""
+    """Local searches."""
     hosted_searches: int = 0
     """Searches that the model's API made."""
     pages: int = 0

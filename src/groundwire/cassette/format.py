@@ -51,7 +51,7 @@ class RecordedFailure:
     """Why there was no answer, or no whole one."""
 
     kind: str
-    """A word that whoever recorded it understands, such as `timeout` or `network`."""
+    """A word of the code that recorded it, such as `timeout` or `network`."""
     detail: str = ""
     """What happened, in a few words."""
 
@@ -145,7 +145,7 @@ def _body(packed: Mapping[str, Any]) -> bytes:
 
 
 def to_line(exchange: Exchange, number: int) -> dict[str, Any]:
-    """Return an exchange as the object that stands in its line.
+    """Return an exchange as the JSON object of its line.
 
     Args:
         exchange: The exchange, without secrets.
@@ -160,7 +160,7 @@ def to_line(exchange: Exchange, number: int) -> dict[str, Any]:
 
 
 def from_line(line: object) -> Exchange:
-    """Return the exchange that stands in a line.
+    """Return the exchange that a line holds.
 
     Raises:
         ValueError: none does.
@@ -239,7 +239,7 @@ class CassetteFile:
     def _count(self, file: BinaryIO) -> None:
         """Count the lines that other processes and we have added since the last time."""
         size = _at_end(file)
-        if size < self._known:  # somebody began it anew
+        if size < self._known:  # another process replaced it
             self._known = self._lines = 0
         file.seek(self._known)
         while piece := file.read(_STEP):

@@ -1,4 +1,4 @@
-"""The cassette as everybody holds it.
+"""The public cassette object.
 
 Which cassette a `Web` gets: the one it is given, or for programs that know of none, the environment's.
 """
@@ -23,7 +23,7 @@ __all__ = ["RECORD_VARIABLE", "REPLAY_VARIABLE", "Cassette", "cassette_from_envi
 _logger = logging.getLogger(__name__)
 
 _SHOWN = 300  # characters of an address in a message
-_SOMEWHERE = "1.1.1.1"  # a public address, so that the guard lets it pass; nobody connects in replay
+_SOMEWHERE = "1.1.1.1"  # a public address, so that the guard lets it pass; nothing connects in replay
 
 
 def _today() -> date:
@@ -54,7 +54,7 @@ class Cassette:
         """Return a cassette that records.
 
         Args:
-            path: The file; it is begun anew, its folder is made.
+            path: The file; an existing one is replaced, its folder is created.
             append: Whether the exchanges that the file has already stay.
 
         Raises:
@@ -136,7 +136,7 @@ class Cassette:
         failure: RecordedFailure | None = None,
         ms: int = 0,
     ) -> None:
-        """Write one exchange. A file that cannot be written is said in the log and stops nobody.
+        """Write one exchange. A file that cannot be written is logged and interrupts no call.
 
         Args:
             kind: The way on which it was asked.
@@ -200,7 +200,7 @@ class Cassette:
         asked = {name: self._masks.value(value, name) for name, value in request.items() if name != "headers"}
         if isinstance(headers := request.get("headers"), Mapping):
             shown = self._masks.request_headers(headers)
-            # Anew: a header may have shown what to take out of the address and the body.
+            # Again: a header may have shown what to take out of the address and the body.
             asked = {name: self._masks.value(value, name) for name, value in asked.items()}
             return asked | ({"headers": shown} if shown else {})
         return asked
@@ -259,7 +259,7 @@ def choose_cassette(
 
     Args:
         cassette: A cassette.
-        record: A file to be recorded into, begun anew.
+        record: A file to record into; an existing one is replaced.
         replay: A file to be replayed.
         environment: The variables, usually `os.environ`.
 

@@ -36,8 +36,8 @@ class Channel:
 
 _MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:@])")
 _TELEGRAM_SPECIAL: Final = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")  # core.telegram.org/bots/api#markdownv2-style
-_CONTROLS: Final = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
-_TERMINAL: Final = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+_CONTROLS: Final[Mapping[int, int]] = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
+_TERMINAL: Final[Mapping[int, int]] = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 _SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986 all but brackets and parentheses, which end links
 
 

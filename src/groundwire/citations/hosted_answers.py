@@ -20,8 +20,8 @@ class MarkedAnswer:
     """An answer with marks such as `[1]`."""
 
     text: str
-    """What the model says. A link or a mark of the API's own became one of ours; what else looked like a mark is
-    written with a backslash."""
+    """What the model says. Links and marks of the API are rewritten as our marks; other text that looks like a mark is
+    escaped with a backslash."""
     pages: tuple[CitedPage, ...]
     """What the numbers stand for: first what is cited, in the order of the answer, then what was only found."""
 
@@ -78,7 +78,7 @@ def _written(numbers: dict[int, None]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text in which nothing is a mark of ours."""
+    """Return text in which everything that looks like one of our marks is escaped."""
     return "".join(f"\\{piece.text}" if isinstance(piece, Mark) else piece for piece in find_marks(text))
 
 

@@ -1,4 +1,4 @@
-"""Images and links of an answer whose addresses nobody showed the session: they are written so that nothing loads them.
+"""Images and links of an answer whose URLs the session has not seen: they are rewritten so that nothing loads them.
 
 A page can talk a model into an image whose address carries what the model knows; whatever shows the answer would send
 it off without a click. Where code begins and ends is decided as CommonMark 0.31 does; where that takes text of other

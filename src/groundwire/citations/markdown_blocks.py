@@ -25,7 +25,7 @@ __all__ = ["FORMULA", "BlockSplitter", "Dialect", "render_block"]
 FORMULA: Final = re.compile(
     r"\$\$[^$`]{1,2000}\$\$|(?<![\\\w$])\$(?![\s$])[^$`\n]{1,500}(?<![\s\\])\$(?![\d$])|\\\([^\n]{1,500}?\\\)|\\\[[^$`]{1,2000}?\\\]"
 )
-"""A formula of TeX: what stands in it means nothing to Markdown, and a bracketed number in it is no mark."""
+"""A TeX formula: its content means nothing to Markdown, and a bracketed number in it is no mark."""
 
 _HELD: Final = re.compile("\ue000(\\d{1,6})\ue001")
 _OURS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})

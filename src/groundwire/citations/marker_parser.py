@@ -1,6 +1,6 @@
 """Citation marks in an answer, found while the answer is still being written.
 
-A mark is `[1]`, `[1, 3]`, `[1-3]` or the same in other brackets, `【1】` and `［1］`; what stands in code, in a link or
+A mark is `[1]`, `[1, 3]`, `[1-3]` or the same in other brackets, `【1】` and `［1］`; one in code, in a link or
 behind a backslash is none. The rules of code and links are those of CommonMark 0.31 as far as they can be followed
 without waiting for text that has not come yet.
 """
@@ -8,12 +8,13 @@ without waiting for text that has not come yet.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 __all__ = ["Mark", "MarkScanner", "find_marks"]
 
-_PAIRS: Final = {"[": "]", "［": "］", "【": "】"}
+_PAIRS: Final[Mapping[str, str]] = {"[": "]", "［": "］", "【": "】"}
 _LONGEST: Final = 64  # characters; a list of a dozen sources
 _WIDEST: Final = 50  # sources that a range such as [1-50] may name
 _INNER: Final = frozenset(" \t\u00a0\u3000,;、，；-‐‑‒–—−")  # what may stand between the numbers
@@ -35,7 +36,7 @@ _Mode = Literal["text", "code", "info", "fence", "closing", "destination", "url"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One mark, as it stands in the answer."""
+    """One mark, as written in the answer."""
 
     text: str
     """The mark with its brackets."""
@@ -91,7 +92,7 @@ class MarkScanner:
         if self._mark is not None:
             self._found(self._mark)
         elif self._held:
-            self._pass_by()
+            self._emit_held()
         if self._run:
             self._end_run()
         return self._taken()
@@ -117,8 +118,8 @@ class MarkScanner:
         self._held, self._mark = "", None
         self._note(mark.text)
 
-    def _pass_by(self) -> None:
-        """Let go of what was held: it is plain text."""
+    def _emit_held(self) -> None:
+        """Emit the held text as plain text."""
         self._plain.append(self._held)
         self._note(self._held)
         self._held, self._mark = "", None
@@ -192,10 +193,10 @@ class MarkScanner:
         """Look at the character after what is held; return whether it belongs to it, too."""
         if self._mark is not None:
             if character == "(":
-                self._pass_by()
+                self._emit_held()
                 self._closed = True
             elif character == ":" and _BEFORE_FENCE.fullmatch(self._line):
-                self._pass_by()
+                self._emit_held()
             else:
                 self._found(self._mark)
             return False
@@ -203,7 +204,7 @@ class MarkScanner:
             mark = _parse(self._held + character)
             self._held += character
             if mark is None:
-                self._pass_by()
+                self._emit_held()
                 self._closed = character == "]"
             elif character == "]":
                 self._mark = mark
@@ -214,7 +215,7 @@ class MarkScanner:
             self._held += character
             return True
         opens = self._held[0] == "[" and character != ")"
-        self._pass_by()
+        self._emit_held()
         self._depth += opens
         return False
 

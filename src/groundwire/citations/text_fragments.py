@@ -19,7 +19,7 @@ __all__ = ["finding_links", "fragment_link", "source_links"]
 
 _LONG: Final = 12  # words from which on only the first and the last are given
 _ENDS: Final = 4  # words of a start and of an end
-_BESIDE: Final = 3  # words before and after, where the text stands on the page more than once
+_BESIDE: Final = 3  # words before and after, where the text is on the page more than once
 _SAFE: Final = "!$'()*+./:;=?@_~"  # not what a fragment directive is made of: & - and ,
 _ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 

@@ -14,8 +14,9 @@ from types import MappingProxyType
 import click
 
 from groundwire._version import __version__
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import log_to_stderr
+from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.terminal_text import log_to_stderr, say_error
+from groundwire.errors import GroundwireError
 
 __all__ = ["group", "main"]
 
@@ -76,6 +77,9 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit):
             raise
+        except GroundwireError as error:
+            say_error(str(error))
+            sys.exit(exit_code(error))
         except (KeyboardInterrupt, click.Abort):
             click.echo("Interrupted.", err=True)
             sys.exit(ExitCode.INTERRUPTED)
@@ -84,14 +88,11 @@ class _Group(click.Group):
             sys.exit(ExitCode.BROKEN_PIPE)
         except OSError as error:
             _forget_stdout()
-            click.echo(f"Error: {error.strerror or error}.", err=True)
+            say_error(f"{error.strerror or error}.")
             sys.exit(ExitCode.FAILED)
         except Exception as error:
             _logger.exception("The command failed")
-            click.echo(
-                f"Error: Groundwire itself failed ({type(error).__name__}). Run it as groundwire -v ... to see where.",
-                err=True,
-            )
+            say_error(f"Groundwire itself failed ({type(error).__name__}). Run it as groundwire -v ... to see where.")
             sys.exit(ExitCode.FAILED)
 
 
@@ -100,12 +101,12 @@ class _Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
-@click.option("-v", "--verbose", count=True, help="Say on standard error what is done; -vv says everything.")
+@click.option("-v", "--verbose", count=True, help="Log to standard error; -vv logs debug messages, too.")
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
     default="text",
-    help="With -v: how a record of the log is written; json is one object a line.",
+    help="With -v: the format of the log; json writes one object per line.",
 )
 @click.version_option(__version__, prog_name="groundwire")
 @click.pass_context
@@ -140,7 +141,7 @@ def _leave(code: int) -> None:
 
 
 def _forget_stdout() -> None:
-    """Let what is still to be written to standard output go nowhere: nobody takes it."""
+    """Discard what is still to be written to standard output, which no one reads any more."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -16,10 +16,10 @@ from typing import IO, Any, NoReturn, TypeVar, get_args
 
 import click
 
-from groundwire.cli.call_runner import each, say_error, storable, warn
+from groundwire.cli.call_runner import each, storable
 from groundwire.cli.completion import one_of
 from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, day, escaped, wrap
+from groundwire.cli.terminal_text import clean, day, escaped, say_error, warn, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
@@ -36,7 +36,7 @@ _INDENT = " " * 4
 _OFF = "The archive is switched off: set archive.enabled = true."
 _EXIT_CODES = """\b
 Exit codes:
-  0  something was found or done
+  0  entries were found, or the command succeeded
   1  nothing was found
   2  wrong use: an argument or a setting
   3  the archive or a file cannot be used"""
@@ -72,26 +72,34 @@ class _Command(click.Command):
 
 @click.group()
 def archive() -> None:
-    """Look into the archive of pages read and results seen; it needs no network."""
+    """Search and manage the offline archive of pages and search results."""
 
 
-@archive.command(cls=_Command, short_help="Search in what was read and seen.", epilog=_EXIT_CODES)
+@archive.command(cls=_Command, short_help="Search archived pages and results.", epilog=_EXIT_CODES)
 @click.argument("query", nargs=-1, required=True)
-@click.option("-n", "--limit", type=int, default=10, show_default=True, metavar="N", help=f"Most, 1 to {MAX_LIMIT}.")
+@click.option(
+    "-n",
+    "--limit",
+    type=int,
+    default=10,
+    show_default=True,
+    metavar="N",
+    help=f"Maximum results, 1 to {MAX_LIMIT}.",
+)
 @click.option(
     "-t",
     "--time-range",
     metavar=f"[{'|'.join(get_args(TimeRange))}]",
     shell_complete=one_of(get_args(TimeRange)),
     default="all",
-    help="How recent: a day, a week, a month, a year, or any age.",
+    help="Maximum age: a day, a week, a month, a year, or any age.",
 )
-@click.option("--after", metavar="DAY", help="Published, or else seen, on this day or later, such as 2026-01-31.")
-@click.option("--before", metavar="DAY", help="Published, or else seen, on this day or earlier.")
+@click.option("--after", metavar="DAY", help="Published (or else seen) on or after this day, such as 2026-01-31.")
+@click.option("--before", metavar="DAY", help="Published (or else seen) on or before this day.")
 @click.option(
     "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its sub-domains; repeatable."
 )
-@click.option("-x", "--block-domain", "blocked", multiple=True, metavar="NAME", help="Never this domain; repeatable.")
+@click.option("-x", "--block-domain", "blocked", multiple=True, metavar="NAME", help="Exclude this domain; repeatable.")
 @_JSON
 def search(
     query: tuple[str, ...],
@@ -103,7 +111,7 @@ def search(
     blocked: tuple[str, ...],
     as_json: bool,
 ) -> None:
-    """Search for QUERY in pages that were read and results that were seen."""
+    """Search archived pages and results for QUERY."""
     asked = Query(
         text=storable(" ".join(query)),
         limit=limit,
@@ -123,12 +131,12 @@ def search(
     sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
 
 
-@archive.command("list", cls=_Command, short_help="List what is kept, newest first.", epilog=_EXIT_CODES)
-@click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Most entries.")
-@click.option("--offset", type=click.IntRange(0, 2**31), default=0, help="Pass over so many of the newest.")
+@archive.command("list", cls=_Command, short_help="List archived pages and results, newest first.", epilog=_EXIT_CODES)
+@click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Maximum entries.")
+@click.option("--offset", type=click.IntRange(0, 2**31), default=0, help="Skip the N newest entries.")
 @_JSON
 def list_(limit: int, offset: int, as_json: bool) -> None:
-    """List pages that were read and results that were seen, newest first."""
+    """List archived pages and results, newest first."""
 
     async def look(kept: Archive) -> tuple[Sequence[ArchiveHit], Statistics]:
         return await kept.list(limit, offset, viewer=OPERATOR), await kept.statistics(viewer=OPERATOR)
@@ -159,17 +167,17 @@ def list_(limit: int, offset: int, as_json: bool) -> None:
     sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
 
 
-@archive.command(cls=_Command, short_help="Forget pages and results for good.", epilog=_EXIT_CODES)
+@archive.command(cls=_Command, short_help="Delete pages and results.", epilog=_EXIT_CODES)
 @click.argument("url", required=False)
 @click.option("-d", "--domain", metavar="NAME", help="This domain and its sub-domains.")
-@click.option("--before", type=_DAY, metavar="DAY", help="What was seen before this day, such as 2026-01-31 (UTC).")
-@click.option("--all", "everything", is_flag=True, help="All there is; it asks first.")
+@click.option("--before", type=_DAY, metavar="DAY", help="Entries seen before this day, such as 2026-01-31 (UTC).")
+@click.option("--all", "everything", is_flag=True, help="All entries; asks first.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @_JSON
 def forget(
     url: str | None, domain: str | None, before: datetime | None, everything: bool, yes: bool, as_json: bool
 ) -> None:
-    """Forget the address URL, or what one of the options says; give one of them."""
+    """Delete the entries of URL, or those that one option selects."""
     if sum((url is not None, domain is not None, before is not None, everything)) != 1:
         raise click.UsageError("Give one thing to forget: a URL, --domain, --before or --all.")
     if domain is not None:
@@ -186,11 +194,11 @@ def forget(
     sys.exit(ExitCode.OK if gone else ExitCode.NOTHING)
 
 
-@archive.command(cls=_Command, short_help="Write everything into a file.", epilog=_EXIT_CODES)
+@archive.command(cls=_Command, short_help="Export all entries to a file.", epilog=_EXIT_CODES)
 @click.argument("file", type=click.Path(dir_okay=False, allow_dash=True))
 @_JSON
 def export(file: str, as_json: bool) -> None:
-    """Write every entry into FILE as a line of JSON; - is standard output.
+    """Export all entries to FILE as lines of JSON; - is standard output.
 
     The file appears when it is whole.
     """
@@ -210,11 +218,11 @@ def export(file: str, as_json: bool) -> None:
     sys.exit(ExitCode.OK if count else ExitCode.NOTHING)
 
 
-@archive.command("import", cls=_Command, short_help="Take in a file that was exported.", epilog=_EXIT_CODES)
+@archive.command("import", cls=_Command, short_help="Import an exported file.", epilog=_EXIT_CODES)
 @click.argument("file", type=click.File("rb"))
 @_JSON
 def import_(file: IO[bytes], as_json: bool) -> None:
-    """Take in the lines of FILE that `archive export` wrote; - is standard input.
+    """Import FILE as written by `archive export`; - is standard input.
 
     All of them are taken in, or none if one is wrong. Doing it again changes nothing.
     """
@@ -240,8 +248,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
         ConfigurationError: the settings are wrong, or switch it off. GroundwireError: what the work raised.
     """
     settings = load()
-    for warning in settings.warnings:
-        warn(warning)
+    warn(*settings.warnings)
     kept = open_archive(settings)
     if kept is None:
         raise ConfigurationError(_OFF)
@@ -250,7 +257,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
     async def whole() -> _T:
         try:
             await kept.open()
-            if kept.mended:  # what it held is not forgotten, not exported, not found: none of that has happened
+            if kept.recreated:  # what it held is not forgotten, not exported, not found: none of that has happened
                 raise StoreError(
                     f"The archive {kept.path} was damaged and moved aside: {kept.path}.corrupt-TIMESTAMP. "
                     "Look at that file, then try again: a new archive was begun."
@@ -314,15 +321,15 @@ def _size(file: IO[bytes]) -> int | None:
 
 
 def _agreed() -> bool:
-    """Ask whether everything is to be forgotten; where nobody can answer, nobody agrees.
+    """Ask whether to delete everything.
 
     Raises:
         InvalidRequest: there is no terminal to ask on.
     """
     try:
-        return click.confirm("Forget everything that was read and seen?", err=True)
+        return click.confirm("Delete all archived pages and results?", err=True)
     except click.Abort:
-        raise InvalidRequest("--all", "needs an answer, and there is nobody to ask", "Add --yes.") from None
+        raise InvalidRequest("--all", "needs a confirmation, and there is no terminal", "Add --yes.") from None
 
 
 def _print(found: Sequence[ArchiveHit]) -> None:

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from groundwire.cli.call_runner import run, say_error, storable, warn
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, escaped, wrap
-from groundwire.deadline import Deadline
-from groundwire.errors import GroundwireError
-from groundwire.transport.clients import HttpClients
+from groundwire.cli.call_runner import run, storable
+from groundwire.cli.exit_codes import ExitCode
+from groundwire.cli.terminal_text import clean, escaped, warn, wrap
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -29,41 +26,27 @@ Exit codes:
   0  answered, and every sentence with a citation is supported by its page
   1  answered, and at least one sentence is not
   2  wrong use: an argument or a setting
-  3  the web could not be searched, or the model not be asked"""
+  3  the web could not be searched, or the model did not answer"""
 
 
-@click.command(short_help="CitedAnswer a question from the web, with citations.", epilog=_EXIT_CODES)
+@click.command(short_help="Answer a question from the web, with citations.", epilog=_EXIT_CODES)
 @click.argument("question", nargs=-1, required=True)
 @click.option("--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
-@click.option("--base-url", metavar="URL", help="Its API's address. By default the setting answer.base_url.")
-@click.option("--quote", is_flag=True, help="Ask no model: quote the passages that answer best.")
-@click.option("--json", "as_json", is_flag=True, help="Print the answer, its sources and its check as JSON.")
+@click.option("--base-url", metavar="URL", help="Base URL of its API. By default the setting answer.base_url.")
+@click.option("--quote", is_flag=True, help="Quote the best passages instead of asking a model.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer, its sources and its verification as JSON.")
 def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quote: bool, as_json: bool) -> None:
-    """Search the web, read, and answer QUESTION with citations that are checked against the pages.
+    """Answer QUESTION from the web, with citations that are verified against the pages.
 
-    The model is that of the settings, or one that a local server (Ollama, LM Studio, llama.cpp, vLLM) offers. Without a
-    model the best passages are quoted.
+    The model is that of the settings, or one of a local server (Ollama, LM Studio, llama.cpp, vLLM). Without a model,
+    the best passages are quoted.
     """
     words = storable(" ".join(question))
 
     async def call(web: Web) -> CitedAnswer:
-        from groundwire.agent_loop import ask as answer
-        from groundwire.agent_loop import find_model
+        return await web.ask(words, quote=quote)
 
-        clients = HttpClients(web.settings, None, None)
-        try:
-            deadline = Deadline.after(web.settings.answer.timeout)
-            return await answer(
-                words, web=web, model=None if quote else await find_model(web.settings, clients, deadline)
-            )
-        finally:
-            await clients.aclose()
-
-    try:
-        said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
     if as_json:
         click.echo(escaped(json.dumps(_plain(said), ensure_ascii=False)))
     else:
@@ -89,8 +72,7 @@ def _print(said: CitedAnswer) -> None:
     for finding in said.report.findings:
         if finding.sources and finding.verdict != "supported":
             warn(f"not confirmed by what it cites ({finding.verdict.replace('_', ' ')}): {finding.text}")
-    for warning in said.warnings:
-        warn(warning)
+    warn(*said.warnings)
     by = said.model or "passages quoted; no model is set up"
     cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
     searches = f"{said.searches} search{'es' if said.searches != 1 else ''}"

@@ -1,4 +1,4 @@
-"""Running one call of a `Web` for a command, with progress, and saying things on standard error.
+"""Running one call of a `Web` for a command, with progress.
 
 What a person sees while waiting: a line on the terminal that says what is under way.
 
@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, escaped
+from groundwire.cli.terminal_text import clean, escaped, say_error, warn
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
 from groundwire.settings import load
@@ -32,9 +32,7 @@ __all__ = [
     "print_json",
     "progress",
     "run",
-    "say_error",
     "storable",
-    "warn",
     "without_waiting",
 ]
 
@@ -69,7 +67,7 @@ def progress(doing: str) -> Iterator[Observer]:
 
 
 def _ignore(event: Event) -> None:
-    """Nobody is watching."""
+    """Ignore an event: no progress is shown."""
 
 
 _logger = logging.getLogger(__name__)
@@ -90,8 +88,7 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
         GroundwireError: what the call raised, or what is wrong with the settings.
     """
     settings = load({key: value for key, value in arguments.items() if value is not None})
-    for warning in settings.warnings:
-        warn(warning)
+    warn(*settings.warnings)
 
     async def whole() -> _T:
         with progress(doing) as shown:
@@ -102,8 +99,7 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
 
             async with Web(settings, attempt_listener=observe) as web:
                 if "search.providers" in arguments:
-                    for reason in web.skipped:
-                        warn(reason)
+                    warn(*web.skipped)
                 result = await call(web)
                 await web.aclose(grace_seconds=_GRACE_SECONDS)
                 return result
@@ -131,16 +127,6 @@ def _log(event: Event) -> None:
         _logger.info("Asking %s", event.provider)
     else:
         _logger.info("%s", event.attempt.describe())
-
-
-def say_error(text: str) -> None:
-    """Say on standard error what went wrong."""
-    click.echo(click.style("Error: ", fg="red", bold=True) + clean(text), err=True)
-
-
-def warn(text: str) -> None:
-    """Say on standard error what a person should know."""
-    click.echo(click.style("Note: ", fg="yellow") + clean(text), err=True)
 
 
 Failed = Callable[[str, GroundwireError], ToolResult]

@@ -29,11 +29,11 @@ class _Zsh(ZshComplete):
 
 
 SHELLS = MappingProxyType({"bash": BashComplete, "fish": FishComplete, "zsh": _Zsh})
-"""The shells that a script can be had for, and who writes it."""
+"""The supported shells, and the class that writes the script of each."""
 
 _VARIABLE = "_GROUNDWIRE_COMPLETE"  # click's own rule: the program's name in capitals between _ and _COMPLETE
 _PLACES = """\b
-Where the script belongs:
+Where to save the script:
   bash  ~/.local/share/bash-completion/completions/groundwire
   fish  ~/.config/fish/completions/groundwire.fish
   zsh   _groundwire in a folder of $fpath, before compinit is called"""
@@ -43,10 +43,10 @@ Where the script belongs:
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script with which SHELL completes commands, options and their values.
+    """Print a script that completes commands, options and their values in SHELL.
 
-    Write it where the shell looks for such scripts; shells that are started after that complete. It asks groundwire
-    itself, so it need not be written anew after an update. Bash must be 4.4 or newer.
+    Save it where the shell looks for completion scripts, then start a new shell. The script calls groundwire
+    itself, so an update does not change the script. Bash must be 4.4 or newer.
     """
     click.echo(SHELLS[shell](ctx.find_root().command, {}, "groundwire", _VARIABLE).source())
 

@@ -14,13 +14,13 @@ from typing import Any
 
 import click
 
-from groundwire.cli.call_runner import say_error, warn
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import cells, clean, escaped
+from groundwire.cli.terminal_text import cells, clean, escaped, say_error, warn
 from groundwire.errors import ConfigurationError
+from groundwire.models.validators import did_you_mean
+from groundwire.providers.registry import provider_class
 from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable
 from groundwire.settings.atomic_write import read
-from groundwire.settings.error_messages import did_you_mean
 from groundwire.settings.schema import known_keys
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
 from groundwire.settings.store_url import parse_store_url
@@ -32,7 +32,7 @@ __all__ = ["config"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  the settings can be used
+  0  the settings are valid
   2  a setting is wrong, or no provider can be used"""
 _WIDEST = 44  # columns of a value; what is longer pushes its origin to the right
 
@@ -45,17 +45,13 @@ def config() -> None:
 @config.command(short_help="Print every setting, its value and its origin.", epilog=_EXIT_CODES)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list of {key, value, origin}.")
 def show(as_json: bool) -> None:
-    """Print what is in force and where each value came from; secrets are masked.
+    """Print every setting with its value and its origin; secrets are masked.
 
     Every setting can be written into a file, as `limit = 3` under `[search]`, or into the environment, as
     GROUNDWIRE_SEARCH_LIMIT=3. Arguments of a command win over the environment, that over a .env file, that over the
     project's groundwire.toml (this folder or one above), that over the user's.
     """
-    try:
-        settings = load()
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
+    settings = load()
     rows = [*(row for row in settings.rows() if not row.key.startswith("providers.")), *provider_rows(settings)]
     rows.sort(key=lambda row: row.key.startswith("keys."))
     if as_json:
@@ -63,20 +59,15 @@ def show(as_json: bool) -> None:
     else:
         _print_rows(rows)
         _print_keys(settings)
-    for warning in settings.warnings:
-        warn(warning)
-    try:
-        skipped = asyncio.run(_skipped(settings))
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
+    warn(*settings.warnings)
+    skipped = asyncio.run(_skipped(settings))
     if not as_json:
         _print_providers(settings, skipped)
 
 
-@config.command(short_help="Print where the settings, keys, cache and archive are.")
+@config.command(short_help="Print the paths of settings, keys, cache and archive.")
 def path() -> None:
-    """Print the files in use; one that does not exist yet is marked."""
+    """Print the paths of the files in use; those that do not exist yet are marked."""
     settings = load()
     store = parse_store_url(settings.storage.url)
     files = {
@@ -91,28 +82,28 @@ def path() -> None:
         click.echo(f"{name:<14} {clean(str(file))}" + click.style("  (does not exist)" if missing else "", dim=True))
 
 
-@config.command("set", short_help="Change a setting in your settings file.")
+@config.command("set", short_help="Change a setting in the settings file.")
 @click.argument("key")
 @click.argument("value")
-@click.option("--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your own file.")
+@click.option("--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your user settings.")
 def set_(key: str, value: str, project: bool) -> None:
-    """Set KEY, such as search.limit, to VALUE; lists are written with commas. Comments in the file stay."""
+    """Set KEY, such as search.limit, to VALUE; separate list items by commas. Comments in the file are preserved."""
     from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 
     if key.endswith("_API_KEY") or key.startswith("keys."):
         say_error("API keys do not belong in a settings file. Run groundwire setup, or set an environment variable.")
         sys.exit(ExitCode.WRONG_USE)
     file = working_folder() / FILE_NAME if project else user_file()
-    try:
-        before = read(file)
-        plan = SetupPlan(file, before, with_values(before, {key: _toml(value)}))
-        if "." not in key:
-            raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")
-        would_load(plan)
-        commit(plan, datetime.now(UTC))
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
+    before = read(file)
+    given = _toml(value)
+    plan = SetupPlan(file, before, with_values(before, {key: given}))
+    if "." not in key:
+        raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")
+    would_load(plan)
+    if key in {"search.providers", "read.providers"}:
+        for name in given if isinstance(given, list) else (str(given),):
+            provider_class(name)
+    commit(plan, datetime.now(UTC))
     click.echo(clean(f"{key} = {value}  ({file})"))
 
 

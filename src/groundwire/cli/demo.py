@@ -1,6 +1,6 @@
 """`groundwire demo`: the whole path on a miniature web, without network or key.
 
-`groundwire demo --serve`: a miniature web to practise on, until it is stopped.
+`groundwire demo --serve`: a miniature web to practice on, until it is stopped.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from types import FrameType
 
 import click
 
-from groundwire.cli.call_runner import say_error
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import wrap
+from groundwire.cli.terminal_text import say_error, wrap
 from groundwire.models import Attempt, AttemptFinished, Event
 from groundwire.settings import Settings
 from groundwire.settings.sources import DEMO_LINE
@@ -31,7 +30,7 @@ from groundwire.testing.world import World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, length_note, web_tools
 from groundwire.web import Web
 
-__all__ = ["demo", "practise"]
+__all__ = ["demo", "practice"]
 
 _QUESTION = "reciprocal rank fusion"
 _FIRST, _SECOND = "searxng:first", "searxng:second"
@@ -39,18 +38,18 @@ _EXCERPT = 900  # characters of the page that are shown
 _PROSE = 80  # characters; what is shorter is a caption or a label
 
 
-@click.command(short_help="See the whole path work, without network or key.")
-@click.option("--serve", is_flag=True, help="Keep the miniature web running, for commands of your own.")
+@click.command(short_help="Search and read a miniature web, without network or keys.")
+@click.option("--serve", is_flag=True, help="Keep the miniature web running, to try other commands.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_000),
     default=8800,
     show_default=True,
     metavar="N",
-    help="With --serve: the first of the ports it listens on; 0 takes any free ones.",
+    help="With --serve: the first port to listen on; 0 picks free ones.",
 )
 def demo(serve: bool, port: int) -> None:
-    """Search, open and cite on a miniature web inside this machine: no network, no key.
+    """Search, open and cite pages of a miniature web on this machine: no network, no keys.
 
     Only the outside world is small. Everything else is the code that a real search runs through.
 
@@ -58,9 +57,9 @@ def demo(serve: bool, port: int) -> None:
     folder to it.
     """
     if serve:
-        from groundwire.cli.demo import practise
+        from groundwire.cli.demo import practice
 
-        practise(port)
+        practice(port)
         return
     from groundwire.testing.world import World  # here, because no other command needs a web server
 
@@ -145,7 +144,7 @@ def _failed(reason: str) -> bool:
     return False
 
 
-def practise(port: int) -> None:
+def practice(port: int) -> None:
     """Serve the miniature web and a stand-in for a model until Control-C or SIGTERM.
 
     Args:

@@ -6,49 +6,50 @@ import asyncio
 import json
 import sys
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from typing import Final
 
 import click
 
-from groundwire.cli.call_runner import say_error, without_waiting
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import without_waiting
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, escaped
 from groundwire.doctor import CHECKS, CheckResult, DoctorFinding, DoctorReport, Machine, examine
-from groundwire.errors import GroundwireError
 
 __all__ = ["doctor"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  no problem was found; there may be notes
-  1  there is a problem
+  0  no problems; there may be notes
+  1  at least one problem
   2  wrong use"""
 _WIDTH = 80
 _TITLES = max(len(check.title) for check in CHECKS) + 2
-_MARKS = {"ok": ("ok", "green"), "problem": ("PROBLEM", "red"), "note": ("note", "yellow"), "skipped": ("-", "white")}
+_MARKS: Final[Mapping[str, tuple[str, str]]] = {
+    "ok": ("ok", "green"),
+    "problem": ("PROBLEM", "red"),
+    "note": ("note", "yellow"),
+    "skipped": ("-", "white"),
+}
 
 
 @click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)
-@click.option("--offline", is_flag=True, help="Ask nobody outside.")
+@click.option("--offline", is_flag=True, help="Make no network requests.")
 @click.option(
     "--timeout", type=click.FloatRange(1, 600), default=30.0, show_default=True, help="Seconds for all checks together."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:
-    """Check everything: what is wrong, why, and the exact fix.
+    """Check this installation, and print what is wrong, why, and how to fix it.
 
     Each provider in use is asked once, as a search would ask it; that costs what one call costs. Nothing is changed.
     Every fault has a name that stays, such as key-wrong.
     """
-    try:
-        machine = Machine.here()
-        with _telling(quiet=as_json) as tell:
-            report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    machine = Machine.here()
+    with _progress(quiet=as_json) as tell:
+        report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, done=tell)))
     if as_json:
         click.echo(escaped(json.dumps(_as_dict(report), indent=1)))
     else:
@@ -57,7 +58,7 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
 
 
 @contextmanager
-def _telling(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
+def _progress(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
     """Print each check as it is finished, with a line below that says what is still under way."""
     if quiet:
         yield lambda result: None

@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
     """Control-C; 128 + SIGINT, as shells have it."""
     BROKEN_PIPE = 141
-    """Nobody reads the output any more; 128 + SIGPIPE."""
+    """The reader of the output has gone; 128 + SIGPIPE."""
 
 
 def exit_code(error: GroundwireError) -> ExitCode:

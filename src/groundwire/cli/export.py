@@ -7,9 +7,8 @@ from pathlib import Path
 
 import click
 
-from groundwire.cli.call_runner import say_error
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.errors import ConfigurationError
+from groundwire.cli.terminal_text import say_error
 from groundwire.integrations.hosts.extension import export_extension
 
 __all__ = ["export"]
@@ -17,24 +16,21 @@ __all__ = ["export"]
 _EPILOG = """\b
 Exit codes:
   0  written
-  2  a file is there already and says something else, or cannot be written"""
+  2  a file exists already with other content, or cannot be written"""
 
 
-@click.group(short_help="Write the files that a host loads.")
+@click.group(short_help="Write the files that an agent host loads.")
 def export() -> None:
     """Write the files from which an agent host loads Groundwire."""
 
 
 @export.command(short_help="Write an extension: manifest.yaml and main.py.", epilog=_EPILOG)
-@click.option("--force", is_flag=True, help="Write over files that say something else.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
 def extension(folder: Path, force: bool) -> None:
     """Write manifest.yaml and main.py into DIR: an extension with the tools web_search and open_page."""
     try:
         written = export_extension(folder, force=force)
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
     except OSError as error:
         say_error(f"{folder} cannot be written: {error.strerror or error}.")
         sys.exit(ExitCode.WRONG_USE)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
-from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 import click
 from pydantic import ValidationError
 
-from groundwire.cli.call_runner import each, say_error, warn
-from groundwire.cli.exit_codes import exit_code
-from groundwire.cli.terminal_text import cells, clean, escaped
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.cli.call_runner import each
+from groundwire.cli.terminal_text import cells, clean, escaped, warn
+from groundwire.errors import ConfigurationError
+from groundwire.models.validators import did_you_mean, faults
 from groundwire.providers.registry import provider_class
 from groundwire.server.auth.key_file import KeyFile, key_file_of
 from groundwire.server.auth.keys import KeyLimits, KeyRecord, make_key
 from groundwire.settings import Settings, load
-from groundwire.settings.error_messages import did_you_mean, faults
 from groundwire.settings.provider_options import provider_names
 
 __all__ = ["keys"]
@@ -29,62 +26,41 @@ __all__ = ["keys"]
 _EXIT_CODES = """\b
 Exit codes:
   0  done
-  2  wrong use: an argument, a setting, a name that is taken or that no key has"""
+  2  wrong use: an argument, a setting, a name that is taken or unknown"""
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
 _SPAN = re.compile(r"(\d{1,4})([mhd]?)")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+_UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
-
-
-def _told(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command that says what went wrong, and ends with the right exit code."""
-
-    @wraps(command)
-    def wrapped(**arguments: Any) -> None:
-        try:
-            command(**arguments)
-        except GroundwireError as error:
-            say_error(str(error))
-            sys.exit(exit_code(error))
-
-    return wrapped
 
 
 @click.group()
 def keys() -> None:
-    """Make, list, replace and revoke the API keys of the gateway.
+    """Create, list, rotate and revoke the API keys of the gateway.
 
-    They are kept, hashed, in the file of the setting server.key_file. Gateways that run see a change within a second.
+    The file of the setting server.key_file holds their hashes. Running gateways notice a change within a second.
     """
 
 
-@keys.command(short_help="Make a key and show it, once.", epilog=_EXIT_CODES)
+@keys.command(short_help="Create a key and show it once.", epilog=_EXIT_CODES)
 @click.argument("name")
-@click.option("--tenant", metavar="NAME", help="Keys of one tenant share sessions; by default a key has its own.")
-@click.option("--expires", metavar="WHEN", help="When it ends: 90d (days from now), or 2027-01-31 (at its end, UTC).")
-@click.option("--operator", is_flag=True, help="It may see what concerns everybody, such as metrics.")
-@click.option("--rate", type=click.IntRange(1, 1_000_000), metavar="N", help="Requests a minute, in the long run.")
+@click.option("--tenant", metavar="NAME", help="Keys of one tenant share sessions; by default each has its own.")
+@click.option("--expires", metavar="WHEN", help="Expiry: 90d (days from now), or 2027-01-31 (end of the day, UTC).")
+@click.option("--operator", is_flag=True, help="Let the key see data of all tenants, such as metrics.")
+@click.option("--rate", type=click.IntRange(1, 1_000_000), metavar="N", help="Sustained requests per minute.")
 @click.option(
     "--burst",
     type=click.IntRange(1, 1_000_000),
     metavar="N",
-    help="Requests at once after a silence; by default a sixth of the rate.",
+    help="Burst of requests; by default a sixth of the rate.",
 )
-@click.option("--concurrent", type=click.IntRange(1, 1_000), metavar="N", help="Requests under way at the same time.")
-@click.option(
-    "--calls-per-day", type=click.IntRange(1), metavar="N", help="Searches and pages between two midnights, UTC."
-)
-@click.option(
-    "--usd-per-day", type=click.FloatRange(0, min_open=True), metavar="X", help="US dollars in the same time."
-)
-@click.option(
-    "--provider", "providers", multiple=True, metavar="NAME", help="Only this may search or read; repeatable."
-)
-@click.option("--allow-domain", "allowed", multiple=True, metavar="NAME", help="Only this domain; repeatable.")
-@click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Never this domain; repeatable.")
-@click.option("--no-keep", is_flag=True, help="Keep nothing of its calls, in no cache and no archive.")
+@click.option("--concurrent", type=click.IntRange(1, 1_000), metavar="N", help="Maximum number of concurrent requests.")
+@click.option("--calls-per-day", type=click.IntRange(1), metavar="N", help="Searches and pages per day (UTC).")
+@click.option("--usd-per-day", type=click.FloatRange(0, min_open=True), metavar="X", help="US dollars per day (UTC).")
+@click.option("--provider", "providers", multiple=True, metavar="NAME", help="Allow only this provider; repeatable.")
+@click.option("--allow-domain", "allowed", multiple=True, metavar="NAME", help="Allow only this domain; repeatable.")
+@click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Block this domain; repeatable.")
+@click.option("--no-keep", is_flag=True, help="Store nothing of its calls in cache or archive.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@_told
 def create(
     name: str,
     tenant: str | None,
@@ -101,9 +77,9 @@ def create(
     no_keep: bool,
     as_json: bool,
 ) -> None:
-    """Make a key called NAME and show it.
+    """Create a key called NAME and show it.
 
-    It is shown this one time: what is kept of it is a hash. Give it to whoever uses it, as
+    The key is shown only once; the key file holds its hash. Clients send it as
     `Authorization: Bearer KEY` or `X-API-Key: KEY`.
     """
     if burst and not rate:
@@ -139,11 +115,10 @@ def create(
     click.echo(key)
 
 
-@keys.command(name="list", short_help="List the keys, without the keys.", epilog=_EXIT_CODES)
+@keys.command(name="list", short_help="List the keys, without their secrets.", epilog=_EXIT_CODES)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@_told
 def list_(as_json: bool) -> None:
-    """List all keys, those that are revoked or have expired among them: their last characters, not the keys."""
+    """List all keys, including revoked and expired ones; only their last characters are shown."""
     file = KeyFile(key_file_of(_settings()))
     now = datetime.now(UTC)
     records = file.records()
@@ -163,15 +138,14 @@ def list_(as_json: bool) -> None:
     default="1d",
     show_default=True,
     metavar="SPAN",
-    help="How long the old key stays valid: 30m, 12h, 7d, or 0 to end it at once.",
+    help="How long the old key stays valid: 30m, 12h, 7d, or 0 to revoke it at once.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@_told
 def rotate(key: str, grace_period: str, as_json: bool) -> None:
-    """Rotate a key, given by its id or its name, and show the new one.
+    """Replace a key, given by its ID or name, by a new one and show it.
 
-    It has the same name, tenant, limits and lifetime. It is shown this one time. While both are valid each counts its
-    own use.
+    The new key has the same name, tenant, limits and lifetime, and is shown only once. While both are valid, each
+    counts its own use.
     """
     now = datetime.now(UTC)
     made, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(grace_period))
@@ -187,9 +161,8 @@ def rotate(key: str, grace_period: str, as_json: bool) -> None:
 @keys.command(short_help="Revoke a key.", epilog=_EXIT_CODES)
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-@_told
 def revoke(key: str, as_json: bool) -> None:
-    """End a key, given by its id, or the keys of a name. Gateways refuse it within a second. It cannot be undone."""
+    """Revoke a key by its ID, or all keys of a name. Gateways reject it within a second. This cannot be undone."""
     now = datetime.now(UTC)
     records = KeyFile(key_file_of(_settings())).revoke(key, now)
     for record in records:
@@ -201,8 +174,7 @@ def revoke(key: str, as_json: bool) -> None:
 
 def _settings() -> Settings:
     settings = load()
-    for warning in settings.warnings:
-        warn(warning)
+    warn(*settings.warnings)
     return settings
 
 
@@ -236,10 +208,10 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
         end = datetime.combine(day, time.max, UTC)
     except (ValueError, OverflowError):
         raise ConfigurationError(
-            f"--expires: {text[:60]!r} is no moment. Write 90d, or a day such as 2027-01-31."
+            f"--expires: {text[:60]!r} is not a date or a number of days. Write 90d, or a day such as 2027-01-31."
         ) from None
     if end <= now:
-        raise ConfigurationError(f"--expires: {text} is over.")
+        raise ConfigurationError(f"--expires: {text} is in the past.")
     return end
 
 
@@ -247,7 +219,7 @@ def _span(text: str) -> timedelta:
     """Return for how long two keys are valid together."""
     found = _SPAN.fullmatch(text)
     if found is None or (not found[2] and int(found[1])):
-        raise ConfigurationError(f"--grace-period: {text[:60]!r} is no span. Write 30m, 12h, 7d, or 0.")
+        raise ConfigurationError(f"--grace-period: {text[:60]!r} is not a duration. Write 30m, 12h, 7d, or 0.")
     return timedelta(**{_UNITS[found[2] or "d"]: int(found[1])})
 
 

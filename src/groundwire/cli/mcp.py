@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, diff
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.cli.exit_codes import ExitCode
+from groundwire.cli.terminal_text import clean, diff, say_error, warn
+from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from groundwire.server.mcp.client_configs import Change, Client
@@ -31,7 +31,7 @@ __all__ = ["install", "mcp", "uninstall"]
 
 _CONFIG_EXIT_CODES = """\b
 Exit codes:
-  0  the configuration is as it should be
+  0  the configuration is up to date
   2  wrong use, or nothing was changed"""
 
 
@@ -53,9 +53,9 @@ class _ClientName(_Name):
         return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
 
 
-_client = click.option("--client", "-c", required=True, type=_ClientName(), help="Whose configuration; see below.")
-_print = click.option("--print", "only_print", is_flag=True, help="Show the change and make none.")
-_yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, not even where comments would be lost.")
+_client = click.option("--client", "-c", required=True, type=_ClientName(), help="The client to configure; see below.")
+_print = click.option("--print", "only_print", is_flag=True, help="Show the change without making it.")
+_yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, even where comments would be lost.")
 
 
 _CLIENT_NAMES = """\b
@@ -66,26 +66,26 @@ lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed.
 """
 
 
-@click.command(short_help="Write the server into a client's configuration.", epilog=_CLIENT_NAMES + _CONFIG_EXIT_CODES)
+@click.command(short_help="Add the server to a client's configuration.", epilog=_CLIENT_NAMES + _CONFIG_EXIT_CODES)
 @_client
 @_print
 @_yes
 def install(client: str, only_print: bool, yes: bool) -> None:
-    """Write the server into a client's configuration.
+    """Add the server to a client's configuration.
 
-    The change is shown before it is made, and a copy of the file is kept.
+    The change is shown before it is made, and the old file is backed up.
     """
     from groundwire.server.mcp.client_configs import install as change
 
-    _apply(client, lambda whose, text: change(whose, text, _command()), only_print=only_print, yes=yes)
+    _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
 
 
-@click.command(short_help="Take the server out of a client's configuration.", epilog=_CONFIG_EXIT_CODES)
+@click.command(short_help="Remove the server from a client's configuration.", epilog=_CONFIG_EXIT_CODES)
 @_client
 @_print
 @_yes
 def uninstall(client: str, only_print: bool, yes: bool) -> None:
-    """Take the server out of a client's configuration."""
+    """Remove the server from a client's configuration."""
     from groundwire.server.mcp.client_configs import uninstall as change
 
     _apply(client, change, only_print=only_print, yes=yes)
@@ -97,25 +97,21 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
 
     client = CLIENTS[name]
     path = client.file(Host.here())
-    try:
-        change = make(client, read(path))
-        if change.before == change.after:
-            _say(f"{path} is as it should be; nothing was changed.")
-            return
-        click.echo(diff(path, change.before, change.after), nl=False)
-        if change.loses_comments:
-            _say("Note: the comments of this file will be lost; add the entry by hand to keep them.")
-        if only_print:
-            return
-        if not yes and change.loses_comments:
-            raise ConfigurationError("Nothing was changed. Give --yes to lose the comments; a copy is kept.")
-        if not yes and not _asked(f"Change the configuration of {client.title}?"):
-            _say("Nothing was changed.")
-            sys.exit(ExitCode.WRONG_USE)
-        copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
-    except ConfigurationError as error:
-        _say(f"Error: {error}")
+    change = make(client, read(path))
+    if change.before == change.after:
+        _say(f"{path} is as it should be; nothing was changed.")
+        return
+    click.echo(diff(path, change.before, change.after), nl=False)
+    if change.loses_comments:
+        warn("the comments of this file will be lost; add the entry by hand to keep them.")
+    if only_print:
+        return
+    if not yes and change.loses_comments:
+        raise ConfigurationError("Nothing was changed. Give --yes to lose the comments; a copy is kept.")
+    if not yes and not _asked(f"Change the configuration of {client.title}?"):
+        _say("Nothing was changed.")
         sys.exit(ExitCode.WRONG_USE)
+    copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
     kept = f" What it was is kept in {copy}." if copy else ""
     _say(f"{path} was changed.{kept} Restart {client.title.partition(',')[0]} to use it.")
 
@@ -123,7 +119,7 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
 def _asked(question: str) -> bool:
     try:
         return click.confirm(question, default=False, err=True)
-    except click.Abort:  # nobody there to answer
+    except click.Abort:  # no one there to answer
         return False
 
 
@@ -140,7 +136,7 @@ _GRACE = 2.0  # seconds for what is under way when the server is asked to end
 _TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the variable's name
 _EXIT_CODES = """\b
 Exit codes:
-  0  the client closed its end, or the server was asked to end
+  0  the client disconnected, or the server was stopped
   2  wrong use: an argument or a setting
   3  the server failed"""
 
@@ -148,15 +144,25 @@ Exit codes:
 @click.group(invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EXIT_CODES)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
 @click.option("--sse", is_flag=True, help="With HTTP, serve the older SSE transport at /sse, too.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8765, show_default=True, help="0 takes a free one.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=8765,
+    show_default=True,
+    help="0 picks a free port.",
+)
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help=f"Clients send the token in this file, or in the variable {_TOKEN}, as their bearer token; or an API key.",
 )
 @click.option(
-    "--allowed-host", "allowed_hosts", multiple=True, metavar="NAME", help="A name to be called by; repeatable."
+    "--allowed-host",
+    "allowed_hosts",
+    multiple=True,
+    metavar="NAME",
+    help="Host name for requests; repeatable.",
 )
 @click.pass_context
 def mcp(
@@ -168,10 +174,10 @@ def mcp(
     token_file: Path | None,
     allowed_hosts: tuple[str, ...],
 ) -> None:
-    """Serve web_search and open_page by the Model Context Protocol.
+    """Serve web_search and open_page over the Model Context Protocol.
 
-    By default over standard input and output, as clients start it. What the server has to say goes to standard error.
-    With --http it is a preset of groundwire serve, with MCP alone; the limits and keys of [server] hold here, too.
+    The default transport is standard input and output; messages of the server go to standard error. With --http it is a
+    preset of groundwire serve with MCP alone, and the limits and keys of [server] apply.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -187,9 +193,6 @@ def mcp(
             _serve_stdio()
     except KeyboardInterrupt:
         sys.exit(ExitCode.OK)
-    except GroundwireError as error:
-        _say(f"Error: {error}")
-        sys.exit(exit_code(error))
 
 
 def _serve_stdio() -> None:
@@ -202,10 +205,9 @@ def _serve_stdio() -> None:
         from groundwire.settings import load
 
         settings = load()
-        for warning in settings.warnings:
-            _say(f"Note: {warning}")
+        warn(*settings.warnings)
         gc.enable()
-        serve_stdio(settings, incoming, outgoing, complain=lambda text: _say(f"Error: {text}"))
+        serve_stdio(settings, incoming, outgoing, complain=say_error)
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:
@@ -213,8 +215,7 @@ def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tu
     from groundwire.settings import load
 
     settings = load()
-    for warning in settings.warnings:
-        _say(f"Note: {warning}")
+    warn(*settings.warnings)
     asyncio.run(without_waiting(lambda: _serve_preset(settings, host, port, _token(token_file), allowed_hosts, sse)))
 
 

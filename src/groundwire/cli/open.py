@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, print_json, run, say_error
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run
 from groundwire.cli.completion import providers_that_read
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean
+from groundwire.cli.terminal_text import clean, say_error
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
@@ -36,21 +36,21 @@ _DEFAULTS = ReadSettings()
     epilog=_EXIT_CODES,
 )
 @click.argument("urls", metavar="URL...", nargs=-1, required=True)
-@click.option("-q", "--query", metavar="WORDS", help="Only the passages that answer this.")
+@click.option("-q", "--query", metavar="WORDS", help="Return only the passages that answer this.")
 @click.option("--find", metavar="TEXT", help="Show only the matches of TEXT, with context.")
 @click.option(
-    "--cursor", metavar="WHERE", help="Read on: a next_cursor, #2 for the second section, or @5120 for a position."
+    "--cursor", metavar="WHERE", help="Continue at a next_cursor, at #2 (second section), or at @5120 (a position)."
 )
-@click.option("--sections", is_flag=True, help="Print the list of sections instead of the page.")
+@click.option("--sections", is_flag=True, help="List the sections instead of the page.")
 @click.option(
     "-m",
     "--max-length",
     type=int,
     metavar="N",
-    help="Most characters of Markdown; longer pages are cut at a block and say so. "
+    help="Maximum characters of Markdown; longer pages are cut at a block and say so. "
     f"By default the setting read.max_length ({_DEFAULTS.max_length}).",
 )
-@click.option("--max-tokens", type=int, metavar="N", help="Most tokens of Markdown, bounded without a tokenizer.")
+@click.option("--max-tokens", type=int, metavar="N", help="Maximum tokens of Markdown, estimated from above.")
 @click.option(
     "-r",
     "--reader",
@@ -58,25 +58,25 @@ _DEFAULTS = ReadSettings()
     multiple=True,
     metavar="NAME",
     shell_complete=providers_that_read,
-    help=f"Read with this provider; repeatable, in this order. By default the setting read.providers "
+    help=f"Use this reader; repeatable, in order of preference. By default the setting read.providers "
     f"({', '.join(_DEFAULTS.providers)}).",
 )
 @click.option(
     "--timeout",
     type=float,
     metavar="SECONDS",
-    help=f"For the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
+    help=f"Timeout of the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
 )
 @click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
 def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Read the page at each URL as Markdown.
 
-    With several addresses, pages are read side by side, --max-length and --max-tokens are for all of them together, and
-    --json prints a line for each page.
+    Several URLs are read in parallel: --max-length and --max-tokens then limit all pages together, and --json prints
+    one line per page.
     """
     if len(urls) > 1 and options.pop("cursor") is not None:
-        raise click.UsageError("--cursor reads on in one page: give one URL.")
+        raise click.UsageError("--cursor continues one page: give one URL.")
 
     async def call(web: Web) -> Sequence[Page]:
         await web.allow_urls_in(*urls)  # who typed them is the user

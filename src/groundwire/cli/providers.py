@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import progress, say_error, warn, without_waiting
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import progress, without_waiting
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.stats import card_of
-from groundwire.cli.terminal_text import clean, escaped
-from groundwire.errors import GroundwireError
+from groundwire.cli.terminal_text import clean, escaped, warn
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
-from groundwire.setup import ProviderStatus, Verification, standings, verify
+from groundwire.setup import ProviderStatus, Verification, provider_statuses, verify
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
@@ -29,9 +28,9 @@ __all__ = ["providers"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  the list is complete; with --check, all that are in use work
+  0  the list is complete; with --check, all providers in use work
   2  wrong use: an argument or a setting
-  3  with --check: one that is in use does not work"""
+  3  with --check: a provider in use does not work"""
 _DAYS = 7
 _WIDTH = 80
 _FILTERS = ("time", "dates", "domains", "language", "region", "safe search", "pages")
@@ -40,28 +39,23 @@ _LEGEND = "can: t time range, y dates, d domains, l language, r region, s safe s
 
 
 @click.command(short_help="List providers: ready or not, prices, health.", epilog=_EXIT_CODES)
-@click.option("--check", is_flag=True, help="Try those that are in use with one call each; says first what it costs.")
+@click.option("--check", is_flag=True, help="Test the providers in use with one call each; prints the cost first.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def providers(check: bool, as_json: bool) -> None:
-    """List the providers: in use or not, ready or what they lack, their prices and how they did.
+    """List the providers: whether they are in use and ready, their prices, and their recent health.
 
-    Those in use come first, in the order in which they are asked. Health is that of the last 7 days, from the store.
-    No key is shown, only where it is from.
+    Those in use come first, in the order in which they are asked. Health covers the last 7 days, from the store.
+    Keys are not shown, only where they come from.
     """
-    try:
-        settings = load()
-        rows = asyncio.run(standings(settings))
-        scores = asyncio.run(_scores(settings))
-        tried = _check(settings, rows, quiet=as_json) if check else {}
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    settings = load()
+    rows = asyncio.run(provider_statuses(settings))
+    scores = asyncio.run(_scores(settings))
+    tried = _check(settings, rows, quiet=as_json) if check else {}
     if as_json:
         click.echo(escaped(json.dumps([_as_dict(row, scores, tried.get(row.name)) for row in rows], indent=1)))
     else:
         _print(rows, scores, tried)
-        for warning in settings.warnings:
-            warn(warning)
+        warn(*settings.warnings)
     sys.exit(ExitCode.OK if all(result.works for result in tried.values()) else ExitCode.FAILED)
 
 
@@ -69,9 +63,9 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
     """Return how providers did, by name and role; nothing when the store cannot be read."""
     names = (*settings.search.providers, *settings.read.providers)
     try:
-        card = await card_of(lambda: open_store(settings.storage.url), _DAYS, names)
+        card = await card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
     except StoreError as error:
-        warn(f"Health is not known: {error}")
+        warn(f"Health is unknown: {error}")
         return {}
     return {(score.provider, score.role): score for score in card.providers}
 

@@ -15,10 +15,7 @@ from types import FrameType
 import click
 
 from groundwire.cassette import RECORD_VARIABLE, REPLAY_VARIABLE, Cassette, count_exchanges
-from groundwire.cli.call_runner import say_error, warn
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean
-from groundwire.errors import ConfigurationError
+from groundwire.cli.terminal_text import clean, say_error, warn
 
 __all__ = ["record"]
 
@@ -38,15 +35,15 @@ _SIGNALLED = 128
 
 
 @click.command(
-    short_help="Run a command and record what the web answers it.",
+    short_help="Run a command and record its web requests.",
     epilog=_EPILOG,
     context_settings={"allow_interspersed_args": False},
 )
-@click.option("--append", is_flag=True, help="Add to FILE instead of beginning it anew.")
+@click.option("--append", is_flag=True, help="Append to FILE instead of replacing it.")
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def record(file: Path, command: tuple[str, ...], append: bool) -> None:
-    """Run COMMAND and record into FILE what the web answers it: `groundwire record FILE -- COMMAND...`.
+    """Run COMMAND and record its web requests to FILE: `groundwire record FILE -- COMMAND...`.
 
     Every request that COMMAND and the processes it starts make through Groundwire is recorded, without its secrets.
     """
@@ -57,11 +54,7 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
     if shutil.which(command[0]) is None:  # looked for first: a mistyped command must not empty the file
         say_error(f"There is no command {command[0]!r}, or it may not be run.")
         sys.exit(_NOT_FOUND)
-    try:
-        Cassette.record(path, append=append)
-    except ConfigurationError as error:
-        say_error(str(error))
-        sys.exit(ExitCode.WRONG_USE)
+    Cassette.record(path, append=append)
     before = count_exchanges(path)
     code = _run(command, path)
     recorded = count_exchanges(path) - before
@@ -69,7 +62,7 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
         exchanges = "1 exchange" if recorded == 1 else f"{recorded} exchanges"
         click.echo(f"Recorded {exchanges} in {clean(str(file))}.", err=True)
     else:
-        warn(f"Nothing was recorded in {file}: the command asked nothing of the web through Groundwire.")
+        warn(f"Nothing was recorded in {file}: the command made no request through Groundwire.")
     sys.exit(code)
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import shutil
 import sys
 import time
+from types import MappingProxyType
 from typing import Any, get_args
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable, warn
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, day, wrap
+from groundwire.cli.terminal_text import clean, day, warn, wrap
 from groundwire.models import MAX_LIMIT, SearchResponse
-from groundwire.models.aliases import TimeRangeName
+from groundwire.models.validators import TimeRangeName
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.settings import SearchSettings
 from groundwire.tools import search_failed, searched
@@ -32,12 +33,14 @@ Exit codes:
   3  the web could not be searched"""
 _DEFAULTS = SearchSettings()
 _TIME_RANGES = (*get_args(TimeRangeName), "all")
-_FILTERED = {
-    "native": "filtered by the provider",
-    "operator": "sent as part of the query",
-    "post_filter": "filtered here, after the provider answered",
-    "not_possible": "not supported by the provider, so the results are not filtered",
-}
+_FILTERED = MappingProxyType(
+    {
+        "native": "filtered by the provider",
+        "operator": "sent as part of the query",
+        "post_filter": "filtered here, after the provider answered",
+        "not_possible": "not supported by the provider, so the results are not filtered",
+    }
+)
 
 
 @click.command(
@@ -55,7 +58,7 @@ _FILTERED = {
     "limit",
     type=int,
     metavar="N",
-    help=f"Most results, 1 to {MAX_LIMIT}. By default the setting search.limit ({_DEFAULTS.limit}).",
+    help=f"Maximum number of results, 1 to {MAX_LIMIT}. By default the setting search.limit ({_DEFAULTS.limit}).",
 )
 @click.option(
     "-t",
@@ -63,10 +66,10 @@ _FILTERED = {
     default="all",
     metavar=f"[{'|'.join(_TIME_RANGES)}]",
     shell_complete=one_of(_TIME_RANGES),
-    help="How recent a result must be.",
+    help="Maximum age of results.",
 )
-@click.option("--after", "published_after", metavar="DAY", help="Published on this day or later, such as 2026-01-31.")
-@click.option("--before", "published_before", metavar="DAY", help="Published on this day or earlier.")
+@click.option("--after", "published_after", metavar="DAY", help="Published on or after this day, such as 2026-01-31.")
+@click.option("--before", "published_before", metavar="DAY", help="Published on or before this day.")
 @click.option(
     "-d",
     "--domain",
@@ -83,7 +86,7 @@ _FILTERED = {
     "blocked_domains",
     multiple=True,
     metavar="NAME",
-    help="Never this domain; repeatable.",
+    help="Exclude this domain; repeatable.",
 )
 @click.option(
     "-p",
@@ -92,7 +95,7 @@ _FILTERED = {
     multiple=True,
     metavar="NAME",
     shell_complete=providers_that_search,
-    help=f"Ask this provider; repeatable, in this order. By default the setting search.providers "
+    help=f"Use this provider; repeatable, in order of preference. By default the setting search.providers "
     f"({', '.join(_DEFAULTS.providers)}).",
 )
 @click.option("--language", metavar="CODE", help="A language such as en or pt-BR.")
@@ -101,15 +104,15 @@ _FILTERED = {
     "--strategy",
     metavar=f"[{'|'.join(get_args(Strategy))}]",
     shell_complete=one_of(get_args(Strategy)),
-    help="One provider after the other, the next when one is late, or several at once and merged.",
+    help="Ask one provider after the other; ask the next when one is slow; or ask several and merge.",
 )
 @click.option("--refresh", is_flag=True, help="Skip the cache.")
-@click.option("--page", type=int, default=1, metavar="N", help="A further page of results, if the provider has pages.")
+@click.option("--page", type=int, default=1, metavar="N", help="The page of results, if the provider has pages.")
 @click.option(
     "--timeout",
     type=float,
     metavar="SECONDS",
-    help=f"For the whole search. By default the setting search.timeout ({_DEFAULTS.timeout:g}).",
+    help=f"Timeout of the whole search. By default the setting search.timeout ({_DEFAULTS.timeout:g}).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
 def search(query: tuple[str, ...], providers: tuple[str, ...], as_json: bool, **options: Any) -> None:
@@ -144,8 +147,7 @@ def _print(response: SearchResponse, seconds: float) -> None:
         for attempt in response.attempts:
             if attempt.outcome not in {"ok", "partial", "empty"}:
                 warn(attempt.describe())
-    for warning in response.warnings:
-        warn(warning)
+    warn(*response.warnings)
     for receipt in response.filters:
         if receipt.applied != "native" or receipt.note:
             note = f" ({receipt.note})" if receipt.note else ""

@@ -7,14 +7,13 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from groundwire.cli.call_runner import say_error, warn, without_waiting
-from groundwire.cli.exit_codes import exit_code
-from groundwire.cli.terminal_text import clean
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.cli.call_runner import without_waiting
+from groundwire.cli.terminal_text import clean, warn
+from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings, load
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ __all__ = ["proxy", "run_server", "serve"]
 
 _SIGNALLED = 128  # and the number of the signal, as shells have it
 _UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the variable's name
-_MOUNTS = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
+_MOUNTS: Final[Mapping[str, str]] = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
 _USUAL = ServerSettings()
 _CLOSING = 10.0  # seconds for closing what is open
 _PROXY_GRACE = 3.0  # seconds that conversations have to end
@@ -34,19 +33,21 @@ Exit codes:
   2           wrong use: an argument or a setting"""
 
 
-@click.command(short_help="Serve searching and reading to many programs over HTTP.", epilog=_EPILOG)
-@click.option("--host", metavar="NAME", help=f"Where to listen. By default the setting server.host ({_USUAL.host}).")
+@click.command(short_help="Serve search and reading over HTTP, for a team.", epilog=_EPILOG)
+@click.option(
+    "--host", metavar="NAME", help=f"Listen on this address. By default the setting server.host ({_USUAL.host})."
+)
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     metavar="N",
-    help=f"Where to listen; 0 is any free port. By default the setting server.port ({_USUAL.port}).",
+    help=f"Port to listen on; 0 picks a free one. By default the setting server.port ({_USUAL.port}).",
 )
 @click.option(
     "--upstream",
     metavar="URL",
-    help="Give the web to the models of the OpenAI-compatible API that begins there, at /openai/v1. "
-    f"Clients that send no key of their own get the one in {_UPSTREAM_KEY}.",
+    help="Base URL of an OpenAI-compatible API whose models get web search, at /openai/v1. "
+    f"Clients without a key use the one in {_UPSTREAM_KEY}.",
 )
 @click.option(
     "--grace",
@@ -54,7 +55,7 @@ Exit codes:
     default=30,
     show_default=True,
     metavar="SECONDS",
-    help="For running calls to end in, once the gateway is asked to stop.",
+    help="Grace period for running calls when the gateway is stopped.",
 )
 @click.option(
     "--notice",
@@ -62,26 +63,21 @@ Exit codes:
     default=0,
     show_default=True,
     metavar="SECONDS",
-    help="For load balancers to see at /readyz that the gateway is ending; calls are taken until then.",
+    help="Seconds for which /readyz reports the shutdown while calls are still accepted.",
 )
 @click.option("--no-page", "without_page", is_flag=True, help="Serve no web page at /.")
 def serve(
     host: str | None, port: int | None, upstream: str | None, grace: float, notice: float, without_page: bool
 ) -> None:
-    """Serve searching and reading over HTTP: one service for the agents of a team.
+    """Serve search and reading over HTTP: one service for the agents of a team.
 
-    On this machine's loopback everybody may use it until there is a key; elsewhere it asks for keys. Make one with
-    groundwire keys create. SIGTERM ends it when what runs has ended; a second signal ends it at once.
+    On loopback it needs no API key until one exists; on other addresses it always does. Create one with
+    groundwire keys create. SIGTERM stops it once running calls have ended; a second signal stops it at once.
     """
     given = {"server.host": host, "server.port": port}
-    try:
-        settings = load({name: value for name, value in given.items() if value is not None})
-        for warning in settings.warnings:
-            warn(warning)
-        number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    settings = load({name: value for name, value in given.items() if value is not None})
+    warn(*settings.warnings)
+    number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))
     click.echo("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 
@@ -159,7 +155,10 @@ def _server_extra(what: str) -> Iterator[None]:
 def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
     """Yield what a person should know who has just started a gateway."""
     yield f"Groundwire is ready at {address}"
-    rows = [("search, read, verify", "/v1/search  /v1/pages  /v1/verify"), ("as SearXNG or Perplexity", "/search")]
+    rows = [
+        ("search, read, answer", "/v1/search  /v1/pages  /v1/ask  /v1/verify"),
+        ("as SearXNG or Perplexity", "/search"),
+    ]
     rows += [(_MOUNTS.get(path, "also"), path) for path in gateway.paths]
     rows += [("the API described", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
     if page:
@@ -188,30 +187,30 @@ Exit codes:
   2           wrong use: an argument or a setting"""
 
 
-@click.command(short_help="Give the web to the models of an OpenAI-compatible server.", epilog=_PROXY_EPILOG)
+@click.command(short_help="Add web search to the models of an OpenAI-compatible server.", epilog=_PROXY_EPILOG)
 @click.option(
     "--upstream",
     required=True,
     metavar="URL",
-    help="Where the model server's API begins, such as http://127.0.0.1:11434/v1 (Ollama).",
+    help="Base URL of the model server's API, such as http://127.0.0.1:11434/v1 (Ollama).",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Where to listen.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="NAME", help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=8790,
     show_default=True,
     metavar="N",
-    help="Where to listen; 0 is any free port.",
+    help="Port to listen on; 0 picks a free one.",
 )
-@click.option("--session", metavar="NAME", help="One budget for all conversations; by default each has one of its own.")
+@click.option("--session", metavar="NAME", help="One budget for all conversations; by default each has its own.")
 @click.option(
     "--max-rounds",
     type=click.IntRange(1, 100),
     default=12,
     show_default=True,
     metavar="N",
-    help="Most calls of the model for one request.",
+    help="Maximum number of model calls per request.",
 )
 @click.option(
     "--timeout",
@@ -219,25 +218,20 @@ Exit codes:
     default=900,
     show_default=True,
     metavar="SECONDS",
-    help="For one request, with all its searches.",
+    help="Timeout of one request, including its searches.",
 )
 def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: int, timeout: float) -> None:
     """Serve an OpenAI-compatible API whose models can search the web and open pages.
 
-    Chat completions and responses go to the model server with two more tools; their calls are made here, and the
-    answer comes back with citations. All else is passed on. The client's key goes to the model server only.
+    Chat completions and responses are sent to the model server with two more tools, whose calls run here; answers come
+    back with citations. Other requests are forwarded unchanged. The client's key goes to the model server only.
 
-    This is a preset of groundwire serve, with that endpoint alone; the limits and keys of [server] hold here, too.
+    This is a preset of groundwire serve with that endpoint alone; the limits and keys of [server] apply.
     """
-    try:
-        settings = load()
-        for warning in settings.warnings:
-            warn(warning)
-        options = {"session": session, "max_rounds": max_rounds, "timeout": timeout}
-        number = asyncio.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    settings = load()
+    warn(*settings.warnings)
+    options = {"session": session, "max_rounds": max_rounds, "timeout": timeout}
+    number = asyncio.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
     click.echo("Stopped.", err=True)
     sys.exit(_SIGNALLED + number if number else 0)
 
@@ -249,7 +243,7 @@ async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, 
         from groundwire.server.openai.upstream import Upstream
     gateway = build_proxy(upstream, settings, host=host, **options)
     if not is_loopback(host) and not gateway.asks_for_keys:
-        warn(f"Everybody who can reach {host} can search through this proxy and use the model server behind it.")
+        warn(f"Anyone who can reach {host} can search through this proxy and use the model server behind it.")
 
     def ready(address: str) -> None:
         _say(f"Ready at {address}/v1 for {Upstream(upstream).shown}. Control-C stops it.")

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import click
 
-from groundwire.cli.call_runner import each, say_error, warn
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import each
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.setup_prompts import Given, Talk, read_given
 from groundwire.cli.setup_steps import SetupRefused, Steps
-from groundwire.cli.terminal_text import diff
-from groundwire.errors import ConfigurationError, GroundwireError, UnknownProvider
+from groundwire.cli.terminal_text import diff, say_error, warn
+from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.settings import Settings, load
 from groundwire.settings.atomic_write import read
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
@@ -31,7 +31,7 @@ from groundwire.setup import (
     key_source,
     keyring_state,
     load_offers,
-    standings,
+    provider_statuses,
     with_values,
     would_load,
 )
@@ -40,24 +40,24 @@ __all__ = ["setup"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  everything is set up, or was already
-  2  wrong use, a wrong setting, or an answer is needed and nobody is there
-  3  a provider refused what it was given; nothing was written
+  0  the providers are set up
+  2  wrong use, a wrong setting, or an answer is needed without a terminal
+  3  a provider rejected its key or address; nothing was written
   130  interrupted; nothing was written"""
 
 
-@click.command(short_help="Choose providers, keep their keys, try them.", epilog=_EXIT_CODES)
-@click.option("--provider", "-p", "providers", multiple=True, metavar="NAME", help="Search with this one first.")
-@click.option("--reader", "-r", "readers", multiple=True, metavar="NAME", help="Read pages with this one first.")
+@click.command(short_help="Choose providers, store their keys, and test them.", epilog=_EXIT_CODES)
+@click.option("--provider", "-p", "providers", multiple=True, metavar="NAME", help="Prefer this provider for search.")
+@click.option("--reader", "-r", "readers", multiple=True, metavar="NAME", help="Prefer this reader for pages.")
 @click.option("--only", is_flag=True, help="Use only the named providers.")
-@click.option("--key-from-env", multiple=True, metavar="[NAME=]VARIABLE", help="Where the key is; not shown.")
-@click.option("--key-file", multiple=True, metavar="[NAME=]FILE", help="The same; - is standard input.")
-@click.option("--address", multiple=True, metavar="[NAME=]URL", help="Where a service of your own is.")
-@click.option("--keep", type=click.Choice(["keyring", "file", "nowhere"]), help="Where keys are kept.")
-@click.option("--project", is_flag=True, help=f"Write ./{FILE_NAME} instead of your own file.")
+@click.option("--key-from-env", multiple=True, metavar="[NAME=]VARIABLE", help="Variable that holds the key.")
+@click.option("--key-file", multiple=True, metavar="[NAME=]FILE", help="File that holds the key; - is standard input.")
+@click.option("--address", multiple=True, metavar="[NAME=]URL", help="URL of a self-hosted service.")
+@click.option("--keep", type=click.Choice(["keyring", "file", "nowhere"]), help="Where to store keys.")
+@click.option("--project", is_flag=True, help=f"Write ./{FILE_NAME} instead of the user settings.")
 @click.option("--no-verify", is_flag=True, help="Do not test the providers.")
-@click.option("--no-browser", is_flag=True, help="Only print the sign-up URL.")
-@click.option("--yes", "-y", is_flag=True, help="Say yes to every question; ask nothing.")
+@click.option("--no-browser", is_flag=True, help="Only print sign-up URLs.")
+@click.option("--yes", "-y", is_flag=True, help="Answer yes to every question.")
 def setup(
     providers: tuple[str, ...],
     readers: tuple[str, ...],
@@ -71,11 +71,10 @@ def setup(
     no_browser: bool,
     yes: bool,
 ) -> None:
-    """Set up providers: which ones, their keys, and whether they work.
+    """Choose providers, enter their keys, and test them.
 
-    Keys go into the keyring, or, if you say so, into a file that only you can read; never into groundwire.toml. What
-    changes there is shown first, and a copy is kept. Nothing is written before you have said yes to it. Running it
-    again shows what is there.
+    Keys are stored in the keyring, or in a file that only you can read; never in groundwire.toml. Changes to that file
+    are shown first, confirmed by you, and the old file is backed up. Run it again to see or change the setup.
     """
     try:
         settings = load()
@@ -87,16 +86,13 @@ def setup(
         given = read_given((*searching, *reading), offers, from_env=key_from_env, from_file=key_file, addresses=address)
         talk = Talk(browser=not no_browser) if not yes and sys.stdin.isatty() and sys.stdout.isatty() else None
         if talk is None and not (yes and (searching or reading)):
-            raise ConfigurationError(_nobody(named=bool(searching or reading)))
+            raise ConfigurationError(_no_terminal(named=bool(searching or reading)))
         named = os.environ.get(FILE_VARIABLE) or FILE_NAME
         path = working_folder() / expand_user(named) if project else user_file()
         _run(settings, searching, reading, given, talk, path, keep=keep, only=only, tries=not no_verify)
     except SetupRefused as error:
         say_error(f"{error} Nothing was written.")
         sys.exit(ExitCode.FAILED)
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
 
 
 def _run(
@@ -111,7 +107,7 @@ def _run(
     only: bool,
     tries: bool,
 ) -> None:
-    rows = {row.name: row for row in asyncio.run(standings(settings))}
+    rows = {row.name: row for row in asyncio.run(provider_statuses(settings))}
     for name in (*searching, *reading):  # a new NAME:LABEL
         if name not in rows:
             kind = rows[name.partition(":")[0]]
@@ -197,7 +193,7 @@ def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
         "locked": "The keyring is locked.",
     }.get(state.kind, f"The keyring does not work ({state.detail}).")
     if keep == "keyring":
-        raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or mend it first.")
+        raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or fix the keyring first.")
     place = f"{file.place}, which only you can read; it is not encrypted"
     if talk is None:
         warn(f"{why} Keys are kept in {place}.")
@@ -215,7 +211,7 @@ def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk | None) -> None:
         click.echo("\n" + diff(plan.path, plan.before, plan.after), nl=False, err=True)
     for variable in plan.keys:
         if plan.keeper is None:
-            warn(f"{variable} is kept nowhere: set it in the environment yourself.")
+            warn(f"{variable} is not stored: set it in the environment.")
         else:
             click.echo(f"{variable} goes into {plan.keeper.place}.", err=True)
     if plan.is_empty:
@@ -240,16 +236,16 @@ def _say_stronger(plan: SetupPlan) -> None:
     now = load()
     for variable, key in plan.keys.items() if plan.keeper is not None else ():
         if now.secret(variable) != key and (found := key_source(now, (variable,))) is not None:
-            warn(f"{variable} is in {found[1]}, too, with another key, which is stronger than the one kept now.")
+            warn(f"{variable} is also in {found[1]} with another key, which takes precedence over the stored one.")
 
 
-def _nobody(*, named: bool) -> str:
-    """Say what does the same without a terminal."""
+def _no_terminal(*, named: bool) -> str:
+    """Return how to do the same without a terminal."""
     if named:
         return "There is no terminal to ask on: add --yes to write without asking."
     return (
-        "There is no terminal to ask on. The same without questions: groundwire setup --provider brave "
-        "--key-from-env BRAVE_API_KEY --yes (or --key-file FILE, - for standard input). Or set up nothing: the "
-        "environment variables GROUNDWIRE_SEARCH_PROVIDERS=brave,duckduckgo_lite and BRAVE_API_KEY do it, too; "
-        "groundwire providers lists the variables of all."
+        "There is no terminal to ask on. To set up without questions: groundwire setup --provider brave "
+        "--key-from-env BRAVE_API_KEY --yes (or --key-file FILE, - for standard input). Or set the "
+        "environment variables GROUNDWIRE_SEARCH_PROVIDERS=brave,duckduckgo_lite and BRAVE_API_KEY instead; "
+        "groundwire providers lists the variables of all providers."
     )

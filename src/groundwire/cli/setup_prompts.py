@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from groundwire.cli.terminal_text import clean, wrap
 from groundwire.errors import InvalidRequest
-from groundwire.settings.error_messages import did_you_mean
+from groundwire.models.validators import did_you_mean
 from groundwire.settings.sources import is_open_to_others
 from groundwire.settings.user_folders import expand_user
 from groundwire.setup import Offer, ProviderStatus, Verification, clean_key
@@ -55,7 +55,7 @@ def read_given(
         addresses: `[PROVIDER=]URL` each.
 
     Raises:
-        click.UsageError: it is not clear whose one is, or a key cannot be had.
+        click.UsageError: it is not clear which provider one belongs to, or a key cannot be read.
     """
     with_key = [name for name in named if offers[name.partition(":")[0]].variables]
     with_address = [name for name in named if offers[name.partition(":")[0]].address_needed]
@@ -173,12 +173,12 @@ class Talk:
         return str(click.prompt(f"Address of {name}", default=default)).strip()
 
     def introduce(self, offer: Offer) -> None:
-        """Say what a provider is and where its key is had, and open that page if that is wanted."""
+        """Say what a provider is and where to get a key, and offer to open that page."""
         self.say()
         self.say(wrap(f"{offer.name}: {offer.summary}.", _WIDTH, "  "), bold=True)
         if not offer.key_page:
             return
-        self.say(f"A key is had at {offer.key_page}")
+        self.say(f"Get a key at {offer.key_page}")
         if self._browser and self.confirm("Open that page in your browser?", default=True):
             webbrowser.open(offer.key_page)
 

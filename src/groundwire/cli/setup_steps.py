@@ -10,8 +10,9 @@ from typing import Any
 import click
 from pydantic import SecretStr
 
-from groundwire.cli.call_runner import progress, warn, without_waiting
+from groundwire.cli.call_runner import progress, without_waiting
 from groundwire.cli.setup_prompts import Given, Talk
+from groundwire.cli.terminal_text import warn
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings
 from groundwire.setup import Offer, ProviderStatus, Verification, verify
@@ -23,7 +24,7 @@ _KEPT = frozenset({"no_quota", "too_fast", "unreachable"})  # nothing is wrong w
 
 
 class SetupRefused(Exception):
-    """A provider did not take what it was given, and nobody is there to ask."""
+    """A provider rejected its key or address, and there is no terminal to ask on."""
 
 
 @dataclass(slots=True)
@@ -35,7 +36,7 @@ class Steps:
     given: Given
     """Answers that the command line gave."""
     talk: Talk | None
-    """The conversation, or None when there is nobody to talk to."""
+    """The prompts, or None without a terminal."""
     tries: bool
     """Whether each provider is tried with one call."""
     values: dict[str, Any] = field(default_factory=dict)
@@ -150,7 +151,7 @@ class Steps:
 
 def _how(offer: Offer) -> str:
     name, variable = offer.name, offer.variables[0]
-    page = f" A key is had at {offer.key_page}." if offer.key_page else ""
+    page = f" Get a key at {offer.key_page}." if offer.key_page else ""
     return (
         f"{name} needs a key, and there is no terminal to ask on. Set {variable} in the environment, "
         f"or add --key-from-env {name}={variable} or --key-file {name}=FILE (- is standard input).{page}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import sys
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import run, say_error, warn
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import cells, clean, escaped
-from groundwire.errors import GroundwireError
+from groundwire.cli.call_runner import run
+from groundwire.cli.exit_codes import ExitCode
+from groundwire.cli.terminal_text import cells, clean, escaped, warn
+from groundwire.errors import InvalidRequest
 from groundwire.settings import load
 from groundwire.storage import ResilientStore, Store, StoreError, open_store
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS
@@ -28,15 +29,15 @@ __all__ = ["card_of", "session", "show_card", "stats"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  there are figures
+  0  the score card was printed
   1  nothing was recorded in these days
   2  wrong use: an argument or a setting
   3  the store cannot be read"""
 _COLUMNS = ("provider", "role", "tries", "good", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
-_LONGEST = BOUNDS[-1] * 1_000  # ms; what is longer is told to be that
+_LONGEST = BOUNDS[-1] * 1_000  # ms; longer ones are shown as this
 
 
-@click.command(short_help="Show how the providers did.", epilog=_EXIT_CODES)
+@click.command(short_help="Show success, latency and cost of the last days.", epilog=_EXIT_CODES)
 @click.option(
     "--days",
     type=click.IntRange(1, KEPT_DAYS),
@@ -47,20 +48,16 @@ _LONGEST = BOUNDS[-1] * 1_000  # ms; what is longer is told to be that
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def stats(days: int, as_json: bool) -> None:
-    """Show the score card of the last days: searches beside their targets, and every provider.
+    """Show the score card of the last days: searches compared with their targets, and every provider.
 
-    It is read from the store, so it is that of all processes that share it. Days begin at midnight UTC.
+    It comes from the store and covers all processes that share it. Days begin at midnight UTC.
     """
-    try:
-        settings = load()
-        if not as_json:
-            for warning in settings.warnings:
-                warn(warning)
-        names = (*settings.search.providers, *settings.read.providers)
-        card = asyncio.run(card_of(lambda: open_store(settings.storage.url), days, names))
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    settings = load()
+    if not as_json:
+        warn(*settings.warnings)
+    names = (*settings.search.providers, *settings.read.providers)
+    store = functools.partial(open_store, settings.storage.url, timeout=settings.storage.timeout)
+    card = asyncio.run(card_of(store, days, names))
     sys.exit(show_card(card, as_json=as_json))
 
 
@@ -75,7 +72,7 @@ async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = 
     store = open_()
     try:
         card = await score_card(store, days, names=names)
-        if isinstance(store, ResilientStore) and store.degraded:  # what stands in for it knows nothing
+        if isinstance(store, ResilientStore) and store.degraded:  # its replacement knows nothing
             raise StoreError("The store cannot be read; is the setting storage.url right, and its server there?")
         return card
     finally:
@@ -223,26 +220,24 @@ Exit codes:
   3  the store cannot be read"""
 
 
-@click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or begin it anew.")
+@click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or reset it.")
 @click.argument("name")
-@click.option("--reset", is_flag=True, help="Begin it anew: its limits are whole, its citations begin at [1].")
+@click.option("--reset", is_flag=True, help="Reset it: nothing is used, and citations begin at [1].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def session(name: str, reset: bool, as_json: bool) -> None:
-    """Show what the session NAME has used of its limits, or begin it anew.
+    """Show what the session NAME has used of its limits, or reset it.
 
     NAME is the setting session.id of the processes that share it.
     """
+    if not name.strip():
+        raise InvalidRequest("NAME", "is empty", "Pass the name of a session.")
 
     async def call(web: Web) -> dict[str, float | None]:
         if reset:
             await web.reset_session()
         return {**await web.usage(), "limit": web.settings.session.max_searches or None}
 
-    try:
-        used = run("Reading the session", {"session.id": name}, call)
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    used = run("Reading the session", {"session.id": name}, call)
     if as_json:
         click.echo(escaped(json.dumps({"session": name, **used})))
     else:

@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["cells", "clean", "day", "diff", "escaped", "log_to_stderr", "wrap"]
+import click
+
+__all__ = ["cells", "clean", "day", "diff", "escaped", "log_to_stderr", "say_error", "warn", "wrap"]
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -23,13 +25,24 @@ _ROOM = 20  # cells; narrower text cannot be read
 
 
 def clean(text: str) -> str:
-    """Return text without control characters and marks of direction, which could repaint what stands beside it."""
+    """Return text without control characters and marks of direction, which could repaint the text beside it."""
     return _STEERING.sub("�", text.replace("\r\n", "\n"))
 
 
 def escaped(text: str) -> str:
     """Return JSON whose strings hold no character that steers a terminal; it means the same."""
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say_error(text: str) -> None:
+    """Say on standard error what went wrong."""
+    click.echo(click.style("Error: ", fg="red", bold=True) + clean(text), err=True)
+
+
+def warn(*texts: str) -> None:
+    """Say on standard error what a person should know, a line each."""
+    for text in texts:
+        click.echo(click.style("Note: ", fg="yellow") + clean(text), err=True)
 
 
 def cells(text: str) -> int:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from groundwire.cli.call_runner import run, say_error
-from groundwire.cli.exit_codes import ExitCode, exit_code
+from groundwire.cli.call_runner import run
+from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import cells, clean, escaped, wrap
-from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.errors import InvalidRequest
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ __all__ = ["side_by_side", "verify"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  every sentence with a mark is supported by what it cites
+  0  every sentence with a citation is supported by its page
   1  at least one is not
   2  wrong use: an argument, a file or a setting"""
 _MOST = 10_000_000  # bytes of a file
@@ -34,12 +34,12 @@ _MOST = 10_000_000  # bytes of a file
 
 @click.command(epilog=_EXIT_CODES, short_help="Check an answer against the pages it cites.")
 @click.argument("answer", type=click.File("rb"))
-@click.option("-s", "--session", metavar="NAME", help="What its numbers stand for: what this session was shown.")
+@click.option("-s", "--session", metavar="NAME", help="Take the cited sources from this session.")
 @click.option(
     "--sources",
     type=click.File("rb"),
     metavar="FILE",
-    help="What its numbers stand for, instead: a JSON list of objects with number, url, title, content, snippet.",
+    help="Take them from a JSON file: a list of objects with number, url, title, content, snippet.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON and nothing else.")
 @click.option(
@@ -47,18 +47,14 @@ _MOST = 10_000_000  # bytes of a file
     "page",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
     metavar="FILE",
-    help="Write the report as a page of HTML, too.",
+    help="Also write the report as an HTML page.",
 )
 def verify(answer: BinaryIO, session: str | None, sources: BinaryIO | None, as_json: bool, page: Path | None) -> None:
-    """Check the answer in the file ANSWER (- is standard input) against the pages that its marks cite."""
+    """Check the answer in the file ANSWER (- is standard input) against the pages that it cites."""
     from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
 
-    try:
-        text = _read(answer, "ANSWER")
-        report = _report(text, session, sources)
-    except GroundwireError as error:
-        say_error(str(error))
-        sys.exit(exit_code(error))
+    text = _read(answer, "ANSWER")
+    report = _report(text, session, sources)
     if page is not None:
         page.write_text(report_html(report, text), encoding="utf-8")
     if as_json:

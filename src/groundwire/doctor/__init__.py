@@ -1,4 +1,4 @@
-"""Finding out what is wrong with an installation, and what mends it."""
+"""Diagnosis of an installation: what is wrong with it, and how to fix it."""
 
 from __future__ import annotations
 

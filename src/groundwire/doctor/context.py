@@ -24,7 +24,7 @@ from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.settings.sources import working_folder
 from groundwire.setup.key_storage import KeyringState, keyring_state
-from groundwire.setup.provider_status import ProviderStatus, Verification, standings, verify
+from groundwire.setup.provider_status import ProviderStatus, Verification, provider_statuses, verify
 from groundwire.transport import Response, Transport
 from groundwire.transport.clients import HttpClients
 
@@ -117,7 +117,7 @@ class Examination:
     deadline: Deadline
     """When everything must have been looked at."""
     offline: bool = False
-    """Whether nobody outside is asked."""
+    """Whether no network request is made."""
     skews: list[float] = field(default_factory=list)
     """How many seconds this machine's clock is ahead, by what each answer said."""
     _tasks: dict[str, asyncio.Task[Any]] = field(default_factory=dict)
@@ -135,16 +135,16 @@ class Examination:
         server = self.known.server
         return server.host, server.port
 
-    async def standings(self) -> Sequence[ProviderStatus]:
+    async def provider_statuses(self) -> Sequence[ProviderStatus]:
         """Return how all providers stand; the keyring is asked first, as it may wait for somebody."""
-        return await self._once("standings", self._standings)
+        return await self._once("provider_statuses", self._provider_statuses)
 
     async def keyring(self) -> KeyringState:
         """Return the state of the keyring; one that waits too long for somebody is locked."""
         return await self._once("keyring", self._keyring)
 
     async def calls(self) -> Mapping[str, Verification]:
-        """Return what one call of each service in use showed, by name; nothing when nobody outside may be asked."""
+        """Return what one call of each service in use showed, by name; nothing when offline."""
         return await self._once("calls", self._calls)
 
     @property
@@ -161,30 +161,30 @@ class Examination:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _once(self, name: str, make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        """Do something once, whoever asks first; it does not end with who waits for it."""
+        """Do something once for all callers; it goes on when a waiting caller is canceled."""
         if name not in self._tasks:
             self._tasks[name] = asyncio.create_task(make())
         task: asyncio.Task[_T] = self._tasks[name]
         return await asyncio.shield(task)
 
     async def _keyring(self) -> KeyringState:
-        patience = max(0.1, min(5.0, self.deadline.remaining() / 2))
+        max_wait = max(0.1, min(5.0, self.deadline.remaining() / 2))
         try:
-            async with asyncio.timeout(patience):
+            async with asyncio.timeout(max_wait):
                 return await asyncio.to_thread(self.machine.keyring)
         except TimeoutError:
-            return KeyringState("locked", f"it did not answer within {patience:.0f} seconds")
+            return KeyringState("locked", f"it did not answer within {max_wait:.0f} seconds")
 
-    async def _standings(self) -> Sequence[ProviderStatus]:
+    async def _provider_statuses(self) -> Sequence[ProviderStatus]:
         state = await self.keyring()
         if state.kind in {"locked", "failing"}:  # asked again, it may keep everything waiting
             self.settings = self.known.without_keyring()
-        return await standings(self.known, only_used=True)
+        return await provider_statuses(self.known, only_used=True)
 
     async def _calls(self) -> Mapping[str, Verification]:
         if self.offline:
             return {}
-        rows = await self.standings()
+        rows = await self.provider_statuses()
         names = [row.name for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
         clients = HttpClients(self.known, self.machine.resolver, None, self._transport)
         deadline = self.deadline.capped(max(0.1, min(_CALL, self.deadline.remaining() - 0.5)))
@@ -197,23 +197,23 @@ class Examination:
         return dict(zip(names, done, strict=True))
 
     def _transport(self, *given: Any, **options: Any) -> Transport:
-        return _Listening(self._heard, *given, **options)
+        return _Listening(self._note_clock, *given, **options)
 
-    def _heard(self, reply: Response) -> None:
+    def _note_clock(self, reply: Response) -> None:
         with suppress(ValueError, TypeError, OverflowError):
             if said := reply.headers.get("Date"):
                 self.skews.append(self.machine.now() - parsedate_to_datetime(said).timestamp())
 
 
 class _Listening(Transport):
-    """A client that shows each answer to somebody."""
+    """A client that passes each response to a listener."""
 
-    def __init__(self, heard: Callable[[Response], None], *given: Any, **options: Any) -> None:
+    def __init__(self, listener: Callable[[Response], None], *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
-        self._shown_to = heard
+        self._listener = listener
 
     async def call(self, *given: Any, **options: Any) -> Response:
         """Ask a provider; see `Transport.call`."""
         reply = await super().call(*given, **options)
-        self._shown_to(reply)
+        self._listener(reply)
         return reply

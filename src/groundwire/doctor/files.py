@@ -84,7 +84,7 @@ def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFin
     """Return the settings of a machine, or what is wrong with them."""
     try:
         loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
-        HttpClients(loaded, None, None)  # which looks at the proxy; it connects to nobody yet
+        HttpClients(loaded, None, None)  # which looks at the proxy; nothing connects yet
     except ConfigurationError as error:
         found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
         secret = (keys_file(machine.user_folder), machine.folder / ".env")
@@ -101,7 +101,7 @@ async def check_settings(examination: Examination) -> Seen:
 
 
 async def check_files(examination: Examination) -> Seen:
-    """See whether the files that hold keys can be read by us and by nobody else."""
+    """Check that the files with keys are readable by this user and by no other."""
     machine = examination.machine
     kept, dotenv = keys_file(machine.user_folder), machine.folder / ".env"
     named = any(one.fault == Fault.KEYS_FILE_UNREADABLE for one in examination.settings_findings)
@@ -170,7 +170,7 @@ def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> Doctor
     near = _NEAR.search(text)
     fixes = {
         Fault.KEY_IN_SETTINGS: "Take the section [keys] out, and run groundwire setup.",
-        Fault.SETTINGS_SYNTAX: "Mend the line that is named.",
+        Fault.SETTINGS_SYNTAX: "Fix that line.",
         Fault.SETTINGS_UNKNOWN: f"Write {near[1]} instead." if near else "Take it out, or see groundwire config show.",
         Fault.SETTINGS_CONTRADICTORY: "Change one of the two, or take one out.",
         Fault.SETTINGS_WRONG: "Change the value, or take it out to have the default.",

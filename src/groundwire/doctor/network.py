@@ -22,7 +22,7 @@ _NAME_WAIT = 5.0  # seconds
 
 
 async def check_network(examination: Examination) -> Seen:
-    """See whether the services can be reached, and if not, what stands in the way."""
+    """Check whether the services can be reached, and if not, why."""
     calls = await examination.calls()
     failed = {name: trouble(call) for name, call in calls.items()}
     findings = [*await _names(examination, calls, failed)]
@@ -47,9 +47,9 @@ async def check_clock(examination: Examination) -> Seen:
             severity="problem",
             subject="clock",
             what=f"This machine's clock is {_duration(abs(skew))} {way}.",
-            why="Searches within a day or a week miss pages, what is kept is fresh too long or too short, and "
+            why="Searches within a day or a week miss pages, cached results expire too early or too late, and "
             "certificates seem to be expired.",
-            fix="sudo timedatectl set-ntp true (in a virtual machine or a container, mend the host's clock)",
+            fix="sudo timedatectl set-ntp true (in a virtual machine or a container, set the host's clock)",
         )
     ]
 
@@ -127,8 +127,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
                 subject=name,
                 what=f"{name}: the certificate is not valid today ({said}).",
                 why="It has expired, or this machine's clock is wrong.",
-                fix="Look at the clock (date -u); if it is right, the certificate must be renewed by whoever runs the "
-                "service.",
+                fix="Check the clock (date -u); if it is right, the service's operator must renew the certificate.",
             )
         elif error is not None:
             yield DoctorFinding(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.network import explained
@@ -13,7 +14,7 @@ from groundwire.setup.provider_status import ProviderStatus, Verdict, Verificati
 
 __all__ = ["JSON_ON", "check_providers"]
 
-_FAULTS: dict[Verdict, Fault] = {
+_FAULTS: Final[Mapping[Verdict, Fault]] = {
     "wrong_key": Fault.KEY_WRONG,
     "wrong_plan": Fault.KEY_PLAN,
     "no_quota": Fault.QUOTA_USED_UP,
@@ -27,17 +28,17 @@ JSON_ON = (
     "In its settings.yml, under search, write formats: [html, json]; then restart it (docker restart searxng, or "
     "systemctl restart searxng)"
 )
-"""What mends a SearXNG that answers people only (https://docs.searxng.org/admin/settings/settings_search.html)."""
+"""How to let a SearXNG answer in JSON (https://docs.searxng.org/admin/settings/settings_search.html)."""
 _LET_IN = (
     'In its limiter.toml, under [botdetection.ip_lists], write pass_ip = ["THE ADDRESS OF THIS MACHINE"], or set '
-    "server.limiter: false in its settings.yml when nobody else can reach it; then restart it"
+    "server.limiter: false in its settings.yml when no one else can reach it; then restart it"
 )
 
 
 async def check_providers(examination: Examination) -> Seen:
     """See whether the providers in use have what they need, and what one call of each shows."""
     settings = examination.known
-    rows = await examination.standings()
+    rows = await examination.provider_statuses()
     findings = [*_standing(settings, rows)]
     calls = await examination.calls()
     for name, call in calls.items():
@@ -88,7 +89,7 @@ def _is_extra(row: ProviderStatus) -> bool:
 
 def _missing(row: ProviderStatus) -> DoctorFinding:
     if row.state == "needs_key":
-        page = f" (a key is had at {row.offer.key_page})" if row.offer.key_page else ""
+        page = f" (get a key at {row.offer.key_page})" if row.offer.key_page else ""
         fix = f"groundwire setup --provider {row.name}{page}, or set {row.variable} in the environment."
         return _finding(Fault.KEY_MISSING, row.name, f"{row.name} is in use and has no key.", fix)
     what = f"{row.name} is in use and not set up: {row.reason}."
@@ -111,7 +112,7 @@ def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
     if call.verdict in {"wrong_key", "wrong_plan", "no_quota"} and row.offer.key_page:
         fix = f"{fix} {row.offer.key_page}; then: groundwire setup --provider {row.name}"
     if call.verdict == "unreachable":
-        fix = "Try again later; if nothing can be reached from here, mend the network first."
+        fix = "Try again later; if no service can be reached, fix the network first."
         if row.offer.address_needed:
             fix = f"Check that {row.name} runs, and that providers.{row.name}.base_url is its address."
     why = f"The key is that of {row.key_from} ({row.variable})." if row.key_from else ""

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
+from typing import Final
 
 from groundwire._version import __version__
 from groundwire.doctor.context import Examination, Seen
@@ -55,7 +56,7 @@ async def check_extras(examination: Examination) -> Seen:
                 severity="problem",
                 subject="read.render_domains",
                 what="read.render_domains names sites whose scripts are to be run, and no reader in use runs scripts.",
-                why=f"It stands in: {settings.origin('read.render_domains')}.",
+                why=f"It is set in: {settings.origin('read.render_domains')}.",
                 fix='Add browser to read.providers: read.providers = ["local", "browser"].',
             )
         )
@@ -118,19 +119,19 @@ def _missing(extra: str, used: str, package: str) -> DoctorFinding:
     )
 
 
-_FAULTS = {
+_FAULTS: Final[Mapping[str, Fault]] = {
     "not_installed": Fault.KEYRING_MISSING,
     "absent": Fault.KEYRING_ABSENT,
     "locked": Fault.KEYRING_LOCKED,
     "failing": Fault.KEYRING_FAILING,
 }
-_WHAT = {
+_WHAT: Final[Mapping[str, str]] = {
     "not_installed": "The package for the keyring is not installed.",
     "absent": "This machine has no keyring.",
     "locked": "The keyring is locked.",
     "failing": "The keyring does not work.",
 }
-_FIX = {
+_FIX: Final[Mapping[str, str]] = {
     "not_installed": 'pip install "groundwire[keyring]", or let groundwire setup keep keys in a file.',
     "absent": "Nothing, if keys are in the environment; else let groundwire setup keep them in a file.",
     "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or keep the keys elsewhere: "
@@ -146,7 +147,7 @@ async def check_keyring(examination: Examination) -> Seen:
         return state.detail, ()
     severity: Severity = "note"
     if state.kind in {"locked", "failing"} and examination.settings is not None:
-        rows = await examination.standings()
+        rows = await examination.provider_statuses()
         if any(row.in_use and row.state == "needs_key" for row in rows):
             severity = "problem"
     if state.kind in {"not_installed", "absent"} and examination.settings is not None:
@@ -158,7 +159,7 @@ async def check_keyring(examination: Examination) -> Seen:
 
 async def _lacking(examination: Examination) -> bool:
     """Tell whether a key is missing that somebody expects to be there."""
-    rows = await examination.standings()
+    rows = await examination.provider_statuses()
     explicit = examination.known.origin("search.providers") != "default"
     return any(row.in_use and row.state == "needs_key" and explicit for row in rows)
 

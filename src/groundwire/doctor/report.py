@@ -139,7 +139,7 @@ class DoctorFinding:
     why: str = ""
     """Why, or what comes of it, as a sentence; empty when it is plain."""
     fix: str = ""
-    """Exactly what mends it."""
+    """How to fix it: a command or an instruction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,8 +52,8 @@ async def examine(
     Args:
         machine: What is examined; `Machine.here()` is this one.
         seconds: After how many seconds the report must be there; what is not finished then says so.
-        offline: Whether nobody outside is asked.
-        done: Is told of each check, in their order, as soon as it and those before it are finished.
+        offline: Whether to make no network requests.
+        done: Called with each check, in their order, as soon as it and those before it are finished.
         checks: What is to be looked at.
     """
     began = time.monotonic()
@@ -86,7 +86,7 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
         )
 
     if check.needs_settings and examination.settings is None:
-        return result(detail="the settings must be mended first", skipped=True)
+        return result(detail="the settings must be fixed first", skipped=True)
     if check.online and examination.offline:
         return result(detail="left out: --offline", skipped=True)
     try:
@@ -106,5 +106,5 @@ def _unfinished(check: Check, why: str = "The time that was given was up.") -> D
         subject=check.name,
         what=f"The check of {check.title.lower()} was not finished.",
         why=why,
-        fix="Mend what else is named, then run groundwire doctor again, perhaps with a longer --timeout.",
+        fix="Fix the other problems, then run groundwire doctor again, perhaps with a longer --timeout.",
     )

@@ -80,7 +80,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
             severity="problem",
             subject=subject,
             what=f"{path} cannot be written: {error.strerror or error}.",
-            why="Nothing is kept: each search and page is fetched and paid for again, and budgets begin anew.",
+            why="Nothing is stored: each search and page is fetched and paid for again, and budgets are lost.",
             fix=f"Give yourself the right to write into {folder}, or {other}.",
         )
         return
@@ -111,7 +111,7 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
             severity="problem",
             subject=subject,
             what=f"{path} was written by another version of Groundwire (format {version}, this one has {VERSION}).",
-            why="It is left alone, and nothing is kept meanwhile.",
+            why="It is not changed, and nothing is stored until this is fixed.",
             fix=f"pip install --upgrade groundwire, or {other}.",
         )
         return
@@ -121,7 +121,7 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
             severity="problem",
             subject=subject,
             what=f"{path} is a database of another program.",
-            why="It is left alone, and nothing is kept meanwhile.",
+            why="It is not changed, and nothing is stored until this is fixed.",
             fix=f"{other[:1].upper()}{other[1:]}.",
         )
         return
@@ -144,7 +144,7 @@ def _damaged(path: Path, subject: str, why: str) -> DoctorFinding:
         subject=subject,
         what=f"{path} is damaged: {' '.join(why.split())[:200]}.",
         why="A disk that was full or failed, or another program that wrote into it.",
-        fix=f"mv {path} {path}.damaged (a new one is begun by the next call; budgets and what was kept begin anew)",
+        fix=f"mv {path} {path}.damaged (the next call creates a new one; its cache and budgets start empty)",
     )
 
 
@@ -161,7 +161,7 @@ def _refused(where: str, error: StoreError) -> DoctorFinding:
 
 def _unreachable(where: str, error: StoreError) -> DoctorFinding:
     why = " ".join(str(error.__cause__ or error).split())[:200]
-    fix = f"Start the server (valkey-server), or mend storage.url; valkey-cli -u {where} ping must say PONG."
+    fix = f"Start the server (valkey-server), or correct storage.url; valkey-cli -u {where} ping must say PONG."
     return _server(Fault.STORE_UNREACHABLE, where, f"The server at {where} does not answer: {why}", fix)
 
 

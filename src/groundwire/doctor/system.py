@@ -65,7 +65,7 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-_PATIENCE = 1.0  # seconds for whoever listens there to answer
+_ANSWER_WAIT = 1.0  # seconds for a server there to answer
 
 
 async def check_port(examination: Examination) -> Seen:
@@ -92,7 +92,7 @@ async def check_port(examination: Examination) -> Seen:
 
 
 def _taken(host: str, port: int) -> str:
-    """Return why nobody could listen there, or nothing."""
+    """Return why a server could not listen there, or nothing."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
@@ -105,12 +105,12 @@ def _taken(host: str, port: int) -> str:
 
 
 def _is_gateway(host: str, port: int) -> bool:
-    """Tell whether it is a gateway of ours that listens there: both of its health pages say a status and no more."""
+    """Tell whether a Groundwire gateway listens there: both of its health pages return a status and nothing else."""
     return all(_says_status(host, port, path) for path in ("/healthz", "/readyz"))
 
 
 def _says_status(host: str, port: int, path: str) -> bool:
-    connection = http.client.HTTPConnection(host, port, timeout=_PATIENCE)
+    connection = http.client.HTTPConnection(host, port, timeout=_ANSWER_WAIT)
     try:
         connection.request("GET", path)
         said = json.loads(connection.getresponse().read(1_000))

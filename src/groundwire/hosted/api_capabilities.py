@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from groundwire.errors import InvalidRequest
-from groundwire.settings.error_messages import did_you_mean
+from groundwire.models.validators import did_you_mean
 
 __all__ = ["Api", "ApiCapabilities", "Difference", "Hosted", "Version", "Wire", "load_matrix"]
 

@@ -9,9 +9,8 @@ from typing import Literal, get_args
 from groundwire.errors import InvalidRequest, NativeUnsupported
 from groundwire.hosted.api_capabilities import Api, ApiCapabilities, Hosted, Version, load_matrix
 from groundwire.hosted.requirements import NO_NEEDS, Needs, common, simplified, sub_domains
-from groundwire.models.validators import check_choice
+from groundwire.models.validators import check_choice, did_you_mean
 from groundwire.settings import Settings
-from groundwire.settings.error_messages import did_you_mean
 
 __all__ = ["Mode", "Path", "Plan", "plan"]
 

@@ -1,4 +1,4 @@
-"""What a caller asks of a search, whoever does it.
+"""What a caller requires of a search, hosted or local.
 
 Domain lists put together: the operator's with the caller's, and the allowed with the blocked.
 """
@@ -62,7 +62,7 @@ def sub_domains(domains: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-_MOST_USES = 1_000  # searches of one request; nobody means more
+_MOST_USES = 1_000  # searches of one request; more is never meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +162,7 @@ class Needs:
         )
 
     def within(self, allowed_domains: Sequence[str] = (), time_range: TimeRange = "all") -> dict[str, Any]:
-        """Return the filters of `Web.search` under which a search of ours honors these needs.
+        """Return the filters of `Web.search` under which a local search meets these needs.
 
         Args:
             allowed_domains: What a model asks for beside them; it can only narrow them.

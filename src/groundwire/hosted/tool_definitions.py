@@ -1,4 +1,4 @@
-"""Function tools in the form of each API, and the hosted definition of our own that stands for "search the web"."""
+"""Function tools in the form of each API, and our hosted definition, which stands for "search the web"."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from groundwire.models.validators import check_choice
 __all__ = ["HOSTED_TYPE", "WEB_SEARCH", "Definition", "FunctionTool", "hosted_definition", "needs_of", "read", "write"]
 
 HOSTED_TYPE = "groundwire:web_search"
-"""The type of our own hosted definition; no API knows it, so a request with it must go through `prepare`."""
+"""The type of our hosted definition; no API knows it, so a request with it must go through `prepare`."""
 
 
 class FunctionTool(Protocol):
-    """What a tool of ours tells a model; `groundwire.tools.Tool` is one."""
+    """The definition of a tool for a model; `groundwire.tools.Tool` is one."""
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ WEB_SEARCH = Definition(
 
 
 def hosted_definition(needs: Needs = NO_NEEDS) -> dict[str, Any]:
-    """Return a tool that stands beside function tools in any request and means: search the web, whoever does it.
+    """Return a tool definition for any request that means: search the web, hosted or local.
 
     Args:
         needs: What the search must honor; `prepare` takes it from here.
@@ -81,10 +81,10 @@ def hosted_definition(needs: Needs = NO_NEEDS) -> dict[str, Any]:
 
 
 def needs_of(definition: Mapping[str, Any]) -> Needs:
-    """Return what a hosted definition of ours asks for.
+    """Return what our hosted definition asks for.
 
     Raises:
-        InvalidRequest: it has a field that is none of ours, or a value out of bounds.
+        InvalidRequest: it has an unknown field, or a value out of bounds.
     """
     asked = {key: value for key, value in definition.items() if key not in ("type", "name")}
     known = [one.name for one in fields(Needs) if one.name != "functions"]

@@ -56,7 +56,7 @@ class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """What a model is told: the schema as it is, which the framework would otherwise take from a class."""
+        """The tool's definition: our schema unchanged, which the framework would otherwise take from a class."""
         return {"name": self._runner.name, "description": self._runner.description, "parameters": self._runner.schema}
 
     async def run(self, args: BaseModel, cancellation_token: Any) -> str:

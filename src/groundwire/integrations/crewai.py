@@ -10,7 +10,8 @@ A failure is said in the text of the result. A tool that CrewAI saved and loads 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, Field, PrivateAttr, create_model
 
@@ -22,7 +23,7 @@ from groundwire.tools.permissions import Permission
 __all__ = ["CrewAITool", "web_tools"]
 
 _Base: Any = need("crewai", "crewai.tools").BaseTool
-_TYPES: dict[str, Any] = {"string": str, "integer": int, "array": list[str]}
+_TYPES: Final[Mapping[str, Any]] = {"string": str, "integer": int, "array": list[str]}
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:

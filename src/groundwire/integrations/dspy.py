@@ -30,7 +30,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _traced(call: _F) -> _F:
-    """Return a call of which DSPy's own observers are told."""
+    """Return a call that DSPy's own callbacks observe."""
     traced: _F = need("dspy", "dspy.utils.callback").with_callbacks(call)
     return traced
 

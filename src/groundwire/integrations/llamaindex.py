@@ -41,7 +41,7 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
 
 
 class _Metadata(_BaseMetadata):
-    """What a model is told: the schema as it is, which the framework would otherwise want as a pydantic class."""
+    """The tool's definition: our schema unchanged, which the framework would otherwise want as a pydantic class."""
 
     def __init__(self, runner: Runner) -> None:
         super().__init__(name=runner.name, description=runner.description, fn_schema=None)
@@ -66,7 +66,7 @@ class _LlamaIndexTool(_BaseTool):
 
     @property
     def metadata(self) -> Any:
-        """What a model is told."""
+        """The tool's definition for a model."""
         return self._metadata
 
     def call(self, **arguments: Any) -> Any:

@@ -57,7 +57,7 @@ tavily_search: Any = _strands.tool(fallback_chain.tavily_search)
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as Strands tools; see `groundwire.integrations.tool_runner.runners`.
 
-    A failure has the status `error`, so that Strands and the model's API are told of it.
+    A failure has the status `error`, so that Strands and the model's API see it as one.
     """
     return [_tool(runner) for runner in runners(web, permission)]
 

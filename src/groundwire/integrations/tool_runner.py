@@ -82,7 +82,7 @@ def runners(web: Web | SyncWeb | None = None, permission: Permission | None = No
     Args:
         web: What searches and reads; it stays the caller's to close. A `SyncWeb` may be used from any thread and any
             event loop, a `Web` in one event loop. With None a `SyncWeb` is made from the settings in force, and closed
-            when nobody holds its tools any more.
+            when its tools are garbage-collected.
         permission: Who decides whether a call is made; by default every call is.
     """
     given: object = web
@@ -121,7 +121,7 @@ def closed_with(owner: object, close: Callable[[], None]) -> None:
     """Have something closed when its owner is gone, or when the process ends.
 
     Args:
-        owner: Whoever holds it.
+        owner: The object that holds it.
         close: Closes it; it must not hold the owner.
     """
     finalizer = weakref.finalize(owner, close)

@@ -5,27 +5,23 @@ The names are those that tavily-python, exa-py, ddgs, firecrawl-py and the OpenA
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from types import MappingProxyType
-from typing import Any, Literal, TypedDict
+from typing import Any, TypedDict
 
-from groundwire.errors import InvalidRequest
+from groundwire.models.validators import nearest
 
 __all__ = [
     "CLASSES",
     "METHODS",
     "OPEN_PAGE",
     "SEARCH",
-    "TIME_RANGES",
     "PageAliases",
     "SearchAliases",
-    "TimeRangeName",
     "canonical",
     "other_method",
-    "time_range_of",
 ]
 
 
@@ -76,29 +72,6 @@ CLASSES: Mapping[str, str] = MappingProxyType(
 )
 """What other libraries call their clients."""
 
-TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType(
-    {
-        **dict.fromkeys(("d", "day", "1d", "24h", "pd", "past day", "past_day", "last day"), "d"),
-        **dict.fromkeys(("w", "week", "1w", "7d", "pw", "past week", "past_week", "last week"), "w"),
-        **dict.fromkeys(("m", "month", "1m", "30d", "pm", "past month", "past_month", "last month"), "m"),
-        **dict.fromkeys(("y", "year", "1y", "12m", "py", "past year", "past_year", "last year"), "y"),
-        **dict.fromkeys(("all", "any", "any time", "anytime"), "all"),
-    }
-)
-"""What a time range may be called."""
-
-
-def time_range_of(name: str) -> Literal["d", "w", "m", "y", "all"]:
-    """Return a time range, given by its letter or by any of its names, or raise InvalidRequest."""
-    found = TIME_RANGES.get(str(name).strip().lower())
-    if found is None:
-        raise InvalidRequest("time_range", f"does not know {name!r:.60}", "Pass one of: day, week, month, year, all.")
-    return found
-
-
-TimeRangeName = Literal["day", "week", "month", "year"]
-"""The words for `d`, `w`, `m` and `y`."""
-
 
 class SearchAliases(TypedDict, total=False):
     """Other names of the arguments of `Web.search`, with their types."""
@@ -144,8 +117,8 @@ def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mappin
     for name, value in call["aliases"].items():
         right = names.get(name)
         if right not in plain:
-            near = difflib.get_close_matches(name.lower(), [*plain, *names], n=1, cutoff=0.7)
-            hint = f"; did you mean {names.get(near[0], near[0])!r}?" if near else ""
+            near = nearest(name, (*plain, *names))
+            hint = f"; did you mean {names.get(near, near)!r}?" if near else ""
             raise TypeError(f"{method.__name__}() has no argument {name!r}{hint} (arguments: {', '.join(plain)})")
         if plain[right] is not parameters[right].default:
             raise TypeError(f"{method.__name__}() got {right!r} twice: {name!r} is another name for it")

@@ -1,4 +1,4 @@
-"""What was tried: who was asked, how it ended, and who is told."""
+"""Attempts: which provider was asked, how it ended, and the listeners of attempts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Outcome = Literal[
 
 
 class Attempt(FrozenModel):
-    """One try of one provider, and what became of it."""
+    """One request to one provider within a call, with its outcome."""
 
     provider: str
     """The provider's name."""
@@ -73,7 +73,7 @@ class AttemptFinished:
 
 
 Event = AttemptStarted | AttemptFinished
-"""What an observer is told while a call runs."""
+"""What an attempt listener receives while a call runs."""
 
 Observer = Callable[[Event], None]
-"""A function that is told what happens; it must return at once and must not raise."""
+"""A function that receives the events of attempts; it must return at once and must not raise."""

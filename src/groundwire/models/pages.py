@@ -72,7 +72,7 @@ class ReadResult(FrozenModel):
 
 
 class Section(FrozenModel):
-    """A section of a page: a heading and what stands under it."""
+    """A section of a page: a heading and the text under it."""
 
     level: int
     """The heading's level, 1 to 6."""
@@ -92,7 +92,7 @@ class Excerpt(FrozenModel):
     end: int
     """Where it ends."""
     heading: str = ""
-    """The headings that it stands under: `Guide > Install`."""
+    """The headings above it: `Guide > Install`."""
     score: float = 0.0
     """How well it answers the query; comparable within one page only. 0 for what was found literally."""
     text: str

@@ -5,11 +5,12 @@ What is asked: the words, and what a result must satisfy.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
-from typing import Literal, Self, get_args, overload
+from typing import Any, Final, Literal, Self, get_args, overload
 
 from groundwire.errors import InvalidRequest
 from groundwire.models.attempts import Attempt
@@ -24,6 +25,7 @@ from groundwire.models.validators import (
 )
 
 __all__ = [
+    "LOW_BUDGET",
     "MAX_LIMIT",
     "MAX_PAGE",
     "MAX_SNIPPET",
@@ -45,7 +47,7 @@ __all__ = [
 ]
 
 Applied = Literal["native", "operator", "post_filter", "not_possible"]
-"""Who saw to a filter: the service by a parameter, by words in the query, we afterwards, or nobody."""
+"""What applied a filter: the service by a parameter, operators in the query, we afterwards, or nothing."""
 
 MAX_URL = 2_048  # characters
 MAX_TITLE = 500  # characters
@@ -55,7 +57,8 @@ MAX_SNIPPET = 1_000  # characters
 class SearchResult(FrozenModel):
     """One page that a provider found."""
 
-    __slots__ = ("_address",)  # carried from step to step once it is read; see `routing.result_merging.Address`
+    # Beside the fields: the address, read once (`routing.result_merging.Address`), and what found the row.
+    __slots__ = ("_address", "_opener")
 
     citation_id: int = 0
     """The number to cite it by: in a session a page keeps its number, new ones go on from there, from 1. 0 until a
@@ -74,6 +77,23 @@ class SearchResult(FrozenModel):
     """How the provider said it, when that was not a date: `2 days ago`."""
     score: float | None = None
     """The provider's own measure; comparable within one response only."""
+
+    def open(self, **options: Any) -> Any:
+        """Read this page with what found it.
+
+        Args:
+            options: The arguments of `Web.open_page`, besides the address.
+
+        Returns:
+            The `Page`; from a `Web`, which is asynchronous, an awaitable of it.
+
+        Raises:
+            TypeError: this result was not returned by a search of this process. GroundwireError: see `Web.open_page`.
+        """
+        opener = getattr(self, "_opener", None)
+        if opener is None:
+            raise TypeError("This result was not returned by a search of this process: use open_page(result.url).")
+        return opener.open_page(self.url, **options)
 
 
 class FilterReceipt(FrozenModel):
@@ -96,6 +116,10 @@ class Source(FrozenModel):
     """The page's title."""
     url: str
     """The page's address."""
+
+
+LOW_BUDGET: Final = re.compile(r"Searches left in this session: ([0-9]+) of [0-9]+\.")
+"""The warning of a response whose session comes near its limit; tools have another one for models."""
 
 
 class Budget(FrozenModel):
@@ -135,6 +159,13 @@ class SearchResponse(FrozenModel):
     """Whether the answer came from the cache."""
     stale: bool = False
     """Whether the answer is older than it should be."""
+
+    def opened_by(self, opener: object) -> Self:
+        """Return the response with results whose `open` uses the `open_page` of a `Web`."""
+        rows = tuple(row.model_copy() for row in self.results)  # others may have been given the same rows
+        for row in rows:
+            object.__setattr__(row, "_opener", opener)
+        return self.model_copy(update={"results": rows})
 
     def __len__(self) -> int:
         return len(self.results)

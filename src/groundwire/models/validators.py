@@ -5,30 +5,38 @@ What all nouns that cross a border have in common.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from groundwire.errors import InvalidRequest
 
 __all__ = [
     "MAX_QUERY",
+    "TIME_RANGES",
     "FrozenModel",
+    "TimeRangeName",
     "check_choice",
     "check_date",
     "check_domains",
     "check_int",
     "check_pattern",
     "check_text",
+    "did_you_mean",
+    "faults",
     "is_number",
+    "nearest",
+    "time_range_of",
 ]
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are met in their files
 
+_MOST_NAMED = 12  # names; a longer list is not read
 _DOMAIN = re.compile(r"""(?!-)[^\s/:@?#\\%\[\](),;|"']{1,253}""")
 
 
@@ -101,10 +109,66 @@ def check_pattern(field: str, value: object, pattern: str, examples: str) -> Non
         raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass a code such as {examples}.")
 
 
+def time_range_of(name: str) -> Literal["d", "w", "m", "y", "all"]:
+    """Return a time range, given by its letter or by any of its names, or raise InvalidRequest."""
+    found = TIME_RANGES.get(str(name).strip().lower())
+    if found is None:
+        raise InvalidRequest("time_range", f"does not know {name!r:.60}", "Pass one of: day, week, month, year, all.")
+    return found
+
+
+def nearest(word: str, known: Iterable[str], *, prefix: str = "") -> str | None:
+    """Return the known word that is most like one that was written, or None if none is like it.
+
+    Args:
+        word: What was written.
+        known: What would be right.
+        prefix: What all of them begin with, which is no likeness.
+    """
+    choices = {choice.removeprefix(prefix).lower(): choice for choice in sorted(known)}
+    near = difflib.get_close_matches(word.removeprefix(prefix).lower(), choices, n=1, cutoff=0.6)
+    return choices[near[0]] if near else None
+
+
+def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
+    """Return "; did you mean X?" for the nearest of the known words, else the list of them if it is short.
+
+    The arguments are those of `nearest`.
+    """
+    known = sorted(known)
+    if near := nearest(word, known, prefix=prefix):
+        return f"; did you mean {near!r}?"
+    return f"; known here: {', '.join(known)}." if 0 < len(known) <= _MOST_NAMED else "."
+
+
+def faults(error: ValidationError) -> list[tuple[str, str]]:
+    """Return pydantic's complaints as (dotted key, what is wrong), without the values, which may be secret."""
+    found = []
+    for item in error.errors(include_url=False, include_input=False, include_context=False):
+        key = ".".join(str(part) for part in item["loc"])
+        text = item["msg"].removeprefix("Value error, ")
+        found.append((key, text[:1].lower() + text[1:]))
+    return found
+
+
 def _shown(value: object) -> str:
     text = repr(value) if not isinstance(value, int) or abs(value) < 10**18 else "a huge number"
     return text if len(text) <= 60 else text[:57] + "..."
 
+
+TimeRangeName = Literal["day", "week", "month", "year"]
+"""The words for `d`, `w`, `m` and `y`."""
+
+TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType(
+    {
+        **dict.fromkeys(("d", "day", "1d", "24h", "pd", "past day", "past_day", "last day"), "d"),
+        **dict.fromkeys(("w", "week", "1w", "7d", "pw", "past week", "past_week", "last week"), "w"),
+        **dict.fromkeys(("m", "month", "1m", "30d", "pm", "past month", "past_month", "last month"), "m"),
+        **dict.fromkeys(("y", "year", "1y", "12m", "py", "past year", "past_year", "last year"), "y"),
+        **dict.fromkeys(("all", "any", "any time", "anytime"), "all"),
+    }
+)
+"""What a time range may be called."""
 
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {

@@ -1,4 +1,4 @@
-"""The offline archive as a provider: what was read and seen before, when nobody outside answers."""
+"""The offline archive as a provider: pages and results of earlier calls, for when no service answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ArchiveProvider:
     That nothing is found proves nothing about the web, so it is a failure here and never an empty answer.
 
     Args:
-        archive: Where to look; whoever made it closes it.
+        archive: Where to look; its creator closes it.
         name: The name by which settings, attempts and results call it.
         owner: Whose calls it answers; see `owned_by`.
     """
@@ -107,7 +107,7 @@ class ArchiveProvider:
         except StoreError as error:
             raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
         if page is None:
-            raise PageUnavailable(url, "The archive has no copy of this page. Try again later, or open another page.")
+            raise PageUnavailable(url, "The archive has no copy of this page. Try again later.")
         return ReadResult(
             url=url,
             title=page.title,

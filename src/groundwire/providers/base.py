@@ -13,9 +13,9 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, MissingKey, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, Freshness, ReadResult, SearchResult, TimeRange
+from groundwire.models.validators import did_you_mean, faults
 from groundwire.providers.prices import Prices, load_prices
 from groundwire.settings import Settings
-from groundwire.settings.error_messages import did_you_mean, faults
 from groundwire.transport import Transport
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class ReadProvider(Protocol):
             The page, or a result with `success` false and the reason.
 
         Raises:
-            PageError: the page cannot be had. ProviderError: the service failed. DeadlineExceeded.
+            PageError: the page cannot be read. ProviderError: the service failed. DeadlineExceeded.
         """
         ...
 
@@ -329,7 +329,7 @@ class _PlainProvider:
         return self._model(ReadResult, await self._inner.read_url(url))
 
     def _model(self, model: type[_ModelT], value: object) -> _ModelT:
-        """Return a result as one of ours; fields that ours has not are left out."""
+        """Return a result as our model; unknown fields are dropped."""
         if isinstance(value, model):
             return value
         names = model.model_fields

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
@@ -30,10 +31,10 @@ from groundwire.transport import Response
 
 __all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]
 
-_MAX_RESULTS = {"web": 20, "news": 50}  # results of one request
+_MAX_RESULTS: Final[Mapping[str, int]] = {"web": 20, "news": 50}  # results of one request
 _MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
 _MAX_GOGGLE = 5_000  # characters in the URL; servers take lines of 8,000
-_FRESHNESS = {"d": "pd", "w": "pw", "m": "pm", "y": "py"}
+_FRESHNESS: Final[Mapping[str, str]] = {"d": "pd", "w": "pw", "m": "pm", "y": "py"}
 _FIRST_DAY = date(1970, 1, 1)
 _COUNTRIES = frozenset(
     re.findall(
@@ -48,7 +49,9 @@ _LANGUAGES = frozenset(
         "sr sv ta te th tr uk vi",
     )
 )
-_OTHER_LANGUAGES = {  # by language, or by language and script or country; the longest that fits counts
+_OTHER_LANGUAGES: Final[
+    Mapping[str, str]
+] = {  # by language, or by language and script or country; the longest that fits counts
     "en-gb": "en-gb",
     "ja": "jp",
     "no": "nb",
@@ -90,7 +93,7 @@ def _next_month(reply: Response) -> float | None:
 
 
 def _resets(reply: Response) -> list[float | None]:
-    """Return the seconds after which the windows begin anew: that of the second, then that of the month."""
+    """Return the seconds until each window resets: that of the second, then that of the month."""
     parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
     return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
 

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from pydantic import Field
 
@@ -34,10 +34,10 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
+from groundwire.models.validators import did_you_mean
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.http_parsing import retry_after, text_or_empty
 from groundwire.providers.query_mapping import with_site_operators
-from groundwire.settings.error_messages import did_you_mean
 from groundwire.settings.sections import Words
 
 __all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_status"]
@@ -46,7 +46,7 @@ _logger = logging.getLogger(__name__)
 
 _TIMEOUT = 10.0  # seconds
 _SHORTEST = 0.1  # seconds; with 0 the client underneath gives up at once
-_SAFESEARCH = {"off": "off", "moderate": "moderate", "strict": "on"}
+_SAFESEARCH: Final[Mapping[str, str]] = {"off": "off", "moderate": "moderate", "strict": "on"}
 _NO_REGION = "wt-wt"  # DuckDuckGo's own word for "all regions"
 _DEFAULT = ("duckduckgo",)
 
@@ -139,7 +139,7 @@ class DuckDuckGoSearchProvider:
         """Ask the engines one after the other; runs in a thread."""
         failure: ProviderError | None = None
         for backend in self._options.backends:
-            if deadline.passed:  # it waited for a thread until nobody was listening any more
+            if deadline.passed:  # it waited for a thread until its caller had left
                 break
             try:
                 return self._ask(backend, text, filters, deadline)
@@ -157,16 +157,16 @@ class DuckDuckGoSearchProvider:
         }
         try:
             if self._cassette is None:
-                heard = self._hear(request, deadline)
+                answer = self._call_engine(request, deadline)
             else:
-                heard = self._cassette.call("ddgs", request, lambda: self._hear(request, deadline))
+                answer = self._cassette.call("ddgs", request, lambda: self._call_engine(request, deadline))
         except CallFailed as error:
             if error.failure.kind == "timeout":
                 raise ProviderTimeout(self.name, "no answer in time") from error
             raise ProviderUnreachable(self.name, error.failure.detail or "the connection failed") from error
-        rows, status = heard["rows"], heard["status"]
+        rows, status = answer["rows"], answer["status"]
         if not rows:
-            raise_for_status(status, heard["headers"], self.name)
+            raise_for_status(status, answer["headers"], self.name)
         if rows is None:
             raise UnexpectedResponse(self.name, "an answer that ddgs could not read", status=status)
         if not rows:
@@ -175,8 +175,8 @@ class DuckDuckGoSearchProvider:
             )
         return [SimpleNamespace(**row) for row in rows]
 
-    def _hear(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
-        """Ask one engine and return what it heard as JSON; `rows` is None for an answer that ddgs could not read.
+    def _call_engine(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
+        """Ask one engine and return its answer as JSON; `rows` is None for an answer that ddgs could not read.
 
         Raises:
             CallFailed: there was no answer.

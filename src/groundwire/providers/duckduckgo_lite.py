@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from html import escape
-from typing import Any, Literal, cast
+from typing import Any, Final, Literal, cast
 from urllib.parse import parse_qs, urlsplit
 
 from groundwire.deadline import Deadline
@@ -57,8 +57,9 @@ de-de gr-el hk-tzh hu-hu is-is in-en id-en ie-en il-en it-it jp-jp kr-kr lv-lv l
 pe-es ph-en pl-pl pt-pt ro-ro ru-ru xa-ar sg-en sk-sk sl-sl za-en es-es es-ca se-sv ch-de ch-fr tw-tzh th-en tr-tr us-en
 us-es ua-uk uk-en vn-en
 """
-_OWN_COUNTRIES = {"gb": "uk", "sa": "xa", "si": "sl", "sl": "", "ct": "", "xa": ""}  # where they are not ISO 3166-1
-_OWN_LANGUAGES = {"jp": "ja", "kr": "ko", "tzh": "zh"}  # where they are not ISO 639-1
+# where they are not ISO 3166-1
+_OWN_COUNTRIES: Mapping[str, str] = {"gb": "uk", "sa": "xa", "si": "sl", "sl": "", "ct": "", "xa": ""}
+_OWN_LANGUAGES: Final[Mapping[str, str]] = {"jp": "ja", "kr": "ko", "tzh": "zh"}  # where they are not ISO 639-1
 _DENIED = frozenset({401, 403, 451})
 _LONGEST_TEXT = 20_000  # characters of a title or snippet with its markup; real ones have a few hundred
 _TITLES = frozenset({"result__a", "result-link"})  # the html page, the lite page
@@ -114,7 +115,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
     ) -> Results:
         """Search; see `SearchProvider.search`.
 
-        The service gives a further page only to whoever has the first one, so that takes a second request.
+        The service returns a further page only with a token from the first one, so that takes a second request.
         """
         deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
         mapped = to_form(query, limit, filters, self._endpoint)
@@ -129,7 +130,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
         return self.finished(found, mapped)
 
     async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Response:
-        """Post a form and follow redirects within the site, each of which the guard judges anew."""
+        """Post a form and follow redirects within the site, each of which the guard judges."""
         method: Literal["GET", "POST"] = "POST"
         target = parse_url(self.address)
         for _ in range(_MOST_REDIRECTS + 1):
@@ -335,7 +336,7 @@ def _classes(element: Any) -> set[str]:
 
 
 def _inner(element: Any) -> str:
-    """Return what stands in an element, with its tags and entities, as all providers give titles and snippets."""
+    """Return the inner HTML of an element, with tags and entities, as all providers give titles and snippets."""
     from lxml import html
 
     parts: Iterable[str] = (html.tostring(child, encoding="unicode") for child in element)

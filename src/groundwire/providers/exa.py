@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from groundwire.deadline import Deadline
@@ -33,7 +34,8 @@ _MAX_RESULTS = 100  # with highlights
 _MAX_DOMAINS = 1_200
 _MAX_SNIPPET = 1_000  # characters of highlights for a row; without a bound five rows have been 170 kB
 _MAX_PAGE = 500_000  # characters
-_STATUSES = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}  # tags of pages, where no status comes with them
+# tags of pages, where no status comes with them
+_STATUSES: Mapping[str, int] = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}
 _ERRORS = (
     ErrorRule(
         QuotaExceeded,
@@ -142,7 +144,7 @@ def parse_page(reply: Response, url: str, name: str = "exa") -> ReadResult:
     """Read the response to a request for one page; the outcome for the page itself is in `statuses`.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
     """
     if reply.status >= 400 and json_or_empty(reply).get("tag") == "NO_CONTENT_FOUND":
         raise empty_page(url)

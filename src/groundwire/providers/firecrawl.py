@@ -152,7 +152,7 @@ def parse_page(reply: Response, url: str, name: str = "firecrawl") -> ReadResult
     """Read the response to a request for one page. A missing page may come as a success: its status tells.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
     """
     if not _QUEUED.matches(reply):
         _raise_for_page(reply, url)
@@ -188,9 +188,9 @@ def _raise_for_page(reply: Response, url: str) -> None:
         raise page_failure(url, words=code)
     if code in _REFUSED or reply.status == 403:
         words = said(error_text(reply).removeprefix(": ") or code)
-        raise PageRefused(url, f"The reader may not read this page ({words}). Open another page.")
+        raise PageRefused(url, f"The reader may not read this page ({words}).")
     if code in _UNREADABLE:
-        raise UnsupportedContent(url, "The page is of a type that the reader does not read. Open another page.")
+        raise UnsupportedContent(url, "The page is of a type that the reader does not read.")
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -326,7 +326,7 @@ class ReadApiProvider(ApiProvider):
         """Return the page in a response.
 
         Raises:
-            PageError: the page cannot be had. ProviderError: the service failed.
+            PageError: the page cannot be read. ProviderError: the service failed.
         """
 
     def page_cost(self, reply: Response) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from groundwire.errors import (
     AuthenticationFailed,
@@ -58,7 +58,7 @@ __all__ = [
 _E = TypeVar("_E", bound=ProviderError)
 
 _MAX_SECONDS = 366 * 86_400.0  # seconds
-_RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
+_RANGES: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
 )
@@ -68,7 +68,7 @@ _ABOUT_KEY = re.compile(
 _ABOUT_PLAN = re.compile(
     r"(?i)\b(?:your|the|this) (?:\w+ )?(?:plan|subscription|account)\b.{0,60}"
     r"\b(?:not|expired|suspended|inactive|disabled|ended|cancel\w*|exceeded|reached|exhausted|limit)\b"
-    r"|\b(?:quota|credits?|balance|allowance|payment|billing)\b|\bsubscription (?:is )?(?:required|expired|cancel)"
+    r"|\b(?:quota|credits?|balance|allowances?|payment|billing)\b|\bsubscription (?:is )?(?:required|expired|cancel)"
 )
 
 
@@ -92,7 +92,7 @@ def raise_for_status(reply: Response, name: str) -> None:
     if status == 429:
         raise RateLimited(name, f"too many requests{words}", status=status, retry_after=again)
     if status == 402:
-        raise QuotaExceeded(name, f"the account's allowance is used up{words}", status=status, retry_after=again)
+        raise QuotaExceeded(name, f"the account's quota is used up{words}", status=status, retry_after=again)
     if status == 403 and reply.media_type == "text/html":
         raise ProviderBlocked(name, "a firewall in front of it refuses us", status=status, retry_after=again)
     if status == 401 or (status == 403 and _ABOUT_KEY.search(words)):
@@ -144,7 +144,7 @@ def objects(value: object) -> Iterator[dict[str, Any]]:
 
 
 def value_at(data: object, path: str) -> object:
-    """Return what stands at a path in JSON, or None.
+    """Return the value at a path in JSON, or None.
 
     Args:
         data: The JSON value.
@@ -379,14 +379,14 @@ def page_failure(url: str, *, status: int | None = None, words: str = "") -> Pag
         reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
         return PageNotFound(url, reason, status=status)
     if status in _REFUSED:
-        return PageRefused(url, f"The server will not give this page{detail}. Open another page.", status=status)
-    reason = f"The page could not be fetched{detail}. Try again later, or open another page."
+        return PageRefused(url, f"The server will not give this page{detail}.", status=status)
+    reason = f"The page could not be fetched{detail}. Try again later."
     return PageUnavailable(url, reason, status=status)
 
 
 def empty_page(url: str) -> PageEmpty:
     """Return the error for a page in which the service found nothing to read."""
-    return PageEmpty(url, "There is nothing readable on this page. Open another page.")
+    return PageEmpty(url, "There is nothing readable on this page.")
 
 
 def clean(text: object) -> str:

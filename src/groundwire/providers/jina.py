@@ -155,7 +155,7 @@ def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
         name: The provider's name.
 
     Raises:
-        PageError: the page itself cannot be had. ProviderError: the service failed.
+        PageError: the page itself cannot be read. ProviderError: the service failed.
     """
     if not 200 <= reply.status < 300:
         _raise_failure(reply, reply.status, url, name)
@@ -174,7 +174,7 @@ def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
             raise page_failure(url, status=int(found[1]), words=warning)
     for warning in warnings:
         if _BLOCK_PAGE.search(warning):
-            raise PageRefused(url, f"The site wants a person or an account ({said(warning)}). Open another page.")
+            raise PageRefused(url, f"The site wants a person or an account ({said(warning)}).")
     content = clean(data.get("content")).strip()
     if not content:
         raise empty_page(url)

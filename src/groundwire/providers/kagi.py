@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from groundwire.errors import AuthenticationFailed, ProviderUnavailable, QuotaExceeded, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters, Results, SearchResult
@@ -25,8 +25,8 @@ from groundwire.transport import Response
 
 __all__ = ["KagiOptions", "KagiSearchProvider", "parse", "to_body", "to_params"]
 
-_MAX_RESULTS = 50  # the service takes more, nobody here asks for them
-_WORKFLOWS = {"web": "search", "news": "news"}  # also the names of the lists in a response
+_MAX_RESULTS = 50  # the service takes more, which no caller asks for
+_WORKFLOWS: Final[Mapping[str, str]] = {"web": "search", "news": "news"}  # also the names of the lists in a response
 _PAGE = 0  # the type `t` of a row of v0 that is a page; others are related searches
 # The codes of v0 are numbers, those of v1 dotted names; errors come with any status.
 _ERRORS = (
@@ -43,7 +43,7 @@ _ERRORS = (
     ErrorRule(RequestRefused, "the request was refused", status=ANY_STATUS, pattern="^1$"),
 )
 # What v0 cannot do, though v1 can.
-_V0: dict[str, Applied] = {
+_V0: Final[Mapping[str, Applied]] = {
     "time_range": "post_filter",
     "published_after": "post_filter",
     "published_before": "post_filter",
@@ -136,7 +136,7 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "kagi") -
 
 
 def parse(reply: Response, name: str = "kagi", kind: Literal["web", "news"] = "web") -> Results:
-    """Read a response of either version; they are told apart by their form.
+    """Read a response of either version; the form tells which it is.
 
     Args:
         reply: The response.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
@@ -20,7 +21,7 @@ __all__ = ["PerplexityOptions", "PerplexitySearchProvider", "parse", "to_body"]
 
 _MAX_RESULTS = 20
 _MAX_DOMAINS = 20
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _ERRORS = (
     # An account without credit gets 401 or 429, the statuses of a wrong key and of too many requests.
     ErrorRule(

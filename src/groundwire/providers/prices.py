@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +31,7 @@ class Prices:
         return self.units.get(unit, 0.0) * count
 
 
+@cache
 def load_prices() -> Mapping[str, Prices]:
     """Return the price lists by provider."""
     text = files("groundwire.providers").joinpath("prices.toml").read_text(encoding="utf-8")

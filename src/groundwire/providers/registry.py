@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, cast
 
 from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.providers.base import ProviderClass, ProviderContext, ReadProvider, SearchProvider, Transports
 from groundwire.settings import Settings
+from groundwire.settings.provider_options import provider_entries, provider_names
 from groundwire.storage.archive.store import Archive
 
 if TYPE_CHECKING:
     from groundwire.reading.workers.pool import Workers
 
-__all__ = ["GROUP", "create", "provider_class", "provider_classes", "provider_names"]
-
-GROUP = "groundwire.providers"
-
-
-def provider_names() -> tuple[str, ...]:
-    """Return the names of all installed providers, sorted."""
-    return tuple(sorted(_entries()))
+__all__ = ["create", "provider_class", "provider_classes", "provider_names"]
 
 
 def provider_class(name: str) -> ProviderClass:
@@ -29,7 +22,7 @@ def provider_class(name: str) -> ProviderClass:
     Raises:
         UnknownProvider: no such provider is installed. ConfigurationError: it cannot be imported.
     """
-    entries = _entries()
+    entries = provider_entries()
     entry = entries.get(name.partition(":")[0])
     if entry is None:
         raise UnknownProvider(name, entries)
@@ -42,7 +35,7 @@ def provider_class(name: str) -> ProviderClass:
 def provider_classes() -> dict[str, ProviderClass]:
     """Return the classes of all installed providers by name, sorted; those that cannot be imported are left out."""
     classes = {}
-    for name, entry in sorted(_entries().items()):  # scanning the installed packages takes a while, so once
+    for name, entry in sorted(provider_entries().items()):
         try:
             classes[name] = cast("ProviderClass", entry.load())
         except (ImportError, AttributeError):
@@ -75,7 +68,3 @@ def create(
     """
     context = ProviderContext(name, settings, transports, settings.providers.get(name, {}), archive, workers)
     return cast("SearchProvider | ReadProvider", (cls or provider_class(name)).create(context))
-
-
-def _entries() -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=GROUP)}

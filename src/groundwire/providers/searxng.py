@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, Final, Self
 
 from pydantic import SecretStr
 
@@ -32,11 +33,12 @@ __all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralized", "parse"]
 
 KEY = "SEARXNG_API_KEY"
 _TIMEOUT = 10.0  # seconds
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
-_SAFESEARCH = {"off": "0", "moderate": "1", "strict": "2"}
+_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_SAFESEARCH: Final[Mapping[str, str]] = {"off": "0", "moderate": "1", "strict": "2"}
 # What SearXNG reads at the start of a word as a bang, a language or a time limit, and its "go to the first result".
 _COMMAND = re.compile(r"(?<!\S)(?:!!+(?!\S)|[!?:<]+(?=[^\s!?:<]))")
-_HEADERS = {"Accept": "application/json, text/html;q=0.5"}  # its limiter takes a client without text/html for a robot
+# its limiter takes a client without text/html for a robot
+_HEADERS: Mapping[str, str] = {"Accept": "application/json, text/html;q=0.5"}
 
 
 _ERRORS = (
@@ -87,7 +89,7 @@ class SearXngSearchProvider:
         self.delay = options.delay
         self._base = options.base_url.rstrip("/")
         self.account = digest(self._base, key.get_secret_value() if key else "")
-        self._headers = _HEADERS | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
+        self._headers = dict(_HEADERS) | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
@@ -27,9 +28,9 @@ from groundwire.transport import Response
 __all__ = ["SerperOptions", "SerperSearchProvider", "credits_used", "parse", "to_body"]
 
 _MAX_RESULTS = 100  # of one request; more than ten cost a second credit
-_ROWS = {"search": "organic", "news": "news"}  # where the rows are, by the type of the search
+_ROWS: Final[Mapping[str, str]] = {"search": "organic", "news": "news"}  # where the rows are, by the type of the search
 _LANGUAGES = frozenset({"es-419", "pt-br", "pt-pt", "zh-cn", "zh-tw"})  # those of more than a language code
-_SAFE = {"off": "off", "strict": "active"}  # Google's own default is between the two
+_SAFE: Final[Mapping[str, str]] = {"off": "off", "strict": "active"}  # Google's own default is between the two
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAY = re.compile(r"([a-z]{3})[a-z]*\.? (\d{1,2}), (\d{4})", re.IGNORECASE)
 _ERRORS = (

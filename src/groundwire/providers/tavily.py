@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, QuotaExceeded, UnexpectedResponse
@@ -29,13 +29,13 @@ from groundwire.transport import Response
 
 __all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]
 
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MAX_RESULTS = 20
 _MAX_QUERY = 400  # characters
 _MAX_ALLOWED, _MAX_BLOCKED = 300, 150  # domains
 _MAX_WAIT = 366 * 86_400  # seconds
-_SEARCH_CREDITS = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
-_EXTRACT_CREDITS = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
+_SEARCH_CREDITS: Final[Mapping[str, int]] = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
+_EXTRACT_CREDITS: Final[Mapping[str, float]] = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
 
 
 def _keyless_wait(reply: Response) -> float | None:
@@ -64,7 +64,7 @@ class TavilyOptions(ApiOptions):
     extract_depth: Literal["basic", "advanced"] = "basic"
     """How thoroughly to read pages; `advanced` gets more tables and embedded parts and costs twice as much."""
     keyless: bool = False
-    """Whether to use Tavily's keyless mode, free of charge and within narrow limits, when there is no key."""
+    """Whether to use Tavily's keyless mode, which is free and has low limits, when there is no key."""
     safe_search: bool = False
     """Whether to ask for safe search, which only enterprise plans may; not with a fast depth."""
 
@@ -178,7 +178,7 @@ def parse_page(reply: Response, url: str, name: str = "tavily") -> ReadResult:
     """Read the response to a request for one page. HTTP 200 may hold a failure.
 
     Raises:
-        PageError: the page cannot be had. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
     """
     data = json_answer(reply, name, _ERRORS)
     read, failed = data.get("results"), data.get("failed_results")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
@@ -64,7 +65,7 @@ _EDITIONS = frozenset(
         "te tg th tl tr tt ug uk ur uz vec vi vo wa war wuu xmf yi yo za zh zu",
     )
 )
-_OTHER_EDITIONS = {"fil": "tl", "iw": "he", "nb": "no", "cmn": "zh"}
+_OTHER_EDITIONS: Final[Mapping[str, str]] = {"fil": "tl", "iw": "he", "nb": "no", "cmn": "zh"}
 
 
 class WikipediaSearchProvider(SearchApiProvider):

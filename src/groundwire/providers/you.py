@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Final
 
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
 from groundwire.models import Filters, Results, SearchResult
@@ -26,7 +27,7 @@ __all__ = ["YouSearchProvider", "parse", "to_body"]
 
 _MAX_RESULTS = 100  # of the web, and as many of the news
 _MAX_DOMAINS = 500
-_TIME_RANGES = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _FIRST_DAY = date(1990, 1, 1)  # before there was a web; a range must have both ends
 _MAX_WAIT = 366 * 86_400.0  # seconds
 # The values of the service's own types (youdotcom 3.6.0); it refuses every other one.
@@ -43,11 +44,18 @@ _LANGUAGES = frozenset(
         "MR NB PL PT-BR PT-PT PA RO RU SR SK SL ES SV TA TE TH TR UK VI",
     )
 )
-_NEAREST = {"ZH-TW": "ZH-HANT", "ZH-HK": "ZH-HANT", "ZH-MO": "ZH-HANT", "ZH": "ZH-HANS", "PT": "PT-PT", "NO": "NB"}
+_NEAREST: Final[Mapping[str, str]] = {
+    "ZH-TW": "ZH-HANT",
+    "ZH-HK": "ZH-HANT",
+    "ZH-MO": "ZH-HANT",
+    "ZH": "ZH-HANS",
+    "PT": "PT-PT",
+    "NO": "NB",
+}
 
 
 def _until_reset(reply: Response) -> float | None:
-    """Return the seconds until an allowance begins anew, from `reset_at` in the body."""
+    """Return the seconds until a quota resets, from `reset_at` in the body."""
     try:
         moment = datetime.fromisoformat(text_or_empty(json_or_empty(reply).get("reset_at")))
     except ValueError:
@@ -59,7 +67,7 @@ def _until_reset(reply: Response) -> float | None:
 _ERRORS = (
     ErrorRule(
         QuotaExceeded,
-        "the account's allowance is used up",
+        "the account's quota is used up",
         "Add credit to the account",
         status=(402,),
         retry_after=_until_reset,

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "read_result", "to_markdown"]
 
-_PRETTY: Final = 200_000  # characters of JSON that are laid out anew; more would only grow
+_PRETTY: Final = 200_000  # characters of JSON that are reformatted; more would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
-_SECONDS: Final = 15.0  # for a file of many pages, when nobody says
+_SECONDS: Final = 15.0  # for a file of many pages, without a deadline
 _ODD: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
@@ -49,7 +49,7 @@ class Converted:
     warnings: tuple[str, ...] = ()
     """What was wrong with the bytes, and what the page is not."""
     block: SoftBlock | None = None
-    """What stands in place of the page, when it is not the page that came."""
+    """The block page, when one came instead of the page."""
     unreadable: Unreadable | None = None
     """Why a document gives no text, when it gives none."""
 

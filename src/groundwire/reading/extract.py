@@ -1,7 +1,7 @@
 """A page's main content as Markdown, and what the page says about itself.
 
-One way from markup to text, each step a function of its own: bounds, tree, metadata, what nobody could see, what is not
-the main content, Markdown, hygiene. The order matters: metadata are read while everything is there, and nothing that
+One way from markup to text, each step a function of its own: bounds, tree, metadata, invisible text, what is not
+the main content, Markdown, sanitizing. The order matters: metadata are read while everything is there, and nothing that
 a person could not see takes part in the choice of the main content.
 
 A piece of HTML inside of another document, such as the summary in a feed, by the rules that hold for pages.
@@ -96,7 +96,7 @@ def fragment_to_markdown(markup: str, url: str, removed: Counter[str], *, web_li
     Args:
         markup: The HTML; any text is taken.
         url: The address that relative links start from.
-        removed: Counts, under `hidden`, the pieces that nobody could see.
+        removed: Counts, under `hidden`, the invisible pieces of text.
         web_links_only: Whether links that do not name their host lose their targets.
     """
     from groundwire.reading.html.parse import parse_page

@@ -38,15 +38,15 @@ class Extracted:
 
 
 Why = Literal["protected", "scanned", "broken", "empty", "large", "missing"]
-"""What stands in the way: a password, pictures instead of text, damage, nothing, size, a library."""
+"""Why a document has no text: a password, pictures instead of text, damage, no content, size, a missing library."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """What stands in place of a document's text."""
+    """The reason why a document has no readable text."""
 
     why: Why
-    """What stands in the way."""
+    """The reason."""
     message: str
     """What happened and what to do next, as sentences."""
 
@@ -55,7 +55,7 @@ class UnreadableDocument(Exception):
     """A document gives no text; raised where that is found, and caught where documents are converted.
 
     Args:
-        why: What stands in the way.
+        why: The reason.
         message: What happened and what to do next, as sentences.
     """
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -68,7 +68,7 @@ _LETTERS: Final = re.compile(r"[^\W\d_]")
 _TEMPLATE: Final = re.compile(r"\{\{?\s*[\w.]+\s*\}?\}|%[sd]\b|\$t\(")
 _PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
 _MARKDOWN: Final = re.compile(r"(#{1,6})[ \t]+(\S.*)")
-_BLOCKS: Final = {
+_BLOCKS: Final[Mapping[str, str]] = {
     "paragraph": "p", "p": "p", "unstyled": "p", "text-block": "p", "blockquote": "blockquote", "quote": "blockquote",
     "list-item": "li", "list_item": "li", "listitem": "li", "li": "li", "unordered-list-item": "li",
     "ordered-list-item": "li", "code": "pre", "code_block": "pre", "code-block": "pre", "codeblock": "pre",

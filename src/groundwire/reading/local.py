@@ -1,4 +1,4 @@
-"""The reader of our own: guarded fetch, decode, extract, all on this machine.
+"""The local reader: guarded fetch, decode, extract, all on this machine.
 
 What a server says about keeping a page (RFC 9111), read with care: what makes no sense says nothing.
 
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
-from typing import Self
+from typing import Final, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -94,7 +94,7 @@ def _date(text: str) -> datetime | None:
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
-_TIMEOUT = 20.0  # seconds, when nobody gives a deadline
+_TIMEOUT = 20.0  # seconds, without a deadline
 _TITLE = 200  # characters of a title in a message
 _NOT_MODIFIED = 304
 _WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with
@@ -102,17 +102,17 @@ _ACCEPT = (
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, "
     "application/pdf;q=0.7, application/atom+xml;q=0.7, application/rss+xml;q=0.7, text/csv;q=0.7, */*;q=0.1"
 )
-_REFUSALS = {
-    401: "wants a login, which only the user can do (HTTP 401). Open another page, or ask the user for its text.",
-    402: "wants to be paid for the page (HTTP 402). Open another page.",
-    403: "refuses to give the page (HTTP 403). Open another page.",
-    407: "refuses to give the page (HTTP 407). Open another page.",
-    429: "was asked too often (HTTP 429). Wait some minutes before you try it again, or open another page.",
-    451: "may not show the page here, for legal reasons (HTTP 451). Open another page.",
-    999: "refuses to give the page to programs (HTTP 999). Open another page.",
+_REFUSALS: Final[Mapping[int, str]] = {
+    401: "requires a login (HTTP 401).",
+    402: "requires payment for the page (HTTP 402).",
+    403: "refuses access to the page (HTTP 403).",
+    407: "refuses access to the page (HTTP 407).",
+    429: "has had too many requests (HTTP 429). Try again in a few minutes.",
+    451: "does not show the page here, for legal reasons (HTTP 451).",
+    999: "refuses access by programs (HTTP 999).",
 }
 """What the statuses mean by which a server will not give a page; 999 is not registered, but used for that."""
-_UNREADABLE: dict[Why, type[PageError]] = {
+_UNREADABLE: Final[Mapping[Why, type[PageError]]] = {
     "protected": PageRefused,
     "scanned": PageEmpty,
     "empty": PageEmpty,
@@ -186,7 +186,7 @@ class LocalReadProvider:
         said = freshness(reply.url, reply.headers)
         if reply.status == _NOT_MODIFIED:
             if known is None or known.url != said.url:  # it was not asked whether it has changed
-                raise PageUnavailable(url, "The site answered HTTP 304. Open another page.", status=reply.status)
+                raise PageUnavailable(url, "The site answered HTTP 304.", status=reply.status)
             kept = {name: getattr(said, name) or getattr(known, name) for name in ("etag", "last_modified")}
             return ReadResult(url=url, success=True, unchanged=True, freshness=said.model_copy(update=kept))
         converted = await self._conversion.convert(
@@ -229,22 +229,22 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
     if status in _WALLED and (wall := known_wall(head.headers, head.start.decode("utf-8", "replace"))) is not None:
         raise PageBlocked(url, f"{wall}", status=status)
     if status in {404, 410}:
-        raise PageNotFound(url, f"There is no such page (HTTP {status}). Search for it.", status=status)
+        raise PageNotFound(url, f"There is no such page (HTTP {status}). Check the URL.", status=status)
     if status in _REFUSALS:
         raise PageRefused(url, f"The site {_REFUSALS[status]}", status=status)
     if status >= 500:
         raise PageUnavailable(url, f"The site failed (HTTP {status}). Try again later.", status=status)
     if status == 204:
-        raise PageEmpty(url, "The page has no content (HTTP 204). Open another page.", status=status)
+        raise PageEmpty(url, "The page has no content (HTTP 204).", status=status)
     if not 200 <= status < 300:
-        raise PageUnavailable(url, f"The site answered HTTP {status}. Open another page.", status=status)
+        raise PageUnavailable(url, f"The site answered HTTP {status}.", status=status)
     if not head.start:
-        raise PageEmpty(url, f"The page is empty (HTTP {status}, no body). Open another page.", status=status)
+        raise PageEmpty(url, f"The page is empty (HTTP {status}, no body).", status=status)
     kind = media_type(head.content_type, head.start, head.url)
     if kind.kind == "binary":
         raise UnsupportedContent(
             url,
-            f"The address leads to {kind.description}, which cannot be read as text. Open another page.",
+            f"The URL is {kind.description}, which cannot be read as text.",
             status=status,
         )
 
@@ -258,7 +258,8 @@ def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:
         said.append(f'It has a title: "{converted.extracted.title[:_TITLE]}".')
     if converted.extracted.cut:
         said.append("It is very large, and only its beginning was looked at.")
-    said.append("It may need a browser; open another page." if kind.kind == "html" else "Open another page.")
+    if kind.kind == "html":
+        said.append("It may need a reader with a browser.")
     return PageEmpty(url, " ".join(said), status=reply.status)
 
 

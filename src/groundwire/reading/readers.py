@@ -49,7 +49,7 @@ _AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
 
 _NO_BROWSER = (
     'No reader here runs scripts. The operator can add one to the setting read.providers: "browser" '
-    '(pip install "groundwire[browser]"), "crawl4ai", or a service such as "jina". Open another page.'
+    '(pip install "groundwire[browser]"), "crawl4ai", or a service such as "jina".'
 )
 _FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
 
@@ -119,7 +119,7 @@ class Readers:
         readers: In the order in which they are asked.
         guard: Judges an address and what it resolves to before a reader that connects by itself sees it.
         policy: The operator's domain lists; a page that redirects off them is refused.
-        attempt_listener: Is told when a reader starts and ends.
+        attempt_listener: Called when an attempt starts and ends.
         gate: Says whether a page may be read at all, before a reader that connects by itself sees its address.
         rendered: Domains whose pages go to the readers that run scripts first.
         skipped: Why readers of the settings are not used, a sentence each.
@@ -154,7 +154,7 @@ class Readers:
 
     @property
     def price_usd(self) -> float:
-        """What one page costs if every reader is asked, in US dollars; who does not say is free of charge."""
+        """What one page costs if every reader is asked, in US dollars; a reader without a price is free."""
         return sum(map(_price_of, self._readers))
 
     def free(self) -> Readers:
@@ -178,12 +178,12 @@ class Readers:
 
         Args:
             call: The call. A page that was read is remembered by the archive, unless its server forbids it.
-            known: The page as it was read before; it is returned anew when the reader that read it finds that it has
+            known: The page as it was read before; it is returned again when its reader finds that it has
                 not changed.
 
         Raises:
             PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's reason, or the first that no
-            other reader could mend.
+            other reader could help with.
         """
         try:
             page = await self._read(_Reading(call, known))
@@ -234,7 +234,7 @@ class Readers:
     def _way_out(self) -> str:
         """Return what the operator can do so that pages are shown as by a browser."""
         reasons = [reason for reason in self._skipped if reason.startswith(("browser", "crawl4ai"))]
-        return f"{' '.join(reasons)} Open another page." if reasons else _NO_BROWSER
+        return " ".join(reasons) or _NO_BROWSER
 
     async def _observed(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         self._tell(AttemptStarted(reader.name))
@@ -274,7 +274,7 @@ class Readers:
         except TimeoutError as error:
             if isinstance(error, GroundwireError):
                 raise
-            raise DeadlineExceeded(f"{url.host} could not be read in time. Try again, or open another page.") from error
+            raise DeadlineExceeded(f"{url.host} could not be read in time. Try again.") from error
         except GroundwireError:
             raise
         except Exception as error:  # anybody can write a reader: its fault is its outcome, not the caller's crash

@@ -21,7 +21,7 @@ from groundwire.storage.base import Add, Count, Lookup, Operation, Store
 
 __all__ = ["Limits", "Reservation", "SessionBudget", "session_name"]
 
-_ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to begin anew
+_ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to reset
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
 _USED = ("searches", "usd", "tokens")
@@ -139,8 +139,8 @@ class SessionBudget:
         if not count.granted:
             spent = round(count.total)
             raise BudgetExceeded(
-                f"Search limit reached ({spent}/{self.limits.searches}). Use existing results or training knowledge. "
-                f"{self._how_to_reset()}",
+                f"Search limit reached ({spent}/{self.limits.searches}).",
+                resets=self._how_to_reset(),
                 limit=self.limits.searches,
                 spent=spent,
             )
@@ -183,7 +183,7 @@ class SessionBudget:
             raise self._no_money(used, self._known.spent)
 
     async def settle(self, reservation: Reservation, cost_usd: float) -> None:
-        """Put the real cost in the place of what was set aside."""
+        """Replace the reserved cost by the real one."""
         difference = micro(cost_usd) - reservation.micro_usd
         if difference:
             await self._add(difference, reservation.day)
@@ -245,8 +245,8 @@ class SessionBudget:
         used = (await self._store.count(self._key("tokens"), 0)).total
         if used >= self.limits.tokens:
             raise BudgetExceeded(
-                f"The session has read all the page text it may ({used:,.0f} of {self.limits.tokens:,} tokens). "
-                f"Use what has been read. {self._how_to_reset()}",
+                f"The session's budget of page text is used up ({used:,.0f} of {self.limits.tokens:,} tokens).",
+                resets=self._how_to_reset(),
                 limit=self.limits.tokens,
                 spent=round(used),
             )
@@ -257,7 +257,7 @@ class SessionBudget:
             await self._store.count(self._key("tokens"), math.ceil(characters / _CHARACTERS_PER_TOKEN), ttl=_LIFE)
 
     async def reset(self) -> None:
-        """Begin anew."""
+        """Reset the counts."""
         for what in _USED:
             await self._store.delete(self._key(what))
         self._note(0)
@@ -273,13 +273,14 @@ class SessionBudget:
         return self._known if self.limits.searches else None
 
     def warning(self, reservation: Reservation) -> str | None:
-        """Return the sentence for an agent that comes near its limit, or None."""
+        """Return the sentence for a session that comes near its limit, or None; see `LOW_BUDGET`."""
         if not self.limits.searches or reservation.spent < self.limits.warning_threshold:
             return None
-        return f"[WARNING: {max(0, self.limits.searches - reservation.spent)} searches remaining in session]"
+        left = max(0, self.limits.searches - reservation.spent)
+        return f"Searches left in this session: {left} of {self.limits.searches}."
 
     async def _end_if_idle(self) -> None:
-        """Begin the counts anew if nobody has used the session for as long as its limits allow, in any process.
+        """Reset the counts if the session was idle for `idle_timeout` in every process.
 
         What is subtracted is what was counted before the pause, so that calls which come meanwhile stay counted; the
         lease leaves the subtraction to one of several that find the session idle at the same moment.
@@ -303,9 +304,9 @@ class SessionBudget:
         if not self.limits.idle_timeout:
             return _RESET
         return (
-            f"{_RESET} One begins after {self.limits.idle_timeout / 60:,.0f} minutes without a call, or when the user "
-            "asks for it: MCP prompt new_session, groundwire session NAME --reset, DELETE /v1/sessions/NAME, or "
-            "reset_session() in Python."
+            f"{_RESET} A session ends after {self.limits.idle_timeout / 60:,.0f} minutes without a call. To reset it: "
+            "MCP prompt new_session, groundwire session NAME --reset, DELETE /v1/sessions/NAME, or reset_session() in "
+            "Python."
         )
 
     async def _part(self, what: str, wanted: int, each: int, limit: int) -> int:
@@ -348,8 +349,8 @@ class SessionBudget:
 
     def _no_money(self, used: float, searches: int) -> BudgetExceeded:
         return BudgetExceeded(
-            f"The session's money is used up ({used:.4f} of {self.limits.cost_usd:.4f} US dollars). "
-            f"Use existing results or training knowledge. {self._how_to_reset()}",
+            f"The session's cost budget is used up ({used:.4f} of {self.limits.cost_usd:.4f} US dollars).",
+            resets=self._how_to_reset(),
             limit=self.limits.searches,
             spent=searches,
         )

@@ -1,7 +1,7 @@
-"""Answers that are kept, so that the same is not fetched twice: not by one task, nor by many tasks and processes.
+"""The cache: equal requests of tasks and processes are loaded once.
 
-A fresh answer is returned. A stale one is returned too, and fetched anew in the background; an older one only if
-fetching fails. Whoever finds none takes a lease, so that all others wait for it instead of fetching the same.
+A fresh value is returned. A stale one is returned and refreshed in the background; an older one is returned only if
+loading fails. The first caller that finds no value takes a lease; the others wait for it instead of loading the same.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _REST = 5.0  # seconds after a refresh that brought nothing, so that a service t
 _MANY = 1_000  # loads that are remembered; resting keys that may gather before those that have rested are looked for
 _CLOSING = 2.0  # seconds that closing waits for the background
 
-_GONE = (BlockedByPolicy, PageNotFound)  # what was kept must not be seen any more
-_ANSWERS = (*_GONE, BudgetExceeded, Closed, ConfigurationError, InvalidRequest)  # an older value does not mend these
+_GONE = (BlockedByPolicy, PageNotFound)  # the cached value must not be seen any more
+_ANSWERS = (*_GONE, BudgetExceeded, Closed, ConfigurationError, InvalidRequest)  # an older value does not help here
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -64,10 +64,10 @@ class _Job(Generic[_T]):
 
 
 class Cache:
-    """Keeps what loading brings, and lets one load serve all who ask for the same.
+    """Caches loaded values, and lets one load serve all callers that request the same.
 
-    It belongs to one event loop. The store may fail at any time: then the cache does as if it held nothing. Whoever
-    made the store closes it, after the cache.
+    It belongs to one event loop. The store may fail at any time: then the cache behaves as if it were empty. The
+    creator of the store closes it, after the cache.
 
     Args:
         store: Where values and leases live; processes with the same one fetch the same thing once.
@@ -132,8 +132,8 @@ class Cache:
                 is canceled when no call waits for it any more.
             deadline: When the answer must be here.
             codec: How the value is stored, and for how long.
-            owner: Who asks. Of what owners share they see what is finished, and never one another's load: that runs on
-                its owner's budget, and fails as that does.
+            owner: The tenant of the call. Tenants share finished values, never a load in progress: a load runs on its
+                own tenant's budget, and fails with it.
             refresh: Load even if there is a cached value, and store the new one.
             renew: Fetches the value like `load` where an old one is at hand, which it is given.
             look: That of `lookup`, when the store was asked already.
@@ -169,7 +169,7 @@ class Cache:
         """End all loads and give the leases back; who still waits for one gets Closed.
 
         Args:
-            grace_seconds: Seconds to wait first for what is being fetched anew in the background.
+            grace_seconds: Seconds to wait first for background refreshes.
         """
         if self._tasks and grace_seconds > 0:
             await asyncio.wait(set(self._tasks), timeout=grace_seconds)
@@ -179,7 +179,7 @@ class Cache:
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
 
     async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> CacheResult[_T]:
-        """Load, or wait for who does; `expired` says that a stale value will not do."""
+        """Load, or wait for the load in progress; with `expired` a stale value is not enough."""
 
         async def work(load: InFlightLoad[CacheResult[_T]]) -> None:
             lease = f"load:{job.key}"
@@ -273,7 +273,7 @@ class Cache:
                 await asyncio.wait({beat})  # a renewal after the release would bring the lease back
 
     def _refresh_soon(self, job: _Job[_T], deadline: Deadline) -> None:
-        """Fetch a stale value anew in the background, unless that is being done or was tried a moment ago."""
+        """Refresh a stale value in the background, unless that is in progress or was tried a moment ago."""
         now = time.monotonic()
         if self._closed or self._resting.get(job.key, 0.0) > now:
             return
@@ -299,7 +299,7 @@ class Cache:
             rest = 0.0  # the next one has nothing stale to be given
         except Exception as error:  # no call waits for it, and the cached value still serves
             unknown = not isinstance(error, GroundwireError)
-            _logger.info("A kept answer could not be fetched anew: %s", error, exc_info=unknown)
+            _logger.info("A cached value could not be refreshed: %s", error, exc_info=unknown)
         finally:
             self._resting[job.key] = time.monotonic() + rest
             if not rest or self._closed:
@@ -332,7 +332,7 @@ class Cache:
         try:
             return decode_entry(entry, job.codec.decode, self._clock())
         except ValueError as error:
-            _logger.debug("What is kept is of no use, as if there were nothing: %s", type(error).__name__)
+            _logger.debug("A cached value cannot be decoded and counts as a miss: %s", type(error).__name__)
             return None
 
     def _packed(self, job: _Job[_T], value: _T) -> tuple[bytes | None, CacheTtl]:
@@ -346,7 +346,7 @@ class Cache:
         return None, CacheTtl()
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:
-        """Take or renew a lease; without a store everybody has it."""
+        """Take or renew a lease; without a store every caller gets it."""
         return await self._ask(self._store.lease(key, owner=owner, ttl=ttl), True)
 
     async def _ask(self, operation: Coroutine[Any, Any, _R], otherwise: _R) -> _R:

@@ -52,11 +52,11 @@ class CacheTtl:
     """For how long a value is kept, in seconds; all zero: not at all. The phases follow one another."""
 
     fresh: float = 0.0
-    """While it is as good as new."""
+    """Seconds for which it is fresh."""
     stale: float = 0.0
-    """While it is returned at once, and fetched anew in the background (RFC 5861, stale-while-revalidate)."""
+    """Seconds for which it is returned and refreshed in the background (RFC 5861, stale-while-revalidate)."""
     error: float = 0.0
-    """While it is returned only if fetching fails (RFC 5861, stale-if-error)."""
+    """Seconds for which it is returned only if loading fails (RFC 5861, stale-if-error)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
     form, fresh, stale = _HEAD.unpack_from(entry.value)
     if form != _FORM:
         raise ValueError(f"the form {form!r}")
-    # The store's end of freshness is told in the reader's clock, so the age is right though the writer's was not.
+    # The store gives the end of freshness in the reader's clock, so the age is right though the writer's was not.
     kept = CacheResult(
         unpack(entry.value[_HEAD.size :]),
         cached=True,
@@ -172,7 +172,7 @@ def _key(kind: str, partition: Partition, parts: list[object]) -> str:
 
 
 _SHORT = 60.0  # seconds; an answer that may be better the next time is kept only against being asked again at once
-_OF_THE_CALL = {"budget", "cached", "stale"}  # true of one call and not of the answer
+_OF_THE_CALL = frozenset({"budget", "cached", "stale"})  # true of one call and not of the answer
 
 
 def pack_search(answer: SearchResponse) -> bytes:
@@ -183,7 +183,7 @@ def pack_search(answer: SearchResponse) -> bytes:
     told = [(source.citation_id, source.title, source.url) for source in answer.sources]
     if told == [(row.citation_id, row.title, row.url) for row in answer.results]:  # the results say it again
         return answer.model_dump_json(exclude={*_OF_THE_CALL, "sources"}, exclude_defaults=True).encode()
-    return answer.model_dump_json(exclude=_OF_THE_CALL).encode()
+    return answer.model_dump_json(exclude=set(_OF_THE_CALL)).encode()
 
 
 def unpack_search(data: bytes) -> SearchResponse:
@@ -292,5 +292,5 @@ def age(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: float) ->
     """Return what a caller should know of a value's age, as fields of the value."""
     if not stale:
         return {"cached": cached}
-    said = f"this answer is {seconds / 60:,.0f} minutes old; it could not be fetched anew yet"
+    said = f"this answer is {seconds / 60:,.0f} minutes old; it could not be refreshed yet"
     return {"cached": cached, "stale": True, "warnings": (*warnings, said)}

@@ -31,7 +31,7 @@ def second_opinion(results: Sequence[AttemptResult], health: Health) -> AttemptR
 
     Args:
         results: What the providers answered.
-        health: Tells who has had rows lately; nobody else's opinion counts.
+        health: Knows which providers have returned rows lately; only their second opinion counts.
     """
     filtered = [item for item in results if item.empty == "filtered"]
     answered = {item.attempt.provider: item for item in results if item.empty == "answered"}

@@ -49,7 +49,7 @@ class CostLedger:
         return True
 
     def correct(self, charged_usd: float, cost_usd: float) -> None:
-        """Put what a call really cost in the place of what was charged for it."""
+        """Replace the charge of a call by what it really cost."""
         difference = micro(cost_usd) - micro(charged_usd)
         self._spent += difference
         if difference and self._closed:

@@ -33,7 +33,7 @@ class Limits:
     tokens: int = 0
     """The most tokens of page text, estimated at four characters each."""
     idle_timeout: float = 0.0
-    """Seconds without a call after which the counts begin anew."""
+    """Seconds without a call after which the counts reset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +134,7 @@ class DailyQuota:
         return {"calls": calls.total, "cost_usd": usd.total / MICRO}
 
     async def _most(self, key: str, wanted: int, each: int, limit: int) -> int:
-        """Count as much of what is wanted as the limit allows; whoever counts in between leaves less."""
+        """Count as much of what is wanted as the limit allows; concurrent callers leave less."""
         while wanted > 0:
             count = await self._store.count(key, wanted * each, limit=limit or None, ttl=_LIFE)
             if count.granted:
@@ -143,14 +143,15 @@ class DailyQuota:
         return 0
 
     def _no_money(self, calls: float) -> BudgetExceeded:
-        return self._used_up(f"the {self.daily.cost_usd:g} US dollars of the day do not suffice", calls)
+        return self._used_up(f"its limit is {self.daily.cost_usd:g} US dollars per day", calls)
 
     def _used_up(self, what: str, calls: float) -> BudgetExceeded:
         return BudgetExceeded(
-            f"The key's allowance: {what}. It is whole again at midnight UTC.",
+            f"The key's daily budget is used up: {what}.",
             limit=self.daily.calls,
             spent=round(calls),
             retry_after=_DAY - self._clock() % _DAY,
+            resets="It resets at midnight UTC.",
         )
 
     def _key(self, day: int, what: str) -> str:

@@ -11,13 +11,13 @@ from groundwire.providers import Capabilities
 from groundwire.providers.http_parsing import time_range_start
 from groundwire.safety.domains import DomainPolicy
 
-__all__ = ["Sifted", "asked_of", "notes", "receipts", "sift"]
+__all__ = ["DatedRows", "asked_of", "filter_by_date", "notes", "receipts"]
 
 _ZONES = timedelta(days=1)  # a day begins up to half a day earlier or later elsewhere
 
 
 @dataclass(frozen=True, slots=True)
-class Sifted:
+class DatedRows:
     """Rows that satisfy the dates that were asked for."""
 
     rows: tuple[SearchResult, ...]
@@ -25,7 +25,7 @@ class Sifted:
     dropped: int
     """How many are older or newer."""
     undated: int
-    """How many of the kept ones have no date, so that nobody knows."""
+    """How many of the kept ones have no date."""
 
 
 def asked_of(query: Query, policy: DomainPolicy) -> Query:
@@ -39,7 +39,7 @@ def asked_of(query: Query, policy: DomainPolicy) -> Query:
     )
 
 
-def sift(rows: Iterable[SearchResult], query: Query, today: date | None = None) -> Sifted:
+def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | None = None) -> DatedRows:
     """Return the rows that lie within the time range and the days of a query; rows without a date are kept.
 
     Args:
@@ -60,11 +60,11 @@ def sift(rows: Iterable[SearchResult], query: Query, today: date | None = None) 
             dropped += 1
             continue
         kept.append(row)
-    return Sifted(tuple(kept), dropped, undated)
+    return DatedRows(tuple(kept), dropped, undated)
 
 
 def receipts(
-    query: Query, results: Results, capabilities: Capabilities, sifted: Sifted, kept: Sequence[SearchResult]
+    query: Query, results: Results, capabilities: Capabilities, dated: DatedRows, kept: Sequence[SearchResult]
 ) -> tuple[FilterReceipt, ...]:
     """Return a receipt for each filter that was asked for.
 
@@ -72,7 +72,7 @@ def receipts(
         query: What was asked.
         results: The provider's answer; what it says about filters wins over its capabilities.
         capabilities: What the provider can do.
-        sifted: What became of the rows' dates.
+        dated: The counts of the filter by date.
         kept: The rows that are returned.
     """
     made = []
@@ -81,8 +81,8 @@ def receipts(
         note = ""
         if name in _DATES and undated:
             note = f"{undated} of {len(kept)} results have no date and were kept"
-        elif name in _DATES and sifted.dropped:
-            note = f"{sifted.dropped} results outside were left out"
+        elif name in _DATES and dated.dropped:
+            note = f"{dated.dropped} results outside were left out"
         made.append(FilterReceipt(filter=name, applied=results.applied.get(name, usual), note=note))
     return tuple(made)
 

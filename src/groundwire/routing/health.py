@@ -1,8 +1,8 @@
-"""What is known about providers, to order them: what one answer proves, and what it does not.
+"""Provider health: the recent outcomes by which providers are ordered, and the circuit breaker.
 
-What merely looks ill is asked last, not never: leaving it out cost 24 points of success in our study, and moving it to
-the end costs nothing. Only a refused key or a quota that is used up is skipped, and every rest ends in a probe: the
-first one soon, the next after twice the time.
+A provider with recent failures is asked last rather than skipped: skipping it cost 24 points of success in our study,
+and moving it to the end costs nothing. Only one with a rejected key or an exhausted quota is skipped, and every
+cooldown ends in a probe: the first one soon, the next after twice the time.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -36,7 +36,12 @@ _P = TypeVar("_P", bound=SearchProvider)
 
 _SLOW: frozenset[Outcome] = frozenset({"timeout"})
 _REFUSED: frozenset[Outcome] = frozenset({"rate_limited", "blocked", "quota", "auth"})
-_RULES = {"slow": (3, 2.0, 20.0), "refused": (3, 1.0, 10.0), "broken": (4, 2.0, 20.0), "empty": (3, 2.0, 20.0)}
+_RULES: Final[Mapping[str, tuple[int, float, float]]] = {
+    "slow": (3, 2.0, 20.0),
+    "refused": (3, 1.0, 10.0),
+    "broken": (4, 2.0, 20.0),
+    "empty": (3, 2.0, 20.0),
+}
 # failures in a row that degrade a provider; seconds of the first time, doubling; the longest
 _LEARNING = 0.02  # weight of the newest call in the share that never answers
 _FEWEST_LOST, _MOST_LOST = 0.005, 0.45
@@ -133,7 +138,7 @@ class ProviderHealth:
     provider: str
     """Its name."""
     state: Literal["healthy", "degraded", "cooldown"]
-    """Whether it is asked in its turn, asked last, or skipped."""
+    """Whether it is asked in the configured order, asked last, or skipped."""
     seconds: float = 0.0
     """Until it is probed."""
     reason: str = ""
@@ -153,12 +158,12 @@ class Health:
         self._jitter = jitter or (lambda: random.uniform(0.8, 1.2))  # noqa: S311  # spreads load, guards nothing
         self._states: dict[str, _State] = {}
         self.suspects: set[str] = set()
-        """Who was empty time after time, and is to answer a control query; whoever asks takes the name out."""
+        """Providers that were empty time after time; each gets a control query and is then removed from here."""
 
     def order(
         self, providers: Sequence[SearchProvider], price: Callable[[SearchProvider], float] | None = None
     ) -> Order:
-        """Return the providers in the order in which to ask them now; whoever uses a probe reports on it.
+        """Return the providers in the order in which to ask them now; the caller reports on a probe that it uses.
 
         Args:
             providers: In their configured order.

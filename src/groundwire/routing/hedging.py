@@ -28,7 +28,7 @@ _TRANSIENT: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable",
 _LEFT = "left behind: another provider answered first"
 _ENOUGH_EMPTY = 3  # providers that found nothing and have a record; with fewer, all the others are asked as well
 _POLL = 0.1  # seconds between two looks at the budget
-_NO_TURN = "not asked: its turn had not come yet"
+_NO_TURN = "not asked: still waiting for its rate limit"
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ class _Running:
 
     @property
     def began(self) -> float:
-        """When it was sent, on the loop's clock; before, when it began to wait for its turn."""
+        """When it was sent, on the loop's clock; before, when it began to wait for a slot."""
         return self.state.sent_at.result() if self.state.sent else self.since
 
 

@@ -10,8 +10,9 @@ import asyncio
 import bisect
 import math
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from groundwire.routing.cost_ledger import MICRO
 from groundwire.storage.base import Store, StoreError
@@ -35,7 +36,11 @@ LatencyMode = Literal["normal", "fast", "fastest"]
 CostMode = Literal["normal", "strict"]
 """`strict`: a tenth of the extra paid calls that are allowed normally."""
 
-_MODES: dict[LatencyMode, tuple[float, float]] = {"normal": (0.95, 0.10), "fast": (0.90, 0.10), "fastest": (0.75, 0.25)}
+_MODES: Final[Mapping[LatencyMode, tuple[float, float]]] = {
+    "normal": (0.95, 0.10),
+    "fast": (0.90, 0.10),
+    "fastest": (0.75, 0.25),
+}
 # the percentile, and the most extra paid calls for each search
 
 
@@ -97,7 +102,7 @@ _KEPT = 200  # answers
 _ENOUGH = 20  # answers; fewer say nothing about a tail
 _EAGER = 2.5  # while a third of the budget is left, help may be five sixths sure to be extra
 _EXCHANGE = 5.0  # seconds between two looks at what others have spent while nothing is spent here
-_SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it is counted anew
+_SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
 
 
 class Latencies:
@@ -164,7 +169,7 @@ class ExtraBudget:
 
         Args:
             calls: How many.
-            reserve: The share of what is kept that must be left for others: hedges go before retries.
+            reserve: The share of the balance that must be left for others: hedges go before retries.
         """
         spent = self._shared + self._pending
         kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))

@@ -39,7 +39,7 @@ __all__ = ["Politeness", "RobotsFiles"]
 _LONGEST_DELAY = 5.0  # seconds between two requests that a robots.txt may ask for
 _LONGEST_REST = 3_600.0  # seconds of silence that a site may ask for
 _LARGE = 20_000  # characters of rules that are compared without a thread
-_MARGIN = 0.1  # seconds before the deadline, so that who waits is told for what
+_MARGIN = 0.1  # seconds before the deadline, so that the error can say what was waited for
 _ASKING_FOR_REST = frozenset({429, 503})
 
 
@@ -62,7 +62,7 @@ class _Rules:
 
 
 class Politeness:
-    """The gate that requests for pages go through; every reader that connects by itself can ask it, too.
+    """The crawl rules for page requests; readers that connect by themselves can ask it, too.
 
     Args:
         transport: Gets robots.txt files, whose cassette is respected: a replay sends nothing.
@@ -102,8 +102,8 @@ class Politeness:
         Args:
             url: The page's address.
             deadline: When the page must be here.
-            remote: Whether somebody else will read it for us: then a site that cannot be reached from here stops
-                nobody, as it may be reached from there.
+            remote: Whether a remote reader will fetch it: then a site that cannot be reached from here is allowed, as
+                it may be reachable from there.
 
         Returns:
             The seconds that the site wants between two requests, five at most; 0 when it says nothing.
@@ -123,17 +123,17 @@ class Politeness:
         forbidding, delay = await asyncio.to_thread(_asked, robots, url.target) if large else _asked(robots, url.target)
         if forbidding is not None:
             raise BlockedByRobots(
-                f"{url.origin}/robots.txt asks not to read this page ({_shown(forbidding)}). Open another page. (The "
-                "operator may switch this off: read.robots, or read.robots_exceptions for one domain.)"
+                f"{url.origin}/robots.txt disallows this page ({_shown(forbidding)}). (The operator can "
+                "switch this check off: read.robots, or read.robots_exceptions for one domain.)"
             )
         return min(delay, _LONGEST_DELAY)
 
     @asynccontextmanager
     async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[FetchSlot]:
-        """Let one request to a site through, when it is its turn; see `Gate.visit`.
+        """Wait for a slot and let one request to a site through; see `FetchPolicy.visit`.
 
         Raises:
-            BlockedByRobots, PageUnavailable: as `check`. PagePaced: its turn comes too late. DeadlineExceeded.
+            BlockedByRobots, PageUnavailable: as `check`. PagePaced: the slot comes too late. DeadlineExceeded.
         """
         asked = await self.check(url, deadline)
         visit = FetchSlot()
@@ -171,8 +171,7 @@ class Politeness:
                     await room.free.acquire()
             except TimeoutError as error:
                 raise DeadlineExceeded(
-                    f"{url.host} is being asked for {self._at_once} pages already, and none came in time. Try again, "
-                    "or open another page."
+                    f"{url.host} is serving {self._at_once} pages already, and none came in time. Try again."
                 ) from error
             try:
                 yield
@@ -209,9 +208,7 @@ def _asked(robots: Robots, target: str) -> tuple[str | None, float]:
 
 def _paced(url: WebUrl, why: str, wait: float) -> PagePaced:
     seconds = f"{wait:,.0f} seconds" if wait >= 1 else "a second"
-    return PagePaced(
-        url.text, f"{url.host} {why}. Try again in {seconds}, or open another page.", retry_after=round(wait, 3)
-    )
+    return PagePaced(url.text, f"{url.host} {why}. Try again in {seconds}.", retry_after=round(wait, 3))
 
 
 def _shown(rule: str) -> str:
@@ -242,7 +239,7 @@ class RobotsFiles:
     """Knows what sites ask of us.
 
     Args:
-        transport: Gets the files; its gate is passed by.
+        transport: Gets the files, without its fetch policy.
         store: Keeps them.
         user_agent: How we introduce ourselves; files call us by the products in it.
         max_wait: The most seconds for one file.
@@ -296,7 +293,7 @@ class RobotsFiles:
                 lambda: self._load(origin, limited),
                 limited,
                 self._codec,
-                owner=LOCAL,  # what a site says to robots is the same for everybody
+                owner=LOCAL,  # what a site says to robots is the same for all tenants
             )
         except DeadlineExceeded as error:
             if deadline.passed:

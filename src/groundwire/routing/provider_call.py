@@ -28,7 +28,7 @@ from groundwire.models import (
 from groundwire.providers import SearchProvider
 from groundwire.providers.base import owned_by
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.filter_receipts import asked_of, notes, receipts, sift
+from groundwire.routing.filter_receipts import asked_of, filter_by_date, notes, receipts
 from groundwire.routing.health import Changes, Health
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
 from groundwire.routing.result_merging import normalize
@@ -44,7 +44,7 @@ NONE_LEFT = "none of them on an allowed domain and within the dates"
 _NO_WORDS = "no results, which it also answers when it refuses (unproven)"
 
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
-"""Rows or a failure; nothing, which proves nothing; nothing, said cleanly; rows that were all sifted out."""
+"""Rows or a failure; nothing, which proves nothing; nothing, said explicitly; rows that were all filtered out."""
 
 
 class AttemptState:
@@ -99,7 +99,7 @@ class ProviderCaller:
         health: Learns how attempts end.
         attempt_timeout: Seconds for one attempt, at most.
         policy: The operator's domain lists.
-        attempt_listener: Is told when an attempt starts and ends.
+        attempt_listener: Called when an attempt starts and ends.
         limiter: Has providers asked no faster than they allow.
         shared: Lets other processes know what is learned.
         clock: Seconds, monotonic.
@@ -136,7 +136,7 @@ class ProviderCaller:
         Args:
             provider: The provider to ask.
             call: The call. Without the money for the provider's price nothing is sent.
-            state: Is told when the request is sent.
+            state: Records when the request is sent.
         """
         try:
             done = await self.probe(provider, call, state)
@@ -164,7 +164,7 @@ class ProviderCaller:
         price = price_of(provider)
         if price and not await call.ledger.charge(price):
             self.limiter.release(provider)
-            reason = "not asked: the session's money does not suffice for it"
+            reason = "not asked: it costs more than the session's budget has left"
             return AttemptResult(make_attempt(provider.name, "quota", reason))
         state.send()
         try:
@@ -233,9 +233,9 @@ class ProviderCaller:
     def _judge(self, provider: SearchProvider, results: Results, query: Query) -> AttemptResult:
         name, asked = provider.name, asked_of(query, self.policy)
         wanted = DomainPolicy(query.allowed_domains, query.blocked_domains)
-        sifted = sift(normalize(results, (self.policy, wanted), name), query)
-        rows = sifted.rows[: query.limit]
-        filters = receipts(asked, results, provider.capabilities, sifted, rows)
+        dated = filter_by_date(normalize(results, (self.policy, wanted), name), query)
+        rows = dated.rows[: query.limit]
+        filters = receipts(asked, results, provider.capabilities, dated, rows)
         warnings = (*results.warnings, *notes(filters, name))
         done = AttemptResult(make_attempt(name, "ok", "; ".join(results.warnings), results), rows, filters, warnings)
         if rows:
@@ -276,12 +276,12 @@ def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> A
         return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
     late = "after the deadline" if slot.wait >= deadline.remaining() else f"in {slot.wait:.1f} s only"
     every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
-    attempt = make_attempt(provider.name, "rate_limited", f"not asked: its turn comes {late}{every}")
+    attempt = make_attempt(provider.name, "rate_limited", f"not asked: its rate limit allows a request {late}{every}")
     return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
 
 
 def price_of(provider: SearchProvider) -> float:
-    """Return what one search usually costs, in US dollars; a provider that does not say is free of charge."""
+    """Return what one search usually costs, in US dollars; a provider without a price is free."""
     price = getattr(provider, "price_usd", 0.0)
     return float(price) if isinstance(price, (int, float)) else 0.0
 

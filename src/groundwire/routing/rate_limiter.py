@@ -32,7 +32,7 @@ _SLACK = 0.25  # seconds by which two requests may come closer together on their
 _SCOUT = 2.0  # seconds that calls wait for the first answer
 _POLL = 0.05  # seconds between two looks at what another process has learned
 _FIRST_REST = 0.5  # seconds; doubled by each refusal of a probe, up to what Retry-After says
-_SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first rest of who has never answered
+_SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first rest of one that has never answered
 _WINDOWS = (1.0, 10.0, 60.0)  # seconds over which requests are counted, to tell a rate limit from a stray refusal
 _FEWEST = 5  # answers that must be known
 _REFUSALS = 3  # that must have come when more was asked than was ever answered, to be about the rate
@@ -97,7 +97,7 @@ class _Learned:
     burst: int = 1
 
     def send(self, now: float) -> tuple[float, ...]:
-        """Note a request; return how many there were before it in each of the windows, -1 where nobody knows."""
+        """Note a request; return how many there were before it in each of the windows, -1 where that is unknown."""
         self.begun = min(self.begun, now)
         counts = tuple(
             sum(1 for at in self.sent if at > now - window) if now - self.begun >= window else -1.0
@@ -315,7 +315,7 @@ class RateLimiter:
         return rate if news else None
 
     def release(self, provider: SearchProvider) -> None:
-        """Say that a call ended without an answer: whoever waited for it goes on without."""
+        """Note that a call ended without an answer, and let the callers that waited for it go on."""
         where = scope(provider)
         rest = self._rests.get(where)
         if rest is not None and rest.probe is not None:
@@ -326,7 +326,7 @@ class RateLimiter:
             self._wake(where)
 
     async def _scout(self, provider: SearchProvider, seconds: float) -> None:
-        """Be the first to ask, or wait until whoever is has an answer."""
+        """Be the first to ask, or wait until the first has an answer."""
         where = scope(provider)
         if (scouting := self._scouts.get(where)) is not None:
             try:

@@ -41,7 +41,7 @@ class Router:
         providers: In the order in which they are asked.
         attempt_timeout: Seconds for one attempt, at most.
         policy: The operator's domain lists.
-        attempt_listener: Is told when an attempt starts and ends.
+        attempt_listener: Called when an attempt starts and ends.
         hedging: The numbers of the hedging policy.
         store: Where rate limits are counted, and shared health is.
         last: Is asked when all others have failed; its rows are older than they should be.
@@ -148,7 +148,7 @@ class Router:
         return _response(call, found.attempt.provider, (*proven, *controls), (), found.filters, warnings)
 
     def _ask_controls(self, call: SearchCall) -> None:
-        """Have those that were empty time after time asked something that must have results; nobody waits for it."""
+        """Send control queries, in the background, to providers that were empty time after time."""
         suspects = self._caller.health.suspects
         for provider in self.providers if suspects else ():
             if provider.name in suspects:

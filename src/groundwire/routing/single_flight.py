@@ -38,7 +38,7 @@ class InFlightLoad(Generic[_T]):
 
     @property
     def over(self) -> bool:
-        """Whether there is nothing more to be had from it."""
+        """Whether a new caller can no longer join it."""
         answer = self.answer
         return answer.done() and (not self.shared or answer.cancelled() or answer.exception() is not None)
 
@@ -57,11 +57,11 @@ class InFlightLoad(Generic[_T]):
         """Raise an error to all who wait."""
         if not self.answer.done():
             self.answer.set_exception(error)
-            self.answer.exception()  # looked at: there may be nobody left who will
+            self.answer.exception()  # retrieved: there may be no caller left to do so
 
 
 class SingleFlight:
-    """Work by name. It begins with the first who asks and is cancelled when the last has left before its answer."""
+    """Work by name. It begins with the first caller and is canceled when the last leaves before the answer."""
 
     def __init__(self) -> None:
         self._loads: dict[str, InFlightLoad[Any]] = {}
@@ -76,7 +76,7 @@ class SingleFlight:
         Args:
             name: What the work is for.
             work: Does it and lands the answer, or fails; what it raises before goes to all who wait.
-            deadline: When the answer must be here. Work that began with less time and failed for it is begun anew.
+            deadline: When the answer must be here. Work that failed because it began with less time is restarted.
 
         Raises:
             DeadlineExceeded: the time was up. Closed. Whatever the work raises.

@@ -30,7 +30,7 @@ _TAGS: Final = (
     "BOS_TOKEN", "EOS_TOKEN", "PAD_TOKEN", "UNK_TOKEN", "MASK_TOKEN", "(?:unused|reserved_|ctrl|SPECIAL_)[0-9]+",
     "(?:seed|minimax):[a-z_]+", "repo_?name", "gh_stars", "file_sep", "fim_(?:pad|sep)", "end_of_utterance",
     "fake_token_around_image", "image_soft_token",
-    # the fence of ours
+    # our own fence
     "web_content(?:_[0-9a-f]+)?",
 )  # fmt: skip
 _BRACKETED: Final = (

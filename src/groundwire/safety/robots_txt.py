@@ -94,7 +94,7 @@ NO_RULES: Final = Robots()
 
 
 def agent_names(user_agent: str) -> frozenset[str]:
-    """Return the names by which a file may call whoever sends a User-Agent, in lower case.
+    """Return the names by which a file may call the sender of a User-Agent, in lower case.
 
     These are its products (`acme-bot/1.0`) without those that every browser claims to be.
     """
@@ -112,7 +112,7 @@ def parse_robots(body: bytes, names: frozenset[str]) -> Robots:
         names: Our names, see `agent_names`.
 
     Returns:
-        The rules of all groups that name us, else of those for everybody (RFC 9309, 2.2.1).
+        The rules of all groups that name us, else of those for `*` (RFC 9309, 2.2.1).
     """
     text = body[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     ours: list[str] = []

@@ -36,7 +36,7 @@ _MAGIC = (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")  
 
 
 class SecretScanner:
-    """Recognizes secrets of ours.
+    """Recognizes the secrets of this installation.
 
     Args:
         secrets: Their values. Those with less than eight letters and digits are left out.
@@ -118,7 +118,7 @@ class SecretScanner:
 
 
 def _is_mixed(part: str) -> bool:
-    """Tell a part of a random value from words: `your-api-key-here` stands in the place of many a key."""
+    """Tell a part of a random value from words: `your-api-key-here` is a common placeholder."""
     if part.isdigit():
         return len(part) >= _DIGITS
     return any(map(str.isdigit, part)) and any(map(str.isalpha, part))

@@ -1,4 +1,4 @@
-"""Tenancy: who owns what is kept, who may see it, and which addresses are public by construction.
+"""Tenancy: who owns stored data, who may see it, and which URLs are public by construction.
 
 A read of anything that is kept takes a `Viewer` by keyword, so that one without does not type-check.
 """
@@ -52,7 +52,7 @@ class Owner:
         """Return who owns what a session keeps.
 
         Args:
-            name: The session's name; None for one that nobody else can ask for.
+            name: The session's name; None for one that no other caller can use.
         """
         if not name or self.tenant:
             return self
@@ -60,7 +60,7 @@ class Owner:
 
 
 LOCAL: Final = Owner()
-"""The local user: whoever uses the library or the command line without tenants and named sessions."""
+"""The local user: the library or the command line without tenants and named sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ OPERATOR: Final = Operator()
 """The one value of its class."""
 
 Viewer: TypeAlias = Owner | Operator
-"""Who looks at what is kept."""
+"""Who reads stored data."""
 
 Partition = NewType("Partition", str)
 """The part of a store in which something is kept; made by `partition_of`."""

@@ -1,10 +1,11 @@
-"""The web addresses that stand in a text: a message of a user, or a page as Markdown."""
+"""The URLs in a text: a message of a user, or a page as Markdown."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html import unescape
+from typing import Final
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.safety.urls import MAX_LENGTH, WebUrl, parse_url
@@ -15,7 +16,7 @@ _START = re.compile(r"https?://", re.IGNORECASE)
 _END = re.compile(r"[\s<>\"`\x00-\x1f]|\]\(")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # CommonMark 0.31, 2.4
 _AFTER = ".,;:!?'\"*_~|\u2026\u3002\uff0c\u201d\u2019\u00bb"  # what follows an address in a sentence
-_PAIRS = {")": "(", "]": "[", "}": "{"}
+_PAIRS: Final[Mapping[str, str]] = {")": "(", "]": "[", "}": "{"}
 _SIGNS = 20  # after an address
 _LONGEST = 1_000_000  # characters that are looked through
 

@@ -1,6 +1,6 @@
 """Tells addresses that carry a secret, which must not be given to a reader that somebody else runs.
 
-Whoever has such an address can act as its owner: signed links of clouds, links that reset a password, private feeds,
+Such a URL lets anyone act as its owner: signed links of clouds, links that reset a password, private feeds,
 webhooks. A remote reader would learn it, keep it in its logs and perhaps in a public cache. What is looked for:
 
 | where | what | source |
@@ -15,7 +15,7 @@ webhooks. A remote reader would learn it, keep it in its logs and perhaps in a p
 | anywhere | tokens with a mark of their own: `ghp_`, `AKIA`, `eyJ` | RFC 7519; the vendors' secret scanning |
 | path | `;jsessionid=`, `(S(...))` | Jakarta Servlet 6.0, 7.1.3; ASP.NET |
 | path | webhooks, bot tokens, private calendars | Slack, Discord, Telegram, Google |
-| path | an opaque value after `reset`, `verify`, `invite`, `share` and their like | links that act for who has them |
+| path | an opaque value after `reset`, `verify`, `invite`, `share` and their like | links that act for their bearer |
 
 Names are read in any spelling: `accessToken`, `access_token`, `X-Amz-Signature`, `user[password]`, percent-encoded too.
 Tokens that only turn pages (`pageToken`, `next_token`) are none.
@@ -133,7 +133,7 @@ def has_secret(url: str) -> bool:
     """Tell whether an address carries what looks like a secret.
 
     Args:
-        url: An absolute address, or one that stands in a parameter of another.
+        url: An absolute URL, or one from a parameter of another.
 
     Returns:
         True for what the table of this module names; a doubtful parameter counts when its value looks random.
@@ -242,7 +242,7 @@ class Shareable:
     left_out: tuple[str, ...]
     """What was left out, by its names and without its values."""
     secret: bool
-    """Whether a secret is still in it: then nobody else may see it."""
+    """Whether a secret is still in it: then no third party may see it."""
 
 
 def for_third_parties(url: str) -> Shareable:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from groundwire.errors import InvalidRequest
 from groundwire.safety.hostnames import canonical_host
@@ -18,10 +19,10 @@ from groundwire.safety.ip_ranges import Address, parse_address
 
 __all__ = ["MAX_LENGTH", "WebUrl", "join_url", "parse_url"]
 
-MAX_LENGTH = 8_000  # characters of the canonical text; what RFC 9110, 4.1 asks everybody to support at least
+MAX_LENGTH = 8_000  # characters of the canonical text; the least that RFC 9110, 4.1 asks all parties to support
 
-_SCHEMES: dict[str, Literal["http", "https"]] = {"http": "http", "https": "https"}
-_DEFAULT_PORTS = {"http": 80, "https": 443}
+_SCHEMES: Final[Mapping[str, Literal["http", "https"]]] = {"http": "http", "https": "https"}
+_DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
 _BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)\](?::(.*))?")
 _PORT_FIRST = re.compile(r"[0-9]{1,5}(?:/|$)")
@@ -152,7 +153,7 @@ def _read(text: str) -> WebUrl:
 
 
 def join_url(base: WebUrl, location: str) -> WebUrl:
-    """Resolve a `Location` header or a link against the page it stands on (RFC 3986, 5.2), as strictly as `parse_url`.
+    """Resolve a `Location` header or a link against its page (RFC 3986, 5.2), as strictly as `parse_url`.
 
     Args:
         base: The page's address.

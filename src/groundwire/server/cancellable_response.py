@@ -14,7 +14,7 @@ from groundwire.server.request_errors import UpstreamRejected
 __all__ = ["Outbox", "answer_whole", "answer_with_events", "until_done"]
 
 _WAITING = 64  # pieces that wait for a slow client before the work waits too
-_HEAD = [(b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache")]
+_HEAD = ((b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache"))
 
 
 class Outbox:
@@ -79,7 +79,7 @@ async def answer_with_events(
         scope: The connection.
         receive: Its receiving end.
         send: Its sending end.
-        keep_alive: Seconds of silence after which a comment is sent, so that nobody on the way gives up.
+        keep_alive: Seconds of silence after which a comment is sent, so that no proxy on the way times out.
     """
     outbox = Outbox()
     task = asyncio.create_task(work(outbox))

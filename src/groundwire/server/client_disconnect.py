@@ -20,7 +20,7 @@ _T = TypeVar("_T")
 
 
 class ClientGone(Exception):
-    """Nobody waits for the answer any more."""
+    """The client has disconnected."""
 
 
 class Presence:

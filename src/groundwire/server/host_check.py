@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from groundwire.server.request_errors import error_body
 
@@ -26,7 +26,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9_.-]{1,255}))(?::(\d{1,5}))?")
 _ORIGIN = re.compile(r"(https?)://([^/?#@\s]+)")
-_PORTS = {"http": "80", "https": "443"}
+_PORTS: Final[Mapping[str, str]] = {"http": "80", "https": "443"}
 
 Fault = Literal["name", "page"]
 """Called by a name that is not ours, or by a page that is not ours."""
@@ -40,7 +40,7 @@ _REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine can reach a server that listens there."""
+    """Whether only this machine can reach a server that listens there."""
     if host.lower() == "localhost":
         return True
     address = _address(host)

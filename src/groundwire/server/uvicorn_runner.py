@@ -1,6 +1,6 @@
 """Serving any ASGI application with uvicorn: connections that are bounded, and an end that lets calls finish.
 
-Uvicorn bounds only the silence between two requests; each byte of an unfinished head begins that anew, so a client
+Uvicorn bounds only the silence between two requests; each byte of an unfinished head restarts that timeout, so a client
 that drips its headers keeps a connection for nothing (CWE-400, "slowloris"). No application can see that: it runs when
 the head is there.
 """
@@ -236,7 +236,7 @@ class RunningCalls(Protocol):
         ...
 
     def end_calls(self) -> None:
-        """End the calls that run; their clients are told."""
+        """End the running calls with an error to their clients."""
         ...
 
     async def idle(self) -> None:
@@ -266,7 +266,7 @@ async def run(
         ready: Is called when requests are taken.
         calls: The calls that run in the application.
         grace: Seconds that running calls have to end.
-        say: Is told what is going on.
+        say: Called with status messages.
         notice: Seconds for which calls are still taken.
         options: Other bounds of the connections; see `bounded`.
     """

@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
-from groundwire.settings.error_messages import did_you_mean, faults
+from groundwire.models.validators import did_you_mean, faults
 from groundwire.settings.provider_options import option_model, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, Settings, known_keys, sections
 from groundwire.settings.sections import SessionSettings

@@ -1,4 +1,4 @@
-"""What installed providers can be told, without importing them by name.
+"""The options of installed providers, without importing them by name.
 
 Providers live a floor above and come from other packages too; both are reached through their entry points only, and
 only when a setting speaks of them.
@@ -6,20 +6,46 @@ only when a setting speaks of them.
 
 from __future__ import annotations
 
-from importlib.metadata import entry_points
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import MappingProxyType
 
 from pydantic import BaseModel
 
 from groundwire.settings.schema import Settings, SettingValue, shown
 
-__all__ = ["option_model", "option_names", "provider_names", "provider_rows"]
+__all__ = ["option_model", "option_names", "provider_entries", "provider_names", "provider_rows"]
 
 _GROUP = "groundwire.providers"
 
 
+def provider_entries() -> Mapping[str, EntryPoint]:
+    """Return the entry points of all installed providers by name.
+
+    Reading the metadata of every installed package takes longer than the rest of making a `Web`, so it is repeated only
+    when `sys.path` or a folder on it has changed, as it does when a package is installed.
+    """
+    return _entries(tuple((folder, _modified(folder)) for folder in sys.path))
+
+
+@lru_cache(maxsize=1)
+def _entries(folders: tuple[tuple[str, int], ...]) -> Mapping[str, EntryPoint]:
+    return MappingProxyType({entry.name: entry for entry in entry_points(group=_GROUP)})
+
+
+def _modified(folder: str) -> int:
+    try:
+        return Path(folder).stat().st_mtime_ns
+    except OSError:
+        return 0
+
+
 def provider_names() -> tuple[str, ...]:
     """Return the names of all installed providers, sorted."""
-    return tuple(sorted({entry.name for entry in entry_points(group=_GROUP)}))
+    return tuple(sorted(provider_entries()))
 
 
 def option_model(provider: str) -> type[BaseModel] | None:
@@ -28,13 +54,11 @@ def option_model(provider: str) -> type[BaseModel] | None:
     Args:
         provider: Its name; the label of `NAME:LABEL` is left aside.
     """
-    for entry in entry_points(group=_GROUP, name=provider.partition(":")[0]):
-        try:
-            model = getattr(entry.load(), "Options", None)
-        except (ImportError, AttributeError):  # said when the provider is made, if it is
-            return None
-        return model if isinstance(model, type) and issubclass(model, BaseModel) else None
-    return None
+    try:
+        model = getattr(provider_entries()[provider.partition(":")[0]].load(), "Options", None)
+    except (KeyError, ImportError, AttributeError):  # said when the provider is made, if it is
+        return None
+    return model if isinstance(model, type) and issubclass(model, BaseModel) else None
 
 
 def option_names(provider: str) -> tuple[str, ...]:

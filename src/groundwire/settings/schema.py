@@ -84,7 +84,7 @@ class Settings(BaseModel):
     storage: StorageSettings = StorageSettings()
     """Where state lives."""
     cache: CacheSettings = CacheSettings()
-    """What is kept."""
+    """The cache of search results and pages."""
     archive: ArchiveSettings = ArchiveSettings()
     """The offline archive."""
     policy: PolicySettings = PolicySettings()
@@ -110,7 +110,7 @@ class Settings(BaseModel):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What was wrong with the settings and could be put right."""
+        """Problems of the settings that were corrected."""
         return self._warnings
 
     @property

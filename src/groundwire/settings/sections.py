@@ -10,8 +10,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
-from groundwire.models.validators import check_domains
-from groundwire.settings.error_messages import did_you_mean
+from groundwire.models.validators import check_domains, did_you_mean
 from groundwire.settings.permission_rules import Decision, parse_rule
 
 __all__ = [
@@ -154,7 +153,7 @@ class ReadSettings(SettingsSection):
     isolation: Literal["auto", "heavy", "process"] = "auto"
     """What is parsed in a process without keys, files or network: process is all, heavy what is; auto as it serves."""
     robots: bool = True
-    """Whether robots.txt files are respected (RFC 9309), by readers of our own and by those of others."""
+    """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
     """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
     crawl_delay: float = Field(default=0.0, ge=0, le=60)
@@ -175,7 +174,7 @@ class SessionSettings(SettingsSection):
     max_tokens: int = Field(default=0, ge=0)
     """The most tokens of page text, estimated at four characters each; 0 means no limit."""
     idle_timeout: float = Field(default=3_600.0, ge=0, le=604_800)
-    """Seconds without a call after which a session ends and its counts begin anew; 0 means that it does not end."""
+    """Seconds without a call after which a session ends and its counts reset; 0 means that it does not end."""
     id: str = Field(default="", max_length=200)
     """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
     citations: Literal["session", "call"] = "session"
@@ -187,15 +186,17 @@ class StorageSettings(SettingsSection):
 
     url: str = "sqlite://"
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
+    timeout: float | None = Field(default=None, gt=0, le=60)
+    """Seconds to wait for the store before process memory takes over; 1 for a file and 0.25 for a server by default."""
     sharing: Literal["none", "public", "all"] = "public"
     """What tenants and named sessions share: nothing, what is public by construction, or all; see the guide to keys."""
 
 
 class CacheSettings(SettingsSection):
-    """What is kept, so that the same is not fetched twice."""
+    """The cache of search results and pages."""
 
     enabled: bool = True
-    """Whether anything is kept."""
+    """Whether anything is cached."""
     search_ttl: float = Field(default=600.0, ge=0, le=31_536_000)
     """Seconds for which an answer is fresh; one that is empty or in part stays for a minute at most."""
     page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
@@ -305,7 +306,7 @@ class ServerSettings(SettingsSection):
     burst: int = Field(default=0, ge=0, le=1_000_000)
     """How many of them may come at once after a silence; 0 means a sixth of the rate."""
     max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
-    """The most requests under way in one process; one more is told to come again."""
+    """The most concurrent requests of one process; further ones get status 503 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
     """The most open connections of one process; one more is closed at once."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)

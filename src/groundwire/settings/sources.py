@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from groundwire.errors import ConfigurationError
-from groundwire.settings.error_messages import did_you_mean
+from groundwire.models.validators import did_you_mean
 from groundwire.settings.provider_options import option_names, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
 from groundwire.settings.user_folders import expand_user, user_folder
@@ -268,9 +268,9 @@ def from_provider_variables(
         matches = [provider for provider in names if _option(name, provider)]
         fitting = [provider for provider in matches if _option(name, provider) in option_names(provider)]
         provider = (fitting or matches or [""])[0]
-        labelled = _labelled(name, provider) if matches and not fitting else None
-        if labelled:
-            instance, option = labelled
+        labeled = _labeled(name, provider) if matches and not fitting else None
+        if labeled:
+            instance, option = labeled
             right = [variable(f"providers.{provider}.{known}") for known in option_names(provider)]
             problems.append(
                 f"{origin}: {name} is no option of {provider}. If it is {option} of a second instance, "
@@ -293,7 +293,7 @@ def _option(name: str, provider: str) -> str:
     return name.removeprefix(start).lower() if name.startswith(start) else ""
 
 
-def _labelled(name: str, provider: str) -> tuple[str, str] | None:
+def _labeled(name: str, provider: str) -> tuple[str, str] | None:
     """Return the instance and the option that a variable would mean if there were such an instance."""
     rest = _option(name, provider)
     for option in sorted(option_names(provider), key=len, reverse=True):

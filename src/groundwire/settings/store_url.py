@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from groundwire.errors import ConfigurationError
@@ -17,7 +18,7 @@ _FORMS = (
     "valkey://HOST:PORT/DATABASE or redis://..., with TLS valkeys://... or rediss://..., "
     "a password as valkey://:PASSWORD@HOST"
 )
-_SERVERS = {"valkey": "redis", "redis": "redis", "valkeys": "rediss", "rediss": "rediss"}
+_SERVERS: Final[Mapping[str, str]] = {"valkey": "redis", "redis": "redis", "valkeys": "rediss", "rediss": "rediss"}
 
 
 @dataclass(frozen=True, slots=True)

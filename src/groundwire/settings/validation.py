@@ -10,7 +10,7 @@ __all__ = ["conflicting_settings", "single_provider_warnings"]
 
 
 def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield each contradiction as (dotted key, what is wrong); what stands at its default contradicts nothing."""
+    """Yield each contradiction as (dotted key, what is wrong); a setting at its default contradicts nothing."""
     search, session = settings.search, settings.session
     if "strategy" in search.model_fields_set and "providers" in search.model_fields_set and len(search.providers) == 1:
         yield from single_provider_warnings(settings, search.providers[0])

@@ -9,7 +9,14 @@ from __future__ import annotations
 from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 from groundwire.setup.catalog import Offer, SetupField, load_offers, setup_schema
 from groundwire.setup.key_storage import FileKeeper, Keeper, KeyringKeeper, KeyringState, clean_key, keyring_state
-from groundwire.setup.provider_status import ProviderStatus, Verdict, Verification, key_source, standings, verify
+from groundwire.setup.provider_status import (
+    ProviderStatus,
+    Verdict,
+    Verification,
+    key_source,
+    provider_statuses,
+    verify,
+)
 
 __all__ = [
     "FileKeeper",
@@ -27,8 +34,8 @@ __all__ = [
     "key_source",
     "keyring_state",
     "load_offers",
+    "provider_statuses",
     "setup_schema",
-    "standings",
     "verify",
     "with_values",
     "would_load",

@@ -131,7 +131,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         document = tomlkit.parse(text)
     except TOMLKitError as error:
         raise ConfigurationError(
-            f"The settings file is not TOML: {error}. Mend it first; nothing was changed."
+            f"The settings file is not TOML: {error}. Fix it first; nothing was changed."
         ) from None
     changed = False
     for dotted, value in values.items():
@@ -158,7 +158,7 @@ def _table(document: Any, section: str) -> Any:
             table[name] = tomlkit.table(is_super_table=True) if name == "providers" else tomlkit.table()
         table = table[name]
         if not isinstance(table, AbstractTable) and not hasattr(table, "unwrap_items") and not _is_table(table):
-            raise ConfigurationError(f"In the settings file, {name} is no section. Mend it first; nothing was changed.")
+            raise ConfigurationError(f"In the settings file, {name} is no section. Fix it first; nothing was changed.")
     return table
 
 

@@ -35,7 +35,7 @@ class Offer:
     keyless: bool = False
     """Whether its option `keyless` lets it work without a key."""
     key_page: str = ""
-    """The page where a key is had."""
+    """The page that issues keys."""
     address_needed: bool = False
     """Whether its option `base_url` must say where it is."""
     search_credits: int = 1
@@ -102,7 +102,7 @@ class SetupField:
     required: bool
     """Whether its provider was chosen and does nothing without it."""
     secret: bool = True
-    """Whether it must be shown to nobody."""
+    """Whether it must never be shown."""
 
 
 def setup_schema(offers: Iterable[Offer], chosen: Container[str] = ()) -> tuple[SetupField, ...]:

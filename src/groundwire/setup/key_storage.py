@@ -1,4 +1,4 @@
-"""Where keys are kept: the operating system's keyring, or a file that nobody else may read.
+"""Key storage: the operating system's keyring, or a file that only this user may read.
 
 Whether this machine has a keyring that can be used now, and if not, why.
 """
@@ -25,7 +25,7 @@ __all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key",
 
 _KEY = re.compile(r"[\x21-\x7e]{4,2000}(?:,[\x21-\x7e]{4,2000}){0,50}")
 _UNSAFE = re.compile(r"[\"'`\\#$]")  # what a dotenv file or a shell reads as something else
-_HEADER = "# Keys for Groundwire, written by `groundwire setup`. Nobody else should be able to read this file.\n"
+_HEADER = "# Keys for Groundwire, written by `groundwire setup`. Only you should be able to read this file.\n"
 
 
 class Keeper(Protocol):
@@ -37,7 +37,7 @@ class Keeper(Protocol):
         ...
 
     def get(self, variable: str) -> str | None:
-        """Return what is kept under a name, or None."""
+        """Return the value stored under a name, or None."""
         ...
 
     def keep(self, variable: str, value: str) -> None:
@@ -49,7 +49,7 @@ class Keeper(Protocol):
         ...
 
     def forget(self, variable: str) -> None:
-        """Forget what is kept under a name; nothing happens when nothing is."""
+        """Delete the value stored under a name, if there is one."""
         ...
 
 
@@ -65,7 +65,7 @@ class KeyringKeeper:
         return f"the keyring ({getattr(backend, 'name', type(backend).__name__)})"
 
     def get(self, variable: str) -> str | None:
-        """Return what is kept under a name, or None."""
+        """Return the value stored under a name, or None."""
         import keyring
         from keyring.errors import KeyringError
 
@@ -85,7 +85,7 @@ class KeyringKeeper:
             raise _no_keyring(error) from None
 
     def forget(self, variable: str) -> None:
-        """Forget what is kept under a name."""
+        """Delete the value stored under a name."""
         import keyring
         from keyring.errors import KeyringError, PasswordDeleteError
 
@@ -113,7 +113,7 @@ class FileKeeper:
         return str(self._path)
 
     def get(self, variable: str) -> str | None:
-        """Return what is kept under a name, or None."""
+        """Return the value stored under a name, or None."""
         return read_dotenv(self._path, []).get(variable)
 
     def keep(self, variable: str, value: str) -> None:
@@ -123,7 +123,7 @@ class FileKeeper:
             raise ConfigurationError(f"{self._path} does not hold the key as it was given; set {variable} yourself.")
 
     def forget(self, variable: str) -> None:
-        """Forget what is kept under a name."""
+        """Delete the value stored under a name."""
         if self.get(variable) is not None:
             self._write(self._without(variable))
 

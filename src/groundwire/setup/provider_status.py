@@ -36,7 +36,7 @@ from groundwire.settings.keyring import key_from_keyring
 from groundwire.setup.catalog import Offer, load_offers
 from groundwire.transport.clients import HttpClients
 
-__all__ = ["ProviderStatus", "Verdict", "Verification", "key_source", "standings", "verify"]
+__all__ = ["ProviderStatus", "Verdict", "Verification", "key_source", "provider_statuses", "verify"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str
     return None
 
 
-async def standings(settings: Settings, *, only_used: bool = False) -> list[ProviderStatus]:
+async def provider_statuses(settings: Settings, *, only_used: bool = False) -> list[ProviderStatus]:
     """Return how all providers stand: those in use in their order, then what is ready, then what lacks something.
 
     Args:
@@ -148,7 +148,7 @@ Verdict = Literal[
 ]
 """What one call showed."""
 
-_QUERY = "wikipedia"  # everybody has something on it
+_QUERY = "wikipedia"  # every provider has something on it
 _PAGE = "https://example.com/"
 _TIMEOUT = 15.0  # seconds
 _PLAN = re.compile(
@@ -271,7 +271,7 @@ def _verdict(error: GroundwireError) -> tuple[Verdict, str]:
             again = _wait(error)
             return (
                 "no_quota",
-                f"Wait{again} until the quota begins anew, add credit, or use another provider meanwhile.",
+                f"Wait{again} until the quota resets, add credit, or use another provider meanwhile.",
             )
         case RateLimited():
             return "too_fast", f"Try again{_wait(error) or ' in a minute'}; nothing is wrong with the key."

@@ -52,7 +52,7 @@ class Entry:
     """A kept value. The reader decides what fresh and stale mean; a value past `stale_until` is never returned."""
 
     value: bytes
-    """What was kept."""
+    """The stored value."""
     fresh_until: float
     """Until when it is fresh, in seconds of the reader's clock (`time.time`)."""
     stale_until: float
@@ -191,7 +191,7 @@ class Lookup:
     operations: tuple[Operation, ...]
     """What is done."""
     since: int = 0
-    """When it was made, by the count of whoever made it."""
+    """When it was made, by its creator's counter."""
     answers: Sequence[Answer] | None = None
     """What the store answered; None until it was asked."""
 
@@ -266,7 +266,7 @@ class Store(Protocol):
 
         Args:
             key: Its name.
-            owner: Who asks; a name that nobody else uses.
+            owner: The caller, by a unique name.
             ttl: Seconds from now for which it holds.
         """
         ...

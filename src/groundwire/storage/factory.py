@@ -19,15 +19,16 @@ DEFAULT_URL = "sqlite://"
 
 _MEMORY_BYTES = 64_000_000
 _FILE_BYTES = 256_000_000
-_FILE_BOUND = 1.0  # seconds; eight processes that write without a pause make one another wait for up to half of it
-_SERVER_BOUND = 0.25  # seconds; a server that is there answers in one
+_FILE_TIMEOUT = 1.0  # seconds; eight processes that write without a pause make one another wait for up to half of it
+_SERVER_TIMEOUT = 0.25  # seconds; a server that is there answers in one
+_SERVER_EXCHANGE = 2.0  # seconds; an answer that comes late still frees its connection
 
 
 def open_store(
     url: str = DEFAULT_URL,
     *,
     max_bytes: int | None = None,
-    bound: float | None = None,
+    timeout: float | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Store:
     """Return the store that a URL names. Nothing is opened before the first call, and no call fails because of it.
@@ -37,8 +38,8 @@ def open_store(
             or `rediss://...`; the last two use TLS and take `?ssl_ca_certs=FILE` for an authority of one's own.
         max_bytes: The most that values may take: 64 MB in memory and 256 MB in a file unless given. A server has a
             limit of its own.
-        bound: The most seconds that a call may take before process memory stands in: 1 for a file and 0.25 for a server
-            unless given.
+        timeout: Seconds to wait for the store before process memory takes over; by default 1 for a file and 0.25 for a
+            server.
         clock: The time in seconds since the epoch.
 
     Raises:
@@ -51,15 +52,16 @@ def open_store(
     if address.kind == "sqlite":
         from groundwire.storage.sqlite import SqliteStore
 
-        bound = _FILE_BOUND if bound is None else bound
+        timeout = _FILE_TIMEOUT if timeout is None else timeout
         max_bytes = _FILE_BYTES if max_bytes is None else max_bytes
         path = Path(address.target) if address.target else _usual_path()
-        file = SqliteStore(path, max_bytes=max_bytes, patience=0.8 * bound, clock=clock)
-        return ResilientStore(file, lambda: MemoryStore(clock=clock), bound=bound)
+        file = SqliteStore(path, max_bytes=max_bytes, max_wait=0.8 * timeout, clock=clock)
+        return ResilientStore(file, lambda: MemoryStore(clock=clock), bound=timeout)
     from groundwire.storage.valkey import ValkeyStore
 
-    server = ValkeyStore(address.target, clock=clock)
-    return ResilientStore(server, lambda: MemoryStore(clock=clock), bound=_SERVER_BOUND if bound is None else bound)
+    timeout = _SERVER_TIMEOUT if timeout is None else timeout
+    server = ValkeyStore(address.target, timeout=max(_SERVER_EXCHANGE, timeout), clock=clock)
+    return ResilientStore(server, lambda: MemoryStore(clock=clock), bound=timeout)
 
 
 def _usual_path() -> Path:

@@ -29,14 +29,14 @@ from groundwire.storage.base import (
 )
 from groundwire.storage.memory import MemoryStore
 
-__all__ = ["Patience", "ResilientStore"]
+__all__ = ["ResilientStore", "StallTimeout"]
 
 _LONGEST = 5.0  # seconds
 _LATE = 0.25  # of the bound
 
 
-class Patience:
-    """Ends calls to a store that answers nobody, but not those that wait because this process is busy.
+class StallTimeout:
+    """Ends calls to a store that has stopped answering, but not those that wait because this process is busy.
 
     With hundreds of calls at work an answer may lie unread for longer than a store that is well takes to give it. To
     take that for a failure would part this process from the others that share the store.
@@ -58,7 +58,7 @@ class Patience:
         """Wait for one call, which is the block.
 
         Raises:
-            TimeoutError: the store answers nobody.
+            TimeoutError: the store does not answer.
         """
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit:
@@ -105,15 +105,15 @@ _T = TypeVar("_T")
 
 
 class ResilientStore:
-    """Another store, and process memory in its place after a failure, until a try shows that it is back.
+    """Another store, replaced by process memory after a failure, until a probe shows that it is back.
 
-    Reading and writing fail apart: what a full or locked store holds can still be read. A budget does not begin anew
+    Reading and writing fail apart: what a full or locked store holds can still be read. A budget does not reset
     because its store is gone: memory counts on from the last total that was seen, and what was counted there is added
     to the real counter later. Other processes do not see it meanwhile.
 
     Args:
         store: The real store.
-        fallback: Makes the memory that stands in; it is new for every outage.
+        fallback: Makes the memory store that replaces it; a new one for every outage.
         bound: The most seconds that a call waits for the real store, unless that answers others meanwhile.
         pause: Seconds after a failure until the real store is tried again; they double to 30 while it stays away.
         clock: Seconds that only grow.
@@ -132,7 +132,7 @@ class ResilientStore:
         self._make_fallback = fallback
         self._fallback = fallback()
         self._bound = bound
-        self._patience = Patience(bound)
+        self._stall_timeout = StallTimeout(bound)
         self._clock = clock
         self._reading = _Switch(pause, clock)
         self._writing = _Switch(pause, clock)
@@ -148,9 +148,9 @@ class ResilientStore:
         return self._reading.off or self._writing.off
 
     @property
-    def mended(self) -> bool:
-        """Whether the real store found itself damaged, and was begun anew."""
-        return bool(getattr(self._store, "mended", False))
+    def recreated(self) -> bool:
+        """Whether the real store was damaged and has been recreated."""
+        return bool(getattr(self._store, "recreated", False))
 
     async def get(self, key: str) -> Entry | None:
         """Return a value; see `Store.get`."""
@@ -255,14 +255,14 @@ class ResilientStore:
         """Ask the real store; raise _FellBack when it fails."""
         probe = switch.begin()
         try:
-            async with self._patience.wait():
+            async with self._stall_timeout.wait():
                 if switch is self._writing and self._owed:
                     await self._settle()
                 answer = await operation(self._store)
         except _FAILURES as exc:
             if not self.degraded:
                 reason = str(exc) or f"no answer within {self._bound:g} s"
-                _logger.warning("%s Process memory stands in; other processes do not see it.", _sentence(reason))
+                _logger.warning("%s Using process memory instead, which other processes do not see.", _sentence(reason))
             switch.failed()
             raise _FellBack from exc
         finally:
@@ -330,7 +330,7 @@ class ResilientStore:
     def _remember(self, key: str, total: float, ttl: float | None) -> None:
         now = self._clock()
         _, until = self._totals.pop(key, (0.0, 0.0))
-        if until is not None and until <= now:  # not seen before, or surely begun anew
+        if until is not None and until <= now:  # not seen before, or surely reset
             until = None if ttl is None else now + ttl
         self._totals[key] = (total, until)
         if len(self._totals) > _REMEMBERED:

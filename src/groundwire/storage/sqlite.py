@@ -1,7 +1,7 @@
 """A store in one SQLite file, for any number of processes of one machine.
 
-Reads are done where they are asked for, as they take some microseconds and wait for nobody (write-ahead log); writes
-go to a thread, as they may have to wait for another process.
+Reads run in the calling thread, as they take some microseconds and never wait (write-ahead log); writes
+run in another thread, as they may have to wait for another process.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class SqliteStore:
         path: The file; folders are made.
         max_bytes: The most that values may take; those that were not used for longest go first. Counters, paces and
             leases are never pushed out, they go when they have run out.
-        patience: Seconds to wait for another process to let the file go.
+        max_wait: Seconds to wait for another process to release the file.
         clock: The time in seconds since the epoch, the same for all processes.
     """
 
@@ -66,14 +66,14 @@ class SqliteStore:
         path: Path,
         *,
         max_bytes: int = 256_000_000,
-        patience: float = 0.8,
+        max_wait: float = 0.8,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.mended = False
+        self.recreated = False
         """Whether a damaged file was moved aside."""
         self._max_bytes = max_bytes
         self._clock = clock
-        self._file = StoreFile(path, patience=patience)
+        self._file = StoreFile(path, max_wait=max_wait)
         self._writer = Writer(self._commit)
         self._writing: sqlite3.Connection | None = None
         self._reading: sqlite3.Connection | None = None
@@ -159,7 +159,7 @@ class SqliteStore:
         """Finish what was begun, close the file and end the thread."""
         await self._writer.aclose(self._close)
 
-    def _used(self, found: sql.Found) -> None:
+    def _used(self, found: sql.EntryRow) -> None:
         row, *_, used = found
         if (now := self._clock()) - used > _TOUCH_AFTER:
             self._touched.append((now, row))
@@ -171,7 +171,7 @@ class SqliteStore:
         with self._read_lock, suppress(sqlite3.Error):
             if self._reading is not None:
                 return look(self._reading)
-        # Not open yet, or trouble: the writer's thread may wait, and mends what is damaged.
+        # Not open yet, or trouble: the writer's thread may wait, and repairs damage.
         return await self._writer.run(look)
 
     def _commit(self, jobs: Sequence[Job[object]]) -> None:
@@ -238,9 +238,9 @@ class SqliteStore:
             aside = self._file.move_aside()
         except OSError as exc:
             raise self._error(exc) from exc
-        self.mended = True
+        self.recreated = True
         if aside is not None:
-            _logger.warning("The store %s is damaged (%s): moved to %s, begun anew.", self._file.path, cause, aside)
+            _logger.warning("The store %s is damaged (%s): moved to %s and recreated.", self._file.path, cause, aside)
 
     def _error(self, exc: Exception) -> StoreError:
         return StoreError(f"The store {self._file.path} cannot be used: {exc}")

@@ -67,12 +67,12 @@ class StoreFile:
 
     Args:
         path: Where it is; missing folders are made.
-        patience: Seconds to wait for another process to let it go.
+        max_wait: Seconds to wait for another process to release it.
     """
 
-    def __init__(self, path: Path, *, patience: float) -> None:
+    def __init__(self, path: Path, *, max_wait: float) -> None:
         self.path = path
-        self._patience = patience
+        self._max_wait = max_wait
         self._inode: tuple[int, int] | None = None
 
     @property
@@ -92,7 +92,7 @@ class StoreFile:
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._alone():
-            # Made before SQLite does: what is in it is nobody else's business. One that is there is not opened: closing
+            # Made before SQLite does: its content is private. One that is there is not opened: closing
             # it would let go of the locks that another store of this process has on it (POSIX).
             with suppress(FileExistsError):
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -107,12 +107,12 @@ class StoreFile:
                 raise
 
     def patiently(self, step: Callable[[], _T]) -> _T:
-        """Do what may find the database locked, again and again while there is patience; return what it returns.
+        """Retry a step that may find the database locked until `max_wait` is over; return what it returns.
 
         Raises:
-            sqlite3.Error: it failed otherwise, or the patience is at its end.
+            sqlite3.Error: it failed otherwise, or `max_wait` is over.
         """
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + self._max_wait
         while True:
             try:
                 return step()
@@ -180,7 +180,7 @@ class StoreFile:
         """Keep other processes from opening or moving the file; those that have it open go on."""
         lock = os.open(_beside(self.path, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            end = time.monotonic() + self._patience
+            end = time.monotonic() + self._max_wait
             while True:
                 try:
                     fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -28,7 +28,7 @@ from groundwire.storage.base import (
 )
 
 __all__ = [
-    "Found",
+    "EntryRow",
     "count",
     "delete",
     "find",
@@ -60,13 +60,13 @@ _DROPPED = (
 )
 _ENDED_REGISTERS = "select key from registers where until <= ? limit 5"  # each may have thousands of names
 
-Found = tuple[int, bytes, float, float, float]
+EntryRow = tuple[int, bytes, float, float, float]
 """An entry's id, value, the ends of its freshness and staleness, and its last use."""
 
 
-def find(db: Connection, key: bytes, now: float) -> Found | None:
+def find(db: Connection, key: bytes, now: float) -> EntryRow | None:
     """Return an entry's id, value, the ends of its freshness and staleness, and its last use."""
-    found: Found | None = db.execute(
+    found: EntryRow | None = db.execute(
         "select id, value, fresh_until, stale_until, used from entries where key = ? and stale_until > ?", (key, now)
     ).fetchone()
     return found
@@ -236,7 +236,7 @@ def _drop_register(db: Connection, key: bytes) -> None:
 
 
 def run(
-    db: Connection, operations: Sequence[Operation], max_bytes: int, now: float, used: Callable[[Found], None]
+    db: Connection, operations: Sequence[Operation], max_bytes: int, now: float, used: Callable[[EntryRow], None]
 ) -> list[Answer]:
     """Run a batch.
 
@@ -245,7 +245,7 @@ def run(
         operations: See `Store.batch`.
         max_bytes: The most that values may take.
         now: The time in seconds since the epoch.
-        used: Is told of each entry that was found.
+        used: Called with each entry that was found.
     """
     answers: list[Answer] = []
     for one in operations:

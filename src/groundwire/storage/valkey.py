@@ -160,7 +160,7 @@ class ValkeyStore:
     Args:
         url: `redis://` or `rediss://` with host, port and database.
         timeout: Seconds for one exchange with the server.
-        clock: The time in seconds since the epoch, in which `Entry` is told.
+        clock: The time in seconds since the epoch, used in `Entry`.
 
     Raises:
         ConfigurationError: The package `redis` is not installed.
@@ -304,7 +304,7 @@ class ValkeyStore:
         attempt = self._connecting
         if attempt is None or (attempt.done() and attempt.exception() is not None):
             attempt = self._connecting = asyncio.create_task(self._ping())
-            attempt.add_done_callback(lambda done: done.cancelled() or done.exception())  # perhaps nobody waits for it
+            attempt.add_done_callback(lambda done: done.cancelled() or done.exception())  # its caller may have left
         if attempt.done():
             return
         try:

@@ -123,7 +123,7 @@ class Writer:
                     self._commit(jobs)
             except StoreError as exc:
                 failure = exc
-            except Exception:  # the thread lives on, and nobody is left waiting
+            except Exception:  # the thread lives on, and no call is left waiting
                 _logger.exception("The store failed in an unexpected way")
             for one in jobs:
                 if not one.done:
@@ -131,7 +131,7 @@ class Writer:
             _tell([done for _, done in batch])
 
     def _next(self) -> list[tuple[Job[object], asyncio.Future[None]]]:
-        """Return the next jobs; when there are none, the next call starts the thread's work anew."""
+        """Return the next jobs; when there are none, the next call restarts the thread's work."""
         with self._lock:
             batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
             self._draining = bool(batch)
@@ -144,7 +144,7 @@ def _tell(futures: Iterable[asyncio.Future[None]]) -> None:
     for future in futures:
         waiting.setdefault(future.get_loop(), []).append(future)
     for loop, those in waiting.items():
-        with suppress(RuntimeError):  # the loop was closed: nobody waits there any more
+        with suppress(RuntimeError):  # the loop was closed: nothing waits there any more
             loop.call_soon_threadsafe(_wake, those)
 
 

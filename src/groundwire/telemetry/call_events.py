@@ -1,6 +1,6 @@
-"""What is said about a call when it has ended, and who hears it.
+"""Call records and their listeners.
 
-Telling whoever made a call of what happens in it, while the one observer of a `Web` is told of all calls.
+A listener of one call receives its events; the listener of a `Web` receives those of all calls.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class SearchDone:
     query_length: int
     """The characters of the query."""
     provider: str | None
-    """The provider that answered; None when nobody did."""
+    """The provider that answered; None when none did."""
     attempts: tuple[Attempt, ...]
-    """The tries that this call made, in order; an answer from the cache made none."""
+    """The attempts of this call, in order; an answer from the cache made none."""
     results: int
     """How many results there are."""
     seconds: float
@@ -62,7 +62,7 @@ class SearchDone:
     cost_usd: float
     """What all attempts cost, in US dollars."""
     session_count: int | None
-    """The searches of the session so far; None when nobody counts."""
+    """The searches of the session so far; None when they are not counted."""
     session_limit: int | None
     """The most searches of the session; None when there is no limit."""
     strategy: str
@@ -70,7 +70,7 @@ class SearchDone:
     query: str | None = None
     """The words themselves, only when the operator wants them on record."""
     starts: tuple[float, ...] = ()
-    """When each attempt began, in seconds after the call did; empty when nobody took the time."""
+    """When each attempt began, in seconds after the call did; empty when that was not measured."""
 
     @property
     def outcome(self) -> CallOutcome:
@@ -99,9 +99,9 @@ class PageDone:
     host: str
     """The page's host; empty when the address was not even one."""
     reader: str | None
-    """The reader that read it; None when nobody did."""
+    """The reader that read it; None when none did."""
     attempts: tuple[Attempt, ...]
-    """The tries that this call made, in order; a page from the cache made none."""
+    """The attempts of this call, in order; a page from the cache made none."""
     characters: int
     """The characters of Markdown that were returned."""
     seconds: float
@@ -115,7 +115,7 @@ class PageDone:
     cost_usd: float
     """What all attempts cost, in US dollars."""
     starts: tuple[float, ...] = ()
-    """When each attempt began, in seconds after the call did; empty when nobody took the time."""
+    """When each attempt began, in seconds after the call did; empty when that was not measured."""
 
     @property
     def outcome(self) -> CallOutcome:
@@ -136,36 +136,36 @@ class CallListener(Protocol):
 
 
 class CallListeners:
-    """Tells several watchers; one that raises is logged once and keeps none of the others from hearing.
+    """Tells several listeners; one that raises is logged once and keeps none of the others from hearing.
 
     Args:
-        watchers: Who is told, in this order.
+        listeners: The listeners, called in this order.
     """
 
-    def __init__(self, watchers: Iterable[CallListener] = ()) -> None:
-        self._watchers = tuple(watchers)
+    def __init__(self, listeners: Iterable[CallListener] = ()) -> None:
+        self._listeners = tuple(listeners)
         self._blamed: set[int] = set()
         self._lock = threading.Lock()
 
     def __bool__(self) -> bool:
-        return bool(self._watchers)
+        return bool(self._listeners)
 
     def search_done(self, done: SearchDone) -> None:
         """Tell all of a search."""
-        self._tell(lambda watcher: watcher.search_done(done))
+        self._tell(lambda listener: listener.search_done(done))
 
     def page_done(self, done: PageDone) -> None:
         """Tell all of a page."""
-        self._tell(lambda watcher: watcher.page_done(done))
+        self._tell(lambda listener: listener.page_done(done))
 
     def _tell(self, say: Callable[[CallListener], None]) -> None:
-        for number, watcher in enumerate(self._watchers):
+        for number, listener in enumerate(self._listeners):
             try:
-                say(watcher)
-            except Exception:  # whoever watches a call must not be able to break it
+                say(listener)
+            except Exception:  # a listener must not be able to break a call
                 if self._is_first(number):
-                    name = type(watcher).__qualname__
-                    _logger.exception("The watcher %s failed; what else it raises is ignored", name)
+                    name = type(listener).__qualname__
+                    _logger.exception("The listener %s failed; what else it raises is ignored", name)
 
     def _is_first(self, number: int) -> bool:
         with self._lock:
@@ -196,7 +196,7 @@ def listening(listener: Observer) -> Iterator[None]:
 
 
 def with_listener(observer: Observer | None) -> Observer:
-    """Return an observer that tells whoever listens to the call, and another observer of all calls."""
+    """Return an observer that passes events to the listener of the call and to the observer of all calls."""
 
     def tell(event: Event) -> None:
         listener = _LISTENER.get()

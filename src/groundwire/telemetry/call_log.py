@@ -22,7 +22,7 @@ class CallLog:
 
     The facts are attributes of the record: `outcome`, `provider`, `attempts`, `latency_ms`, `cost_usd`, `session_id`,
     and for a search `query_length`, `session_count`, `session_limit`. The words of a query are among them only when
-    the record of the call holds them. Nothing at all is made when nobody listens.
+    the record of the call holds them. No record is made when logging is off.
 
     Args:
         logger: Another logger.

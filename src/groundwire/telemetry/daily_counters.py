@@ -102,13 +102,13 @@ _Key = tuple[int, Role, str, str]
 
 
 class Scores:
-    """Adds up what calls did and tells the store now and then, so that a call itself writes nothing.
+    """Adds up what calls did and writes it to the store now and then, so that a call itself writes nothing.
 
-    Close it before the store: what is left is told then.
+    Close it before the store: the remaining counts are written then.
 
     Args:
         store: Where the counters are.
-        every: Seconds from the first call that was not told yet until it is told.
+        every: Seconds from the first unwritten call until it is written.
         clock: The time in seconds since the epoch; a day begins at midnight UTC.
     """
 
@@ -152,7 +152,7 @@ class Scores:
             return
         names = {(role, name) for _, role, name, _ in pending if role != "call"}
         added = [Add(counter_key(*key), amount, ttl=_TTL) for key, amount in pending.items()]
-        # Written anew each time: a value that is not used is the first to go when a store is full.
+        # Rewritten each time: a value that is not used is the first to go when a store is full.
         listed = [Set(name_prefix(role) + name, b"", _TTL) for role, name in names]
         try:
             await self._store.batch([*added, *listed])

@@ -44,7 +44,7 @@ class Metrics:
             ("provider", "role", "outcome"),
         )
         self._attempt_seconds = _Histogram(
-            "groundwire_attempt_seconds", "Seconds that one try of one provider took.", ("provider", "role")
+            "groundwire_attempt_seconds", "Duration of an attempt, in seconds.", ("provider", "role")
         )
         self._cost = _Counter("groundwire_cost_usd_total", "US dollars spent on a provider.", ("provider",))
         self._fallbacks = _Counter(

@@ -60,7 +60,7 @@ class CallScore:
     mean_ms: float | None
     """The mean time of a call, in milliseconds; None without calls."""
     p95_ms: float | None
-    """Within how many milliseconds 95 of 100 calls ended, told from buckets; at most 10,000."""
+    """The 95th percentile of the calls' latency in milliseconds, estimated from buckets; at most 10,000."""
 
     @property
     def calls(self) -> int:
@@ -112,7 +112,7 @@ class ProviderScore:
     mean_ms: float | None
     """The mean time of a good attempt, in milliseconds; None without any."""
     p95_ms: float | None
-    """Within how many milliseconds 95 of 100 good attempts ended, told from buckets; at most 10,000."""
+    """The p95 latency of successful attempts in milliseconds, estimated from buckets; at most 10,000."""
     cost_usd: float
     """What its attempts cost, in US dollars."""
 

@@ -58,7 +58,7 @@ class InjectedFault:
         Args:
             code: The HTTP status.
             body: The body; text is encoded as UTF-8.
-            content_type: The Content-Type; by default it is told from the body's first character.
+            content_type: The Content-Type; by default it follows from the body's first character.
             headers: Further headers, such as `{"Retry-After": "7"}`.
         """
         data = body.encode() if isinstance(body, str) else body
@@ -206,7 +206,7 @@ class InjectedFault:
         Raises:
             ValueError: The encoding is not known, or Brotli is not installed.
         """
-        bomb(encoding, 0)  # a wrong name is told to the test, not to the client
+        bomb(encoding, 0)  # a wrong name fails the test, not the client
         return cls.reply(
             f"bomb({encoding!r}, {mb})",
             lambda reply: replace(_encoded(reply, encoding), chunks=lambda: bomb(encoding, mb)),

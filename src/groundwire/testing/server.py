@@ -19,7 +19,7 @@ from groundwire.transport.asyncio_server import close_server
 __all__ = ["EmulatedServer", "ServerThread"]
 
 _LOOPBACK = "127.0.0.1"
-_PATIENCE = 60.0  # seconds for the thread to do what takes it milliseconds; only a broken machine gets here
+_MAX_WAIT = 60.0  # seconds for the thread to do what takes it milliseconds; only a broken machine gets here
 
 
 @dataclass(slots=True)
@@ -229,7 +229,7 @@ class ServerThread:
         self._ready.clear()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name="world", daemon=True)
         self._thread.start()
-        if not self._ready.wait(_PATIENCE):
+        if not self._ready.wait(_MAX_WAIT):
             raise RuntimeError("The world's thread did not start.")
 
     def serve(self, endpoints: Iterable[EmulatedServer]) -> None:
@@ -240,7 +240,7 @@ class ServerThread:
         """
         if self._loop is None or self._thread is None:
             raise RuntimeError("Start the world first, as in `with World()`.")
-        asyncio.run_coroutine_threadsafe(self._listen(list(endpoints)), self._loop).result(_PATIENCE)
+        asyncio.run_coroutine_threadsafe(self._listen(list(endpoints)), self._loop).result(_MAX_WAIT)
 
     def stop(self) -> None:
         """Break every connection, end the thread and wait for it. Stopping twice does nothing."""
@@ -248,7 +248,7 @@ class ServerThread:
         if thread is None or self._loop is None or self._stopping is None:
             return
         self._loop.call_soon_threadsafe(self._stopping.set)
-        thread.join(_PATIENCE)
+        thread.join(_MAX_WAIT)
 
     async def _main(self) -> None:
         self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()

@@ -121,7 +121,7 @@ def _problem(status: int, text: str) -> EmulatedResponse:
 
 
 def _validated(request: Recorded, reply: EmulatedResponse, published: date) -> EmulatedResponse:
-    """Add ETag and Last-Modified to a whole page, and answer 304 to whoever has it (RFC 9110, section 13)."""
+    """Add ETag and Last-Modified to a whole page, and answer a request that has it with 304 (RFC 9110, section 13)."""
     if reply.status != 200 or reply.chunks is not None or reply.fault is not None:
         return reply
     tag = f'"{hashlib.sha256(reply.body).hexdigest()[:16]}"'

@@ -1,7 +1,7 @@
 """An event loop whose time jumps: what would take minutes is over in milliseconds, and always alike.
 
-For code that waits on nothing but the loop itself (timers, tasks, queues). Whoever waits for a socket or a thread on
-such a loop waits in vain.
+For code that waits on nothing but the loop itself (timers, tasks, queues). Code that waits for a socket or a thread on
+such a loop never wakes.
 """
 
 from __future__ import annotations

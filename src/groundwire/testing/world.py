@@ -79,7 +79,7 @@ class World:
 
     @property
     def closed_url(self) -> str:
-        """A base URL whose port is taken but where nobody listens: connections to it are refused."""
+        """A base URL whose port is taken but has no listener: connections to it are refused."""
         if self._nobody is None:
             raise RuntimeError("Start the world first, as in `with World()`.")
         return f"http://127.0.0.1:{self._nobody.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""The two tools, for any framework: what a model is told of them, what they do, what they return, and that as text."""
+"""The two tools, for any framework: their definitions, their calls, their results, and the results as text."""
 
 from groundwire.tools.definitions import ToolDefinition, web_tool_definitions
 from groundwire.tools.rendering import length_note, render_json, render_text

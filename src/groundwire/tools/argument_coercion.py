@@ -16,8 +16,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from groundwire.models import TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, TIME_RANGES
-from groundwire.settings.error_messages import faults
+from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.validators import TIME_RANGES, faults
 
 __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "understood"]
 

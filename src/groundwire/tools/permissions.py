@@ -99,7 +99,7 @@ class Permission:
         if decision == "deny":
             raise _denied(tool, f"{reason} forbids it")
         if self._ask is None:
-            raise _denied(tool, f"it needs a confirmation ({reason}), and there is nobody to ask here")
+            raise _denied(tool, f"it needs a confirmation ({reason}), and there is no one to ask")
         request = PermissionRequest(
             tool=tool,
             arguments=MappingProxyType(dict(arguments)),
@@ -114,14 +114,14 @@ class Permission:
             raise _denied(tool, answer if isinstance(answer, str) and answer != "deny" else "the user refused it")
 
     async def _answer(self, ask: Ask, request: PermissionRequest) -> object:
-        """Return what somebody says, or a sentence about why nobody said anything."""
+        """Return the person's answer, or a sentence about why there is none."""
         try:
             answer = ask(request)
             if not inspect.isawaitable(answer):
                 return answer
             return await asyncio.wait_for(answer, self._settings.confirm_timeout)
         except TimeoutError:
-            return f"nobody answered the question within {self._settings.confirm_timeout:g} seconds"
+            return f"no one answered within {self._settings.confirm_timeout:g} seconds"
         except Exception:  # a question that cannot be put is no permission
             _logger.exception("asking about %s failed", request.tool)
             return "the question could not be asked"
@@ -140,7 +140,7 @@ def guarded_tools(web: Web, permission: Permission | None = None) -> tuple[Tool,
 
     Args:
         web: What searches and reads; it stays the caller's to close.
-        permission: Who decides; by default the rules of the web's settings, with nobody to ask.
+        permission: Who decides; by default the rules of the web's settings, with no one to ask.
     """
     decider = permission or Permission(web.settings.permission)
     return tuple(guarded(tool, decider) for tool in web_tools(web))
@@ -149,7 +149,7 @@ def guarded_tools(web: Web, permission: Permission | None = None) -> tuple[Tool,
 def guarded(tool: Tool, permission: Permission) -> Tool:
     """Return a tool whose calls are made only with permission; a refused call is a result that a model can act on.
 
-    A page that a redirect led to another host is asked about anew, before anybody sees it.
+    A page that a redirect led to another host needs a permission of its own before it is shown.
     """
 
     async def call(**arguments: Any) -> ToolResult:

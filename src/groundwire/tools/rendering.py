@@ -1,6 +1,6 @@
 """A tool's result as text for a model or a person, and as JSON.
 
-What stands around text from the web when a model gets it: where it is from, and that it is no instruction.
+The fence around text from the web says to a model where it is from, and that it is no instruction.
 
 Marking is a cheap layer and nothing depends on it: see Hines et al., arXiv 2403.14720, for what it does, and "The
 Attacker Moves Second", 2025, for what it does not.
@@ -52,6 +52,8 @@ def fence(content: str, url: str = "", *, classify: Classifier | None = None) ->
 
 
 _NAMED = 20  # sections in a text
+_MORE: Final = ("More: the same URL with --cursor '{}'", 'More: open_page with the same url and cursor="{}"')
+"""How to read on, for a person at the command line and for a model."""
 
 
 def render_json(result: ToolResult) -> str:
@@ -64,8 +66,8 @@ def render_text(result: ToolResult, *, fenced: bool = True) -> str:
 
     Args:
         result: What a tool returned.
-        fenced: Whether what comes from the web (a page's title, date, sections and content; the results of a search)
-            stands between marks that say it is from the web and no instruction. A person needs none.
+        fenced: Whether the text is for a model, with a fence around what comes from the web (a page's title, date,
+            sections and content; the results of a search); otherwise it is for a person at the command line.
     """
     if isinstance(result, OpenPageToolResult):
         return _page_text(result, fenced=fenced)
@@ -118,13 +120,14 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
         lines.append(f"Cite as: [{result.citation_id}]")
     lines.append(f"Length: {length_note(result)}")
     if result.next_cursor:
-        lines.append(f'More: open_page with the same url and cursor="{result.next_cursor}"')
+        lines.append(_MORE[fenced].format(result.next_cursor))
     if result.match_count:
         lines.append(f"Found: {result.match_count:,} times")
     lines += [f"Note: {warning}" for warning in result.warnings]
     if result.excerpts:
-        lines.append('Excerpts follow, each after [@start-end headings]; cursor="@start" reads on from there.')
-    listed = _listed(result)
+        at = 'cursor="@start"' if fenced else "--cursor @start"
+        lines.append(f"Excerpts follow, each after [@start-end headings]; {at} reads on from there.")
+    listed = _listed(result, fenced=fenced)
     if not fenced:
         return "\n".join(filter(None, (*lines, listed))) + f"\n\n{result.content}"
     words = "\n".join(filter(None, (title, published, f"[{listed}]" if listed else "")))  # they are the page's own
@@ -132,9 +135,10 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
     return "\n".join(filter(None, lines)) + f"\n\n{content}"
 
 
-def _listed(result: OpenPageToolResult) -> str:
+def _listed(result: OpenPageToolResult, *, fenced: bool) -> str:
     """Return the sections in a line, where they were not given before."""
     if not result.sections or (result.start and not result.excerpts):
         return ""
     more = f"; {len(result.sections) - _NAMED} more" if len(result.sections) > _NAMED else ""
-    return f'Sections (cursor="#2" reads the second): {"; ".join(result.sections[:_NAMED])}{more}'
+    second = 'cursor="#2"' if fenced else "--cursor '#2'"
+    return f"Sections ({second} reads the second): {'; '.join(result.sections[:_NAMED])}{more}"

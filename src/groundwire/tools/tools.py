@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from groundwire.errors import AllProvidersFailed, GroundwireError, MissingKey
+from groundwire.errors import GroundwireError, MissingKey
 from groundwire.models import MAX_LIMIT, Page
 from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
 from groundwire.tools.definitions import (
@@ -29,6 +29,7 @@ from groundwire.tools.results import (
     OpenPageToolResult,
     ToolResult,
     WebSearchToolResult,
+    for_model,
     open_failed,
     opened,
     search_failed,
@@ -36,7 +37,7 @@ from groundwire.tools.results import (
     shown,
 )
 
-if TYPE_CHECKING:  # definitions are had without what searches and reads, which takes long to load
+if TYPE_CHECKING:  # definitions load without the searching and reading parts, which takes long
     from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 
@@ -200,10 +201,8 @@ async def _local_search(
         return LocalSearchToolResult(query=found.query, backend=backend, results=rows)
     except ValidationError as failure:
         error = bad_arguments(failure, _LocalArguments)
-    except AllProvidersFailed as failure:
-        error = f"{failure}. This does not mean that nothing exists."
     except GroundwireError as failure:
-        error = str(failure)
+        error = for_model(failure)
     except Exception:  # an agent must never see a traceback; the operator does, in the log
         _logger.exception("search failed")
     return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=error)

@@ -37,8 +37,8 @@ async def read_body(
         connections: Where the answer comes from.
         response: The answer, its head read.
         cap: The most bytes, on the wire and decoded.
-        inspect: Is shown the beginning.
-        body: Where the decoded bytes are put, so that what has come is had when the rest does not come.
+        inspect: Called with the beginning.
+        body: Where the decoded bytes are put, so that a partial body is available when the rest does not come.
         cut: Whether a larger body is cut there instead of refused.
 
     Raises:

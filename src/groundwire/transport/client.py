@@ -42,7 +42,7 @@ from groundwire.transport.errors import (
     raise_provider_error,
 )
 from groundwire.transport.fetch_policy import FetchPolicy, FetchSlot, seen_by
-from groundwire.transport.request_response import Head, Heard, HttpRequest, Inspect, Response
+from groundwire.transport.request_response import Head, HttpRequest, Inspect, PartialResponse, Response
 
 __all__ = ["Transport", "exchange"]
 
@@ -68,23 +68,23 @@ async def exchange(
     Raises:
         TimeoutError: the deadline passed. ExchangeFailed, Vetoed, BlockedAddress, Closed.
     """
-    heard = Heard()
+    partial = PartialResponse()
     if cassette is None:
         async with _within(deadline):
-            return await _ask(connections, asked, cap, inspect, heard)
+            return await _ask(connections, asked, cap, inspect, partial)
     if cassette.replaying:
         async with _within(deadline):
             return await _replayed(connections, asked, cassette, cap, inspect)
     started = time.perf_counter()
     try:
         async with _within(deadline):
-            reply = await _ask(connections, asked, cap, inspect, heard)
+            reply = await _ask(connections, asked, cap, inspect, partial)
     except BaseException as error:
-        failure = as_failure(error, began=bool(heard.status))
+        failure = as_failure(error, began=bool(partial.status))
         if failure is not None and not connections.closed:
-            _record(cassette, asked, heard, failure, started)
+            _record(cassette, asked, partial, failure, started)
         raise
-    _record(cassette, asked, heard, None, started)
+    _record(cassette, asked, partial, None, started)
     return reply
 
 
@@ -116,13 +116,13 @@ async def _replayed(
 
 
 async def _ask(
-    connections: Connections, asked: HttpRequest, cap: int, inspect: Inspect | None, heard: Heard
+    connections: Connections, asked: HttpRequest, cap: int, inspect: Inspect | None, partial: PartialResponse
 ) -> Response:
     async with await connections.send(asked) as response:
-        heard.status, heard.headers = response.status, response.headers
+        partial.status, partial.headers = response.status, response.headers
         if asked.leads_on(response.status, response.headers):  # left unread: the body may be endless or undecodable
             return Response(str(response.url), response.status, response.headers)
-        return await read_body(connections, response, cap, inspect, heard.body, cut=asked.cut)
+        return await read_body(connections, response, cap, inspect, partial.body, cut=asked.cut)
 
 
 def _within(deadline: Deadline) -> asyncio.Timeout:
@@ -137,10 +137,10 @@ def _within(deadline: Deadline) -> asyncio.Timeout:
 
 
 def _record(
-    cassette: Cassette, asked: HttpRequest, heard: Heard, failure: RecordedFailure | None, started: float
+    cassette: Cassette, asked: HttpRequest, partial: PartialResponse, failure: RecordedFailure | None, started: float
 ) -> None:
-    body = bytes(heard.body if failure is None else heard.body[:SNIFF])  # of a part only the start is looked at
-    answer = Answer(heard.status, heard.headers, body) if heard.status else None
+    body = bytes(partial.body if failure is None else partial.body[:SNIFF])  # of a part only the start is looked at
+    answer = Answer(partial.status, partial.headers, body) if partial.status else None
     took = round((time.perf_counter() - started) * 1_000)
     cassette.add("http", asked.as_json(), response=answer, failure=failure, ms=took)
 
@@ -259,7 +259,7 @@ class Transport:
             inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch, and
                 a number that it returns is the cap instead.
             hops: The most redirects.
-            gated: Whether each request waits until the gate lets it through.
+            gated: Whether each request waits for the fetch policy.
 
         Raises:
             BlockedAddress, InvalidRequest, PageError (its classes), DeadlineExceeded, Closed.
@@ -288,7 +288,7 @@ class Transport:
         except DeadlineExceeded:
             raise
         except TimeoutError as error:
-            raise DeadlineExceeded(f"{target.host} did not answer in time. Try again, or open another page.") from error
+            raise DeadlineExceeded(f"{target.host} did not answer in time. Try again.") from error
         except ExchangeFailed as error:
             raise_page_error(url, target.host, error)
 
@@ -305,8 +305,7 @@ class Transport:
             return self.guard.follow(target, join_url(target, reference))
         except (InvalidRequest, BlockedAddress) as error:
             raise BlockedAddress(
-                "The page redirects to an address that is not allowed: only public http and https addresses are. "
-                "Open another page."
+                "The page redirects to an address that is not allowed: only public http and https addresses are."
             ) from error
 
 

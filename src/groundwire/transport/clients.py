@@ -40,7 +40,7 @@ class HttpClients:
         self.guard = self._guard()
         self.api = self._transport(self.guard, settings.network.proxy)
         self.pages = self._transport(self.guard, settings.network.proxy)
-        self._operators: list[Transport] = []
+        self._operators: dict[tuple[str, str], Transport] = {}
         self._proxied: dict[str, Transport] = {}
 
     def service(self, url: str) -> Transport:
@@ -60,13 +60,13 @@ class HttpClients:
             proxy = self._settings.proxy_for(base_url)
         except BlockedAddress:
             proxy = ""  # a service inside is not reached by way of outside
-        transport = self._transport(self._guard(origin), proxy)
-        self._operators.append(transport)
-        return transport
+        if (origin, proxy) not in self._operators:
+            self._operators[origin, proxy] = self._transport(self._guard(origin), proxy)
+        return self._operators[origin, proxy]
 
     async def aclose(self) -> None:
         """Close them all."""
-        for transport in (self.api, self.pages, *self._operators, *self._proxied.values()):
+        for transport in (self.api, self.pages, *self._operators.values(), *self._proxied.values()):
             await transport.aclose()
 
     def _guard(self, *origins: str) -> Guard:

@@ -132,7 +132,7 @@ class Connections:
         return self._session
 
     def _socket(self, info: Any) -> socket.socket:
-        """Make the socket for one address, if the guard permits it: the gate that IP literals pass too."""
+        """Make the socket for one address, if the guard permits it; IP literals are checked here, too."""
         family, kind, protocol, _, address = info
         if not self._guard.permits(address[0], address[1]):
             raise Vetoed("address not allowed")

@@ -116,7 +116,7 @@ def as_failure(error: BaseException, *, began: bool) -> RecordedFailure | None:
             return RecordedFailure(error.kind, error.detail)
         case TimeoutError() if not isinstance(error, GroundwireError):
             return RecordedFailure("timeout")
-        case asyncio.CancelledError():  # nobody waited any longer; asked again, it is as late as it was
+        case asyncio.CancelledError():  # the caller has left; asked again, it is as late as it was
             return RecordedFailure("timeout", "given up before the answer came")
         case BlockedAddress() if not began:
             return RecordedFailure("blocked", str(error))
@@ -167,7 +167,7 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
                 url, f"The page at {host} {error.detail}. Look for a smaller page on the same subject."
             ) from error
         case "coding":
-            text = f"The page at {host} {error.detail}. Open another page."
+            text = f"The page at {host} {error.detail}."
         case "name":
             text = f"{nowhere(host)} Check the spelling, and that this machine is online, or search for the page."
         case "resolver":
@@ -177,10 +177,10 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
         case "cassette":
             text = f"{host} {error.detail}. {_RECORD}."
         case _:
-            text = f"{host} {error.detail}. Try again later, or open another page."
+            text = f"{host} {error.detail}. Try again later."
     raise PageUnavailable(url, text) from error
 
 
 def nowhere(host: str) -> str:
-    """Say the same of a name that does not exist and of one that leads inside, so that nobody can tell them apart."""
+    """Return one text for a name that does not exist and one with a private address, so that neither is revealed."""
     return f"{host} does not lead to a public web address."

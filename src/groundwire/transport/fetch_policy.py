@@ -16,7 +16,7 @@ __all__ = ["FetchPolicy", "FetchSlot", "seen_by"]
 
 @dataclass(slots=True)
 class FetchSlot:
-    """One request for a page, seen by the gate that let it through."""
+    """One permission to fetch a page, with the status and headers of the response."""
 
     status: int = 0
     """The HTTP status of the answer; 0 while there is none, and for a redirect."""
@@ -41,7 +41,7 @@ class FetchPolicy(Protocol):
         ...
 
     def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[FetchSlot]:
-        """Return a block in which one address may be asked; entering it waits for its turn.
+        """Return a block in which one address may be asked; entering it waits for a slot.
 
         Args:
             url: An address that the guard has admitted.
@@ -54,7 +54,7 @@ class FetchPolicy(Protocol):
 
 
 def seen_by(visit: FetchSlot, inspect: Inspect | None) -> Inspect:
-    """Return an `inspect` that also lets the gate see the head."""
+    """Return an `inspect` that also shows the fetch policy the response's head."""
 
     def look(head: Head) -> int | None:
         visit.status, visit.headers = head.status, head.headers

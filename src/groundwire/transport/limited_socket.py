@@ -23,7 +23,7 @@ class Overrun(OSError):
 
 
 class MeteredSocket(socket.socket):
-    """A socket with an allowance. Sending renews what an answer's head may take; a body is allowed by `allow`.
+    """A socket that limits the bytes it receives. Sending resets the limit of the head; `allow` sets that of a body.
 
     Only event loops that receive through the socket itself count (those of asyncio do); with others nothing is refused.
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from yarl import URL
 
-__all__ = ["Head", "Heard", "HttpRequest", "Inspect", "Response"]
+__all__ = ["Head", "HttpRequest", "Inspect", "PartialResponse", "Response"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -75,7 +75,7 @@ class HttpRequest:
     body: Mapping[str, Any]
     """What aiohttp makes the body of: `json`, `data` (a form) or nothing."""
     page: bool = False
-    """Whether a redirect will be followed, so that its body is for nobody."""
+    """Whether a redirect will be followed, so that its body is not read."""
     cut: bool = False
     """Whether a body that is too large is cut instead of refused."""
 
@@ -91,7 +91,7 @@ class HttpRequest:
 
 
 @dataclass(slots=True)
-class Heard:
+class PartialResponse:
     """As much of one answer as has come."""
 
     status: int = 0

@@ -1,4 +1,4 @@
-"""The one object everybody holds, and the two flows behind it: searching, and opening a page."""
+"""`Web`, and the two flows behind it: searching, and opening a page."""
 
 from groundwire.web.client import Web
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self, Unpack, get_args
 from uuid import uuid4
@@ -15,16 +16,16 @@ from groundwire.cassette import Cassette, choose_cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_URL, Observer, Page, Query, SafeSearch, SearchResponse, TimeRange
-from groundwire.models.aliases import (
-    OPEN_PAGE,
-    SEARCH,
-    PageAliases,
-    SearchAliases,
+from groundwire.models.aliases import OPEN_PAGE, SEARCH, PageAliases, SearchAliases, canonical
+from groundwire.models.validators import (
     TimeRangeName,
-    canonical,
+    check_choice,
+    check_date,
+    check_domains,
+    check_int,
+    is_number,
     time_range_of,
 )
-from groundwire.models.validators import check_choice, check_date, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.reading.passages.token_budget import CountTokens
 from groundwire.reading.passages.view import Around, check_ask
@@ -40,6 +41,7 @@ from groundwire.web.resources import Resources
 from groundwire.web.session import SessionView, closed, limits_of
 
 if TYPE_CHECKING:
+    from groundwire.agent_loop import CitedAnswer, LoopEvent
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
 
@@ -59,12 +61,12 @@ class Web(SessionView):
         search_providers: Search providers in the order in which they are asked, by name or as objects; by default
             those of the settings.
         read_providers: The same for reading pages.
-        attempt_listener: Is told when a provider is asked and how it ended.
-        call_listeners: Are told of every call when it has ended, such as `groundwire.telemetry.Metrics`; a
+        attempt_listener: Called when an attempt starts and ends.
+        call_listeners: Called with every call when it has ended, such as `groundwire.telemetry.Metrics`; a
             `groundwire.telemetry.CallLog` among them takes the place of the usual one.
         cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
-            say. With one nothing is kept from one `Web` to the next.
-        record: A file to record into, begun anew: short for `cassette=Cassette.record(FILE)`.
+            say. With one nothing is stored from one `Web` to the next.
+        record: A file to record into; an existing one is replaced. Short for `cassette=Cassette.record(FILE)`.
         replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names, instead of the system.
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default they are bounded from above.
@@ -109,7 +111,7 @@ class Web(SessionView):
         self._keep = True
         name = settings.session.id
         self._budget = SessionBudget(
-            self._resources.store if name else MemoryStore(),  # nobody else can ask for one without a name
+            self._resources.store if name else MemoryStore(),  # no other process can use one without a name
             name or uuid4().hex,
             limits_of(settings.session),
             self._resources.tasks,
@@ -119,8 +121,7 @@ class Web(SessionView):
     def __enter__(self) -> NoReturn:
         raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in code without async.")
 
-    def __exit__(self, *exc_info: object) -> None:
-        """Never reached."""
+    def __exit__(self, *exc_info: object) -> None: ...
 
     async def __aenter__(self) -> Self:
         return self
@@ -171,14 +172,13 @@ class Web(SessionView):
                 `include_domains` for `allowed_domains`.
 
         Returns:
-            The results, numbered to be cited by, with everything that was tried. A page keeps its number as long as
-            the session lasts; the setting `session.citations` can have each search begin at 1. No results means that
-            searching worked and nothing was found. `cached` and `stale` say whether the answer was kept, and for too
-            long.
+            The results, numbered to be cited by, with every attempt. A page keeps its number as long as the session
+            lasts; with `session.citations = "call"` each search starts at 1. No results means that the search worked
+            and found nothing. `cached` and `stale` say where they came from; `await results[0].open()` reads a page.
 
         Raises:
             InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
-            AllProvidersFailed: nobody could search; it carries the attempts. Overloaded, Closed.
+            AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if aliases:
             return await self.search(**canonical(Web.search, locals(), SEARCH))
@@ -198,7 +198,8 @@ class Web(SessionView):
         chosen = self.settings.search.strategy if strategy is None else strategy
         check_choice("strategy", chosen, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
-        return await self._search_flow.search(checked, deadline, chosen, self._cache_mode(refresh, keep), self._budget)
+        mode = self._cache_mode(refresh, keep)
+        return (await self._search_flow.search(checked, deadline, chosen, mode, self._budget)).opened_by(self)
 
     async def open_page(
         self,
@@ -222,7 +223,7 @@ class Web(SessionView):
             query: The passages that answer this are wanted.
             cursor: The piece that begins here is wanted: a `next_cursor`, or `#2` for the second of `sections`, or
                 `@5120` for a place in characters.
-            find: The places where this stands literally are wanted; case, blanks and kinds of quotes do not matter.
+            find: Return the literal matches of this text; case, whitespace and kinds of quotes do not matter.
             max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
                 default the setting `read.max_length`, or 4,000 for `query` and `find` when that is more.
             max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
@@ -240,7 +241,7 @@ class Web(SessionView):
 
         Raises:
             InvalidRequest: an argument is wrong, or the cursor leads nowhere. BlockedByPolicy: the address or domain
-            is not allowed. PageError: the page cannot be had. ProviderError: the reader failed. DeadlineExceeded,
+            is not allowed. PageError: the page cannot be read. ProviderError: the reader failed. DeadlineExceeded,
             Closed.
         """
         if aliases:
@@ -308,13 +309,41 @@ class Web(SessionView):
         shared = max_length is not None or max_tokens is not None
         return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
 
+    async def ask(
+        self,
+        question: str,
+        *,
+        model: str | None = None,
+        quote: bool = False,
+        on_event: Callable[[LoopEvent], None] | None = None,
+        timeout: float | None = None,
+    ) -> CitedAnswer:
+        """Answer a question: search, read, and write an answer whose citations are checked against the pages.
+
+        Without a model, in the settings or on this machine, passages are quoted.
+
+        Args:
+            question: The question, 1 to 2,000 characters.
+            model: The model's name, instead of the setting `answer.model`.
+            quote: Whether to quote passages without asking a model.
+            on_event: Called with each tool call of the model, at its start and its end.
+            timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
+
+        Raises:
+            GroundwireError: see `groundwire.agent_loop.ask`.
+        """
+        ask = import_module("groundwire.agent_loop").ask  # by name, as it is built on this class
+        answer: CitedAnswer = await ask(
+            question, web=self, model=model, quote=quote, on_event=on_event, timeout=timeout
+        )
+        return answer
+
     async def verify_hosted(
         self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
     ) -> Report:
         """Say of each sentence of a hosted answer whether the pages that it cites say so; they are opened for it.
 
-        The report speaks of the text that `groundwire.citations.marked` makes of the answer. A page that cannot be
-        opened is not opened: what the API showed of it is all that is compared.
+        The text is that of `groundwire.citations.marked`. Of a page that cannot be opened, what the API showed is used.
 
         Args:
             answer: What a model API answered that searched by itself.
@@ -345,7 +374,7 @@ class Web(SessionView):
         """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing.
 
         Args:
-            grace_seconds: Seconds to wait first for stale answers that are being fetched anew.
+            grace_seconds: Seconds to wait first for background refreshes of stale values.
         """
         if not self._is_view:
             await self._resources.aclose(grace_seconds)

@@ -1,7 +1,7 @@
-"""The addresses that a session knows: from its user, from results, from pages it has opened.
+"""The URLs that a session knows: from its user, from results, from pages it has opened.
 
-Kept in the store under the session's name, so that a fleet that shares both shares them. What is kept is a digest of
-each address as it goes out, and of each with its fragment: an address is known when it is the same to the last
+They are in the store under the session's name, so that a fleet that shares both shares them, each as a digest of
+the URL as it is requested, and of the one with its fragment: a URL is known when it is the same to the last
 character, so that nothing can be added to one. The oldest make room for the newest, each source for itself, so that a
 page with very many links does not push out what the user gave.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import secrets
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Final, Literal
@@ -24,10 +24,10 @@ from groundwire.storage.base import Store
 __all__ = ["UNKNOWN", "KeyLocks", "KnownUrls", "Origin"]
 
 UNKNOWN: Final = (
-    "Only addresses that the user gave, that a search returned, or that stand on a page opened before may be opened, "
-    "exactly as they stand there. Search for the page, or ask the user for the address."
+    "Only URLs that the user gave, that a search returned, or that are on a page opened before may be opened. "
+    "They are opened unchanged. Search for the page, or ask the user for its URL."
 )
-"""What is said of an address that a session does not know."""
+"""What is said of a URL that a session does not know."""
 
 Origin = Literal["user", "results", "pages"]
 """Where an address came from."""
@@ -35,7 +35,7 @@ Origin = Literal["user", "results", "pages"]
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
 _LEASE, _LEASE_POLL, _LEASE_TRIES = 3.0, 0.02, 100  # seconds of a lease and between two attempts, and attempts
 _SIZE = 16  # bytes of a digest
-_MOST: dict[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
+_MOST: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
 
 
 class KeyLocks:

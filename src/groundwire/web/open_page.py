@@ -214,7 +214,7 @@ class OpenPages:
     flow: OpenPageFlow
     """The flow of one page."""
     call_listeners: CallListeners
-    """Are told when a page is done."""
+    """Called when a page is done."""
 
     def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> OpenPages:
         """Return the same with only some of the readers, under another policy."""
@@ -249,7 +249,7 @@ class OpenPages:
             async with asyncio.TaskGroup() as group:
                 for reading in read.values():
                     group.create_task(self._whole(reading, budget, limit))
-        except BaseExceptionGroup as errors:  # a fault of ours; what a page can do wrong is kept with it
+        except BaseExceptionGroup as errors:  # a bug; the errors of pages are in their results
             raise errors.exceptions[0] from None
         room, parts = targets[0].selection.room, sum(often[url] for url in often if read[url].page is not None)
         for url in sorted(often, key=lambda url: read[url].length):
@@ -276,7 +276,7 @@ class OpenPages:
             raise
 
     async def _show(self, reading: _PageLoad, selection: Ask, budget: SessionBudget) -> None:
-        """Put the part that is wanted in the place of the whole page."""
+        """Replace the whole page by the selected part."""
         page, reading.page = reading.page, None
         if page is None:
             return

@@ -39,9 +39,9 @@ from groundwire.web.setup import ProviderSetup, known_secrets, make_politeness, 
 __all__ = ["Resources"]
 
 _MOST_WORKERS = 4  # processes for heavy work, on machines of so many cores
-_DEGRADED = "the store cannot be used now: memory of this process stands in for cache and budgets"
+_DEGRADED = "the store cannot be used now: cache and budgets are in this process's memory meanwhile"
 _NO_ARCHIVE = "the archive of earlier searches cannot be used now; `groundwire doctor` says why"
-_ANEW = "the {} was damaged: it was moved aside and begun anew"
+_RECREATED = "the {} was damaged: it was moved aside and recreated"
 
 
 class Resources:
@@ -87,7 +87,9 @@ class Resources:
         readers = cast("list[ReadProvider]", setup.make("read", read_providers, settings.read.providers))
         self.skipped = setup.skipped
         self.policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
-        self.store = open_store(settings.storage.url if cassette is None else "memory://")
+        self.store = open_store(
+            settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout
+        )
         self.known = KnownUrls(self.store) if settings.policy.open_only == "known" else None
         self.sources = SessionSources(self.store) if settings.session.citations == "session" else None
         self.tasks = BackgroundTasks()
@@ -162,21 +164,21 @@ class Resources:
     async def state_warnings(self) -> tuple[str, ...]:
         """Return what an answer should say of the store and the archive: nothing while both work.
 
-        That one was begun anew is said once. No path is said: who reads answers need not know this machine.
+        That one was recreated is said once, without its path, as results may leave this machine.
         """
         said = []
         store, archive = self.store, self.archive
         if isinstance(store, ResilientStore):
             if store.degraded:
                 said.append(_DEGRADED)
-            if store.mended:
-                said += self._once(_ANEW.format("store of cache and budgets"))
+            if store.recreated:
+                said += self._once(_RECREATED.format("store of cache and budgets"))
         if archive is not None:
             await archive.open()
             if archive.problem:
                 said.append(_NO_ARCHIVE)
-            if archive.mended:
-                said += self._once(_ANEW.format("archive of earlier searches"))
+            if archive.recreated:
+                said += self._once(_RECREATED.format("archive of earlier searches"))
         return tuple(said)
 
     def _once(self, text: str) -> list[str]:
@@ -189,7 +191,7 @@ class Resources:
         """Close everything; closing twice is fine.
 
         Args:
-            grace_seconds: Seconds to wait first for stale values that are being loaded anew.
+            grace_seconds: Seconds to wait first for background refreshes of stale values.
         """
         self.closed = True
         self.load.close()

@@ -45,13 +45,13 @@ class SearchFlow:
     cache: Cache | None
     """Keeps responses; None keeps nothing."""
     secrets: SecretScanner
-    """Know the secrets that must go out in no query."""
+    """Finds secrets in queries, which must not be sent."""
     known: KnownUrls | None
-    """Are told what a session has found; None where it may open any URL."""
+    """Records what a session has found; None where it may open any URL."""
     sources: SessionSources | None
-    """Number what a session is shown; None numbers each response for itself."""
+    """Numbers the sources of a session; None numbers those of each response."""
     call_listeners: CallListeners
-    """Are told when a call ends."""
+    """Called when a call ends."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
     """Says what is wrong with the store and the archive."""
 

@@ -26,6 +26,7 @@ from groundwire.storage import Store
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.scorecard import ScoreHistory, score_history
+from groundwire.transport.clients import HttpClients
 from groundwire.web.open_page import OpenPages
 from groundwire.web.resources import Resources
 from groundwire.web.search import SearchFlow
@@ -77,7 +78,7 @@ class SessionView:
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
         name = session_name(self.owner, name) if name else None
         view = self._view()
-        # Nobody can ask for a session without a name again: what it counts and was shown need not outlive it.
+        # A session without a name cannot be resumed: its counts and sources need not outlive it.
         view._budget = SessionBudget(
             self._resources.store if name else MemoryStore(),
             name or uuid4().hex,
@@ -141,7 +142,7 @@ class SessionView:
 
         Args:
             search_providers: In the order in which they are asked, by name or as objects.
-            settings: Where options and keys of those are that are made anew; by default the settings in force.
+            settings: The options and keys of the providers given by name; by default the settings in force.
 
         Raises:
             ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
@@ -182,13 +183,18 @@ class SessionView:
 
     @property
     def store(self) -> Store:
-        """Where budgets, counters and what is kept are; it belongs to this `Web`."""
+        """The store of budgets, counters and cached values; it belongs to this `Web`."""
         return self._resources.store
 
     @property
     def archive(self) -> Archive | None:
         """What was read and seen before; None when the settings switch it off. It belongs to this `Web`."""
         return self._resources.archive
+
+    @property
+    def clients(self) -> HttpClients:
+        """The HTTP clients; they belong to this `Web`."""
+        return self._resources.clients
 
     @property
     def workers(self) -> Workers:
@@ -291,7 +297,7 @@ class SessionView:
         return await verify_off_loop(self.workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:
-        """Begin the session anew: the budget is whole again, no URL is known, and numbers begin at 1."""
+        """Reset the session: nothing is spent, no URL is known, and citation numbers begin at 1."""
         await self._budget.reset()
         if self._resources.sources is not None:
             await self._resources.sources.forget(self._budget)
@@ -331,5 +337,5 @@ def limits_of(session: SessionSettings) -> Limits:
 
 
 def _is_named(name: str, names: Sequence[str] | None) -> bool:
-    """Whether a provider, or the kind of which it is one of several, is named; None names everybody."""
+    """Whether a provider, or the kind of which it is one of several, is named; None names all."""
     return names is None or name in names or name.partition(":")[0] in names

@@ -1,9 +1,9 @@
 """What a session has been shown, under the numbers to cite it by.
 
 A page gets its number when it is first shown, as a result or as a page, and keeps it as long as the session lasts. What
-is known of it is kept in the store under the session's name, so that a fleet that shares both gives it one number; of a
-session without a name nobody else can ask, so that is kept in this process. The content of an opened page is kept under
-its own SHA-256.
+is known of it is in the store under the session's name, so that a fleet that shares both gives it one number; for a
+session without a name, which no other process can use, it is in this process. The content of an opened page is stored
+under its own SHA-256.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> S
 
 
 def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
-    """Return the gate of page requests that the settings want."""
+    """Return the crawl rules for page requests from the settings."""
     read = settings.read
     return Politeness(
         pages,

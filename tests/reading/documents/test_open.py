@@ -57,7 +57,7 @@ async def test_a_feed_a_table_and_a_word_document_are_read(world: World, web: We
     papers = world.site("papers")
     feed = await web.open_page(papers.page("feed"))
     assert f"## [The northern light is dark]({papers.url}/notices/1)" in feed.content
-    assert "The lamp is **being mended** until May." in feed.content
+    assert "The lamp is **being repaired** until May." in feed.content
     table = await web.open_page(papers.page("table"))
     assert table.content.startswith("| month | ships | days of fog |\n")
     rules = await web.open_page(papers.page("rules"))

@@ -30,6 +30,8 @@ max_searches = {limit}
 warning_threshold = {limit}
 [storage]
 url = "{store}"
+# On a busy machine a store that is there may answer late; a gateway that counted alone meanwhile would break the sums.
+timeout = 30.0
 [providers.tavily]
 base_url = "{tavily}"
 delay = {interval}

@@ -20,6 +20,7 @@ from groundwire.server.uvicorn_runner import serving
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
+from groundwire.testing.model_apis import ModelServer, quoting
 
 QUERY = {"query": "reciprocal rank fusion"}
 
@@ -285,6 +286,34 @@ async def test_a_call_that_names_no_session_leaves_nothing_in_the_store(gateway:
     }
 
 
+@pytest.mark.req("B34")
+async def test_answering_a_question(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    asked = {"question": "reciprocal rank fusion", "quote": True, "session": "asked"}
+    status, body = await post(client, "/v1/ask", asked)
+    assert (status, body["model"], body["searches"], body["report"]["supported"]) == (200, "", 1, True)
+    assert body["sources"]
+    assert all(f"[{source['citation_id']}]" in body["text"] for source in body["sources"])
+    status, again = await post(client, "/v1/ask", asked)
+    assert again["sources"] == body["sources"]  # in one session a page keeps its number
+    async with client.post("/v1/ask", json=asked, headers={"Accept": "text/event-stream"}) as reply:
+        text = await reply.text()
+    assert "event: result\n" in text
+    assert (await post(client, "/v1/ask", {"question": "  "}))[0] == 400
+
+
+@pytest.mark.req("B34")
+async def test_the_gateways_model_answers_and_a_client_cannot_choose_another(gateway: Any, world: World) -> None:
+    model = world.add(ModelServer(quoting, name="writer"))
+    served = await gateway(answer={"model": "m", "base_url": f"{model.url}/v1"})
+    client = await served.client()
+    status, body = await post(client, "/v1/ask", {"question": "reciprocal rank fusion"})
+    assert (status, body["model"]) == (200, "m")
+    assert "Answer the question" in model.requests[0].body.decode()
+    status, body = await post(client, "/v1/ask", {"question": "x", "base_url": "http://127.0.0.1:1/v1"})
+    assert status == 400
+
+
 @pytest.mark.req("B18")
 async def test_checking_an_answer(gateway: Any) -> None:
     client = await (await gateway()).client()
@@ -319,7 +348,7 @@ async def test_the_providers(gateway: Any, world: World) -> None:
     await post(client, "/v1/search", {"query": "again"})
     _, body = await get(client, "/v1/providers")
     closed = body["providers"][0]
-    assert (closed["health"], 0 < closed["closed_for"] <= 60) == ("cooldown", True)
+    assert (closed["health"], 0 < closed["cooldown_seconds"] <= 60) == ("cooldown", True)
 
 
 @pytest.mark.req("B20")

@@ -7,45 +7,27 @@ import json
 import urllib.request
 from typing import Any
 
-import jsonschema
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, given, settings
-from schemathesis.checks import not_a_server_error
-from schemathesis.core.result import Ok
-from schemathesis.generation import GenerationMode
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    negative_data_rejection,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
+from components import heavy
 from groundwire.testing import World
 
-CHECKS = [
-    not_a_server_error,
-    content_type_conformance,
-    negative_data_rejection,
-    response_headers_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-]
+pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 
 
 @pytest.mark.req("B18")
 @pytest.mark.parametrize(
     ("mode", "examples", "letters"),
     [
-        (GenerationMode.POSITIVE, 2, "00ff"),
-        (GenerationMode.NEGATIVE, 1, "ffff"),
-        pytest.param(GenerationMode.POSITIVE, 10, "ffff", marks=pytest.mark.slow),
-        pytest.param(GenerationMode.NEGATIVE, 3, "ffff", marks=pytest.mark.slow),
+        ("positive", 2, "00ff"),
+        ("negative", 1, "ffff"),
+        pytest.param("positive", 10, "ffff", marks=pytest.mark.slow),
+        pytest.param("negative", 3, "ffff", marks=pytest.mark.slow),
     ],
 )
 async def test_no_request_breaks_it_and_every_answer_is_described(
-    gateway: Any, world: World, mode: GenerationMode, examples: int, letters: str
+    gateway: Any, world: World, mode: str, examples: int, letters: str
 ) -> None:
     policy = {"allowed_origins": world.origins, "allowed_domains": ("127.0.0.1",)}
     searching = {"providers": ("searxng",), "timeout": 2}
@@ -54,15 +36,28 @@ async def test_no_request_breaks_it_and_every_answer_is_described(
     assert await asyncio.to_thread(attack, served.url, mode, examples, letters) >= 5 * examples
 
 
-def attack(url: str, mode: GenerationMode, examples: int, letters: str) -> int:
+def attack(url: str, mode: str, examples: int, letters: str) -> int:
     """Send requests of every operation that takes something, and return how many.
 
     Args:
         url: The gateway.
-        mode: Whether the requests keep to the document or not.
+        mode: Whether the requests keep to the document, "positive", or not, "negative".
         examples: How many of each operation.
         letters: The code of the last letter that is tried in domains; to list all that are allowed takes seconds.
     """
+    import schemathesis  # here: it takes seconds, and every worker collects this module
+    from schemathesis.core.result import Ok
+    from schemathesis.generation import GenerationMode
+    from schemathesis.specs.openapi import checks
+
+    every = [
+        schemathesis.checks.not_a_server_error,
+        checks.content_type_conformance,
+        checks.negative_data_rejection,
+        checks.response_headers_conformance,
+        checks.response_schema_conformance,
+        checks.status_code_conformance,
+    ]
     with urllib.request.urlopen(f"{url}/openapi.json", timeout=100) as answer:
         text = answer.read().decode()
     assert r"\\uffff" in text
@@ -72,15 +67,15 @@ def attack(url: str, mode: GenerationMode, examples: int, letters: str) -> int:
     for found in schema.get_all_operations():
         assert isinstance(found, Ok)
         operation = found.ok()
-        if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query):
+        if mode == "negative" and not (operation.body or operation.query):
             continue
 
-        @given(case=operation.as_strategy(generation_mode=mode))
+        @given(case=operation.as_strategy(generation_mode=GenerationMode(mode)))
         @settings(max_examples=examples, database=None, deadline=None, suppress_health_check=list(HealthCheck))
         def check(case: Any) -> None:
             nonlocal tried
             tried += 1
-            case.call_and_validate(checks=CHECKS, timeout=100)
+            case.call_and_validate(checks=every, timeout=100)
 
         check()
     return tried
@@ -99,4 +94,4 @@ async def test_the_document(gateway: Any) -> None:
                 assert response_["description"]
                 assert response_["content"]["application/json"]["schema"]
     for schema in document["components"]["schemas"].values():
-        jsonschema.Draft202012Validator.check_schema(schema)
+        heavy.jsonschema.Draft202012Validator.check_schema(schema)

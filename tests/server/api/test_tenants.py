@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import aiohttp
-import openai
 import pytest
 
+from components import heavy
 from groundwire.errors import ConfigurationError
 from groundwire.server.api import build_gateway
 from groundwire.testing import World
@@ -19,6 +19,7 @@ WORDS = "reciprocal rank fusion"
 PATHS = (
     ("POST", "/v1/search"),
     ("POST", "/v1/pages"),
+    ("POST", "/v1/ask"),
     ("POST", "/v1/verify"),
     ("GET", "/v1/providers"),
     ("GET", "/v1/sessions/x"),
@@ -116,12 +117,13 @@ async def test_a_keys_day_is_one_budget_for_every_part(gateway: Any, world: Worl
     assert (await ask(await served.holder("bob"), "/v1/search", {"query": "more"}))[0] == 200
 
 
+@pytest.mark.xdist_group(heavy.GROUP)
 async def test_the_gateways_keys_stay_here(gateway: Any, world: World) -> None:
     turns = script(ScriptedCall("web_search", {"query": WORDS}), end=Say("It merges rankings [1]."))
     model = world.add(ModelServer(turns, name="model"))
     served = await gateway(holders={"alice": {}}, upstream=f"{model.url}/v1", upstream_key="the-model-key")
     key = served.keys["alice"]
-    client = openai.AsyncOpenAI(base_url=f"{served.url}/openai/v1", api_key=key, max_retries=0)
+    client = heavy.openai.AsyncOpenAI(base_url=f"{served.url}/openai/v1", api_key=key, max_retries=0)
     async with client:
         answer = await client.chat.completions.create(model="m", messages=[{"role": "user", "content": "What is it?"}])
     assert answer.choices[0].message.content == "It merges rankings [1]."

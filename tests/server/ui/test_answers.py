@@ -260,13 +260,13 @@ async def test_what_is_kept_can_be_had_anew(serve: Serve, world: World) -> None:
     _, url = await serve(cache={"enabled": True})
     address = f"{world.site('articles').url}/wiki/bm25"
     async with aiohttp.ClientSession(url, cookie_jar=aiohttp.CookieJar(unsafe=True)) as client:
-        for count, more, offered in ((1, "", False), (1, "", True), (2, "&fresh=1", False)):
+        for count, more, offered in ((1, "", False), (1, "", True), (2, "&refresh=1", False)):
             async with client.get(f"/?q=ranking{more}") as response:
                 text = await response.text()
             assert len(world.searxng.requests) == count
             assert ("Refresh" in text) == offered
-            assert "fresh=1&amp;open" not in text  # the wish counts once
-        for count, fresh, offered in ((1, {}, False), (1, {}, True), (2, {"fresh": "1"}, False)):
+            assert "refresh=1&amp;open" not in text  # the wish counts once
+        for count, fresh, offered in ((1, {}, False), (1, {}, True), (2, {"refresh": "1"}, False)):
             async with client.get("/", params={"open": address, **fresh}) as response:
                 text = await response.text()
             assert len(world.site("articles").requests) == count
@@ -283,3 +283,24 @@ async def test_who_is_in_a_cooldown_is_said_to_be(serve: Serve, world: World) ->
             assert "HTTP 401" in await response.text()
         async with client.get("/providers") as response:
             assert re.search(r'<td class="state cooldown">in a cooldown for \d+\.\d.s', await response.text())
+
+
+@pytest.mark.req("B34")
+async def test_an_answer_is_above_the_results(serve: Serve, world: World) -> None:
+    _, url = await serve(answer={"local_servers": []})
+    async with aiohttp.ClientSession(url) as client, client.get("/?q=reciprocal+rank+fusion&answer=1") as response:
+        text = await response.text()
+    answer, results = text.index('aria-label="Answer"'), text.index('class="found"')
+    assert answer < results
+    assert "Every cited sentence agrees with its page." in text[answer:results]
+    number = re.search(r"\[(\d+)\]", text[answer:results])
+    assert number
+    assert f'<span class="number">{number[1]}</span>' in text[results:]  # one numbering for both
+
+
+@pytest.mark.req("B34")
+async def test_why_there_is_no_answer_is_said(serve: Serve, world: World) -> None:
+    world.searxng.fail(InjectedFault.status(500), times=None)
+    _, url = await serve(answer={"local_servers": []})
+    async with aiohttp.ClientSession(url) as client, client.get("/?q=reciprocal+rank+fusion&answer=1") as response:
+        assert "There is no answer" in await response.text()

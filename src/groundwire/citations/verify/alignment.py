@@ -1,8 +1,8 @@
 """The words of a sentence beside those of the passage that it is closest to.
 
-Each word of the sentence is put to the word of the passage that is its counterpart: the same word in another form, one
-of like meaning, the same number. What has no counterpart, what stands in the place of something else, and names or
-numbers that have changed places are told. Words that only moved together with what they belong to are no change:
+Each word of the sentence is aligned with its counterpart in the passage: the same word in another form, one
+of like meaning, the same number. Words without a counterpart, words that replace others, and names or
+numbers that have changed places are reported. Words that only moved together with what they belong to are no change:
 active and passive, a part put first, the order of a list.
 """
 
@@ -33,7 +33,7 @@ Kind = Literal["word", "number", "marker", "function"]
 
 @dataclass(frozen=True, slots=True)
 class WordToken:
-    """A word or a number as it stands in a sentence."""
+    """A word or a number as written in a sentence."""
 
     text: str
     """As it is written."""

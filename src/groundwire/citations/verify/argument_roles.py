@@ -1,6 +1,6 @@
-"""Who did what to whom: whether names, numbers or words of a sentence stand in each other's place in its passage.
+"""Who did what to whom: whether names, numbers or words of a sentence have changed places in its passage.
 
-Two parts that stand in the other order are a change when the sentence would run as the passage does if they were
+Two parts in the other order are a change when the sentence would run as the passage does if they were
 exchanged; unless one side is passive, or says the same from the other side (buy, sell), or the two are items of a list.
 """
 
@@ -65,7 +65,7 @@ def _alike(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> boo
 
 
 def roles(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield two words, names or numbers that stand in each other's place."""
+    """Yield two words, names or numbers that have changed places."""
     blocks = _blocks(aligned)[:60]
     for one in range(len(blocks)):
         for two in range(one + 1, min(len(blocks), one + 10)):

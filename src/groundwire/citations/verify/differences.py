@@ -1,8 +1,9 @@
-"""What aligned sentences disagree in: markers, opposites, and words in the place of others."""
+"""What aligned sentences disagree in: markers, opposites, and words that replace others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
@@ -15,19 +16,23 @@ _NEAR: Final = 5  # tokens within which a marker's head stands
 _CLOSE: Final = 0.6  # share of a sentence's words from which on what a marker does is compared
 _VERBATIM: Final = 0.6  # share from which on a word in another's place is a change
 _RUN: Final = 2  # words of a replacement
-_FAMILIES: Final[dict[str, Kind]] = {
+_FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
     "quantifier": "quantifier",
     "modal": "modal",
     "bound": "comparison",
     "degree": "comparison",
 }
-_TOLD: Final = {
+_TOLD: Final[Mapping[str, AbstractSet[str]]] = {
     "negation": {"not"},
     "quantifier": {"all", "most", "few", "half", "only", "none"},
     "modal": {"may", "must"},
 }
-_DROPPED: Final = {"negation": {"not"}, "quantifier": {"few", "half"}, "modal": {"may", "must"}}
+_DROPPED: Final[Mapping[str, AbstractSet[str]]] = {
+    "negation": {"not"},
+    "quantifier": {"few", "half"},
+    "modal": {"may", "must"},
+}
 
 
 def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
@@ -144,11 +149,11 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
         set(aligned.back) if of_page else {here for here, there in enumerate(aligned.to) if there is not None}
     )
     beside = {here for here, there in enumerate(aligned.to) if there is not None} if of_page else set(aligned.back)
-    lonely = [token for place, token in enumerate(mine) if place not in counterparts and abs(place - at) <= _NEAR]
+    unmatched = [token for place, token in enumerate(mine) if place not in counterparts and abs(place - at) <= _NEAR]
     others = [token for place, token in enumerate(theirs) if place not in beside]
     return any(
         aligned.tongue.are_opposite(one.keys[0], other.keys[0])
-        for one in lonely
+        for one in unmatched
         for other in others
         if one.keys and other.keys
     )
@@ -170,22 +175,22 @@ def _around(tokens: Sequence[WordToken], at: int) -> str:
 
 
 def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, converse: bool) -> Iterator[Disagreement]:
-    """Yield the words that stand in the place of others."""
+    """Yield the words that replace others."""
     claim, page, _to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
-    lonely = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
+    unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
     runs = _runs(aligned)
     denied = sum(token.marker is not None and token.marker.family == "negation" for token in claim)
     denied -= sum(token.marker is not None and token.marker.family == "negation" for token in page)
     for first, last in runs:
         for at in range(first, last):
             word = claim[at].keys[0]
-            against = next((place for place in lonely if tongue.are_opposite(word, page[place].keys[0])), None)
+            against = next((place for place in unmatched if tongue.are_opposite(word, page[place].keys[0])), None)
             if against is not None and aligned.share >= 0.5:
                 if converse or denied % 2:
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
-            other = next((place for place in lonely if tongue.exclude(word, page[place].keys[0])), None)
+            other = next((place for place in unmatched if tongue.exclude(word, page[place].keys[0])), None)
             if other is not None and aligned.share >= 0.5:
                 yield Disagreement(kind="word", claimed=claim[at].text, stated=page[other].text)
                 break
@@ -200,7 +205,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
 
 
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield words such as before and after that stand in each other's place."""
+    """Yield words such as before and after that have changed places."""
     claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
     for at, token in enumerate(claim):
         form = tongue.normal_form(token.text) if token.kind == "function" else ""
@@ -209,8 +214,8 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
         after = next((there for there in to[at + 1 : at + 4] if there is not None), None)
         for place in range(max(0, after - 3), after) if after is not None else ():
             other = page[place]
-            lonely = other.kind == "function" and place not in aligned.back
-            if lonely and tongue.are_opposite(form, tongue.normal_form(other.text)) and not inverted(aligned):
+            unmatched = other.kind == "function" and place not in aligned.back
+            if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)) and not inverted(aligned):
                 yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
                 return
 
@@ -218,7 +223,7 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
 def _astray(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield words that the passage has elsewhere, while it has the opposite where the words around them stand."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
-    lonely = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
+    unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
     for at, token in enumerate(claim):
         there = to[at]
         if there is None or token.kind != "word" or token.keys[0] not in aligned.tongue.opposites:
@@ -228,7 +233,7 @@ def _astray(aligned: Alignment) -> Iterator[Disagreement]:
             for other in range(max(0, at - 4), min(len(claim), at + 5))
             if other != at and claim[other].kind in {"word", "number"} and (place := to[other]) is not None
         ]
-        for rival in lonely:
+        for rival in unmatched:
             if aligned.tongue.are_opposite(token.keys[0], page[rival].keys[0]):
                 here = sum(1 / (1 + abs(place - there)) for place in around)
                 if sum(1 / (1 + abs(place - rival)) for place in around) > 1.2 * here:

@@ -14,7 +14,7 @@ __all__ = ["Date", "Denial", "Name", "dates_of", "denied", "is_like", "names_of"
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as it stands in a sentence: words that begin with a capital, one after the other."""
+    """A name as written in a sentence: words that begin with a capital, one after the other."""
 
     text: str
     """As it is written."""
@@ -130,7 +130,7 @@ def quotes_of(text: str) -> list[TextSpan]:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date as it stands in a sentence."""
+    """A date as written in a sentence."""
 
     text: str
     """As it is written."""

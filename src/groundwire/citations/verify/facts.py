@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -248,7 +248,7 @@ def _names(claim: Claim, page: PageIndex, said: str, near: IndexedPassage) -> It
 
 
 def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]:
-    """Yield the names of a sentence that stand in the place of others in one that is nearly the same."""
+    """Yield the names of a sentence that replace others in one that is nearly the same."""
     mine, theirs = list(CONTENT_WORD.finditer(claim.text)), list(CONTENT_WORD.finditer(said))
     normal_form = claim.language.normal_form
     one, two = [normal_form(word[0]) for word in mine], [normal_form(word[0]) for word in theirs]
@@ -283,7 +283,7 @@ def _abbreviates(short: str, long: str) -> bool:
     return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
 
 
-_SHORT_FORMS: Final = {
+_SHORT_FORMS: Final[Mapping[str, str]] = {
     "us": "united states",
     "usa": "united states",
     "uk": "united kingdom",
@@ -335,7 +335,7 @@ def _negated_otherwise(claimed: str, stated: str, tongue: Language) -> tuple[str
 
 
 def _replaces(other: Name, name: Name, claimed: set[str]) -> bool:
-    """Tell whether a passage has another word in the place of one of a name's: John Smith for John Brown."""
+    """Tell whether a passage replaces one of a name's words: John Smith for John Brown."""
     common = [word for word in other.words if any(is_like(word, mine) for mine in name.words)]
     return bool(common) and any(
         word not in common and not any(is_like(word, mine) for mine in claimed) for word in other.words

@@ -63,7 +63,7 @@ class IndexedPassage:
 
     @property
     def span(self) -> TextSpan:
-        """Where it stands in the page's Markdown."""
+        """Its position in the page's Markdown."""
         start = self.page.span(self.first).start
         return TextSpan(start, min(self.page.span(self.last).end, start + _MAX_PASSAGE))
 
@@ -207,7 +207,7 @@ class PageIndex:
         return _Place(block, len(self._in_block(block)) - 1) if block >= 0 else None
 
     def has(self, word: str, spelled: str) -> bool:
-        """Tell whether a word stands on the page.
+        """Tell whether a word is on the page.
 
         Args:
             word: The word in normal form.
@@ -281,7 +281,7 @@ class PageIndex:
         yield from (form for form in self.language.spellings.get(word, ()) if not form.startswith(stem))
 
     def _is(self, word: str, found: str) -> bool:
-        """Tell whether a word as it stands on a page is one in normal form."""
+        """Tell whether a word, as written on a page, is one in normal form."""
         return (
             found == word
             if found[0].isdecimal()
@@ -329,9 +329,7 @@ class PageIndex:
                 last = self.after(last)
         if best is None:
             return None, 0.0
-        said = {
-            word for text in best.texts for word in words_of(text, self.language)
-        }  # what stands in addresses is not said
+        said = {word for text in best.texts for word in words_of(text, self.language)}  # words in URLs are not said
         return best, sum(weights[word] for word in words if word in said) / total
 
     def _marked(self, words: Mapping[str, str]) -> dict[int, list[tuple[int, str]]]:
@@ -344,7 +342,7 @@ class PageIndex:
         return marked
 
     def _by_sentence(self, block: int, marked: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
-        """Return which words stand in the sentences of a block, by their numbers."""
+        """Return which words are in the sentences of a block, by their numbers."""
         spans, found = self._in_block(block), defaultdict[int, set[str]](set)
         for at, word in marked:
             number = bisect_right(spans, at, key=_start) - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ __all__ = ["MAX_NUMBERS", "Number", "numbers_of", "same_number", "same_quantity"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it stands in a sentence."""
+    """A number as written in a sentence."""
 
     text: str
     """As it is written, with what scales it."""
@@ -44,11 +44,22 @@ _NUMBER: Final = re.compile(
 _WORDS: Final = re.compile(rf"[^\W\d_{DENSE}]+(?:['’-][^\W\d_]+)*")
 _AFTER: Final = re.compile(r"(?P<gap>[ \u00a0\u202f-]?)(?P<word>%|％|℃|°[CF]|km/h|[^\W\d_]+\.?)?")
 _BETWEEN: Final = re.compile(r"[ \u00a0-]{1,2}")
-_KANJI: Final = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {"零": 0, "两": 2}
+_KANJI: Final[Mapping[str, int]] = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {
+    "零": 0,
+    "两": 2,
+}
 _KANJI_RUN: Final = re.compile(
     r"百分之(?P<percent>[〇零一二两三四五六七八九十百]+)|(?P<run>[〇零一二两三四五六七八九十百千万亿億兆]+)"
 )
-_KANJI_SCALES: Final = {"十": 10.0, "百": 100.0, "千": 1e3, "万": 1e4, "亿": 1e8, "億": 1e8, "兆": 1e12}
+_KANJI_SCALES: Final[Mapping[str, float]] = {
+    "十": 10.0,
+    "百": 100.0,
+    "千": 1e3,
+    "万": 1e4,
+    "亿": 1e8,
+    "億": 1e8,
+    "兆": 1e12,
+}
 _MOST_PARTS: Final = 5  # of a number that is written with hyphens: quatre-vingt-dix-neuf
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
 
@@ -172,7 +183,7 @@ def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[fl
 
 
 def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[str, int]:
-    """Return the unit that stands at a place, in one spelling, and where it ends."""
+    """Return the unit at a position, in one spelling, and where it ends."""
     if tongue.dense:
         begin = place + (text[place : place + 1] == " ")
         for length in range(tongue.longest, 0, -1):

@@ -79,11 +79,11 @@ class Disagreement:
     source: int | None = None
     """The number of that page."""
     claimed_start: int | None = None
-    """Where it stands in the answer: its first code point."""
+    """Its position in the answer: the index of its first code point."""
     claimed_end: int | None = None
     """The code point after its last."""
     stated_start: int | None = None
-    """Where it stands in the page's Markdown: its first code point."""
+    """Its position in the page's Markdown: the index of its first code point."""
     stated_end: int | None = None
     """The code point after its last."""
 
@@ -105,7 +105,7 @@ class Finding:
     source: int | None = None
     """The source that was found to say it, or to say nearly that."""
     passage: str = ""
-    """What the page says, as it stands there."""
+    """What the page says, word for word."""
     passage_start: int | None = None
     """The passage's first code point in the page's Markdown."""
     passage_end: int | None = None
@@ -167,7 +167,7 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
     """Return sources from a JSON list of objects, or from an object with such a list as `sources` or `results`.
 
     Each has a `number` (or `citation_id`, as our tools say) and what is known of `url`, `title`, `content` and
-    `snippet`; other members are passed by.
+    `snippet`; other members are ignored.
 
     Raises:
         InvalidRequest: it is no such list; the text says where.

@@ -74,7 +74,7 @@ def _with_places(one: Disagreement, finding: Finding, sentence: CitedSentence, i
 
 
 def _find(words: str, text: str) -> TextSpan | None:
-    """Return where words stand in a text, whatever markup is between them."""
+    """Return the positions of words in a text, whatever markup is between them."""
     if not words.strip():
         return None
     at = text.find(words)

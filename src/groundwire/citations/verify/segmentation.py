@@ -55,7 +55,7 @@ _NEW_BLOCK: Final = re.compile(
 _FENCE: Final = re.compile(r"(?ms)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)")
 _END: Final = re.compile(
     r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|[。！？｡][\"”’»）」』]*"
-    r"|(?<![।؟۔])[।؟۔]+(?=\s|$|\[\d|[【［])",  # begun at the first of a run only, or each would be a try of its own
+    r"|(?<![।؟۔])[।؟۔]+(?=\s|$|\[\d|[【［])",  # begun at the first of a run only, or each would start a match
 )
 _MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］)){1,50}")
 _DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")

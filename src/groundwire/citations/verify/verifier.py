@@ -99,7 +99,7 @@ async def verify_off_loop(
 ) -> Report:
     """Do what `verify_answer` does without holding up the loop: a long answer is checked in a process.
 
-    Whoever is cancelled here leaves no process at work for him. A model of the caller's is asked in a thread.
+    A canceled call leaves no process running. A model of the caller's is asked in a thread.
 
     Args:
         workers: The processes.

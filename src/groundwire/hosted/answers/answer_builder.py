@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from groundwire.hosted.answers.json_access import clean_url, offset, text_of
 from groundwire.hosted.answers.types import (
@@ -36,7 +36,7 @@ from groundwire.hosted.answers.upstream_errors import outcome_of, truncated
 
 __all__ = ["ByteSpans", "Gather", "WireReader", "in_part"]
 
-_FINISHES: dict[str, Finish] = {
+_FINISHES: Final[Mapping[str, Finish]] = {
     **dict.fromkeys(("end_turn", "stop", "stop_sequence", "completed", "complete", "eos"), "end"),
     **dict.fromkeys(
         ("max_tokens", "length", "max_output_tokens", "model_length", "model_context_window_exceeded", "incomplete"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from groundwire.hosted.answers.answer_builder import Gather
 from groundwire.hosted.answers.json_access import count, items, object_of, parsed, text_of
@@ -10,8 +11,9 @@ from groundwire.hosted.answers.types import HostedError
 
 __all__ = ["AnthropicReader"]
 
-_GROWING = {"text_delta": "text", "thinking_delta": "thinking"}  # what a delta of this type makes longer
-_TOOLS = {"web_search_tool_result": "web_search", "web_fetch_tool_result": "web_fetch"}
+# what a delta of this type makes longer
+_GROWING: Mapping[str, str] = {"text_delta": "text", "thinking_delta": "thinking"}
+_TOOLS: Final[Mapping[str, str]] = {"web_search_tool_result": "web_search", "web_fetch_tool_result": "web_fetch"}
 
 
 class AnthropicReader:

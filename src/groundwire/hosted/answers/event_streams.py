@@ -14,8 +14,9 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 __all__ = ["BrokenFrame", "EventDecoder", "Frame", "FrameDecoder", "ServerSentEvent", "TooLarge"]
 
@@ -122,7 +123,7 @@ _PRELUDE = struct.Struct(">III")
 _CHECK = 4  # bytes of the checksum at the end
 _MAX_MESSAGE = 25_000_000  # bytes; the encoding itself allows 24 MiB
 _TEXT = 7  # the type of a header that is text
-_SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # bytes of headers of a fixed size
+_SIZES: Final[Mapping[int, int]] = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # bytes of headers of a fixed size
 _COUNTED = frozenset({6, 7})  # headers that say how long they are
 
 

@@ -10,7 +10,8 @@ Putting the deltas of Chat Completions together into one message.
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from groundwire.hosted.answers.answer_builder import Gather, in_part
 from groundwire.hosted.answers.json_access import count, first_text, items, object_of, offset, parsed, text_of, texts
@@ -19,7 +20,9 @@ from groundwire.hosted.answers.types import HostedError
 __all__ = ["ChatReader", "Deltas", "chunks"]
 
 _GROWING = ("reasoning", "reasoning_content", "refusal")
-_NUMBERED = {  # lists of numbered things, and which of their fields come in pieces; the others come whole
+_NUMBERED: Final[
+    Mapping[str, frozenset[str]]
+] = {  # lists of numbered things, and which of their fields come in pieces; the others come whole
     "tool_calls": frozenset({"arguments"}),
     "executed_tools": frozenset[str](),
     "reasoning_details": frozenset({"text", "summary", "data"}),
@@ -237,7 +240,7 @@ class ChatReader:
         return listed
 
     def _beside(self, body: dict[str, Any]) -> None:
-        """Read what stands beside the choices."""
+        """Read the members beside the choices."""
         if model := text_of(body.get("model")):
             self._gather.model = model
         venice = object_of(body.get("venice_parameters")).get("web_search_citations")

@@ -128,7 +128,7 @@ class ResponsesReader:
                 )
 
     def _last(self, index: int, item: dict[str, Any]) -> None:
-        """Take an item of the response that ends a stream; its word counts, also where it was told otherwise before."""
+        """Take an item of the response that ends a stream; it replaces what earlier events said."""
         known = self._output.get(index)
         if known is None:
             self._take(index, item)
@@ -158,7 +158,7 @@ class ResponsesReader:
         self._searched(item)
 
     def _searched(self, item: Mapping[str, Any]) -> None:
-        """Read what a search looked for and found, or which page it opened; may be told twice."""
+        """Read what a search looked for and found, or which page it opened; may be called twice."""
         action = object_of(item.get("action"))
         if text_of(action.get("type")) in _OPENERS:
             self._gather.opened(action.get("url"))

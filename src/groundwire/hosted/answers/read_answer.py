@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from groundwire.errors import InvalidRequest, UnexpectedResponse
 from groundwire.hosted.answers.answer_builder import Gather, WireReader
@@ -46,7 +46,7 @@ AnswerApi = Literal[
 
 ReaderType = Callable[[Gather], WireReader]
 
-_USUAL: dict[str, ReaderType] = {
+_USUAL: Final[Mapping[str, ReaderType]] = {
     **dict.fromkeys(get_args(AnswerApi), ChatReader),
     "anthropic": AnthropicReader,
     "bedrock": ConverseReader,

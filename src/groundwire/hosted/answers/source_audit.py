@@ -78,14 +78,14 @@ def audit(
 ) -> Audit:
     """Check the citations and sources of a hosted answer against domain lists.
 
-    An address that only redirects is judged by the site that the API names; where it names none, and for anything
-    else that is no address, nobody knows, and it counts as outside. Resolve redirects first to be sure.
+    A redirecting URL is judged by the site that the API names; where it names none, and for anything else that is
+    no URL, the site is unknown and counts as outside. Resolve redirects first to be sure.
 
     Args:
         answer: The answer.
         allowed: Only these domains and their sub-domains; empty means every domain.
         blocked: Never these domains nor their sub-domains.
-        applied: Who was to see to the lists: the hosted tool (`native`), or nobody (`not_possible`).
+        applied: What applied the lists: the hosted tool (`native`), or nothing (`not_possible`).
 
     Raises:
         InvalidRequest: a list holds what is no domain.
@@ -109,7 +109,7 @@ def _permitted(one: HostedCitation | HostedSource, policies: Iterable[DomainPoli
 
 
 def _place(one: HostedCitation | HostedSource) -> str:
-    """Return what the lists judge: the address, or the site that it leads to; nothing where nobody knows."""
+    """Return what the lists judge: the address, or the site that it leads to; nothing where that is unknown."""
     if not is_redirect(one.url):
         return one.url if "/" in one.url else ""
     return one.site
@@ -135,7 +135,7 @@ def _named(one: HostedCitation | HostedSource) -> str:
 
 _AT_ONCE = 8
 _MOST = 50  # links of one answer; more than any recorded answer has
-_CAP = 65_536  # bytes of an answer whose body nobody reads
+_CAP = 65_536  # bytes of an answer whose body is not read
 _REDIRECTS = range(300, 400)
 
 

@@ -41,7 +41,7 @@ nothing, because the API gives no span."""
 
 Finish = Literal["end", "length", "tool_calls", "pause", "refused", "failed", "unknown"]
 """Why the model stopped, in one vocabulary: it was done, it ran out of tokens, it wants its functions called, the
-API wants the turn sent back (Anthropic's `pause_turn`), a filter stopped it, the request failed, or nobody says."""
+API wants the turn sent back (Anthropic's `pause_turn`), a filter stopped it, the request failed, or it is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Final
 
 from groundwire.hosted.answers.json_access import first_text, items, object_of, text_of
 from groundwire.hosted.answers.types import HostedError
@@ -17,7 +18,7 @@ _LONGEST = 300  # characters of a message
 _LONGEST_CODE = 100  # characters of a code
 
 # The first that matches wins. The codes are those of the APIs' own references and client libraries.
-_WORDS: dict[Outcome, str] = {
+_WORDS: Final[Mapping[Outcome, str]] = {
     "quota": "quota|billing|credit|balance|max_uses|payment|insufficient_funds|spend",
     "rate_limited": "rate_?limit|too_?many_?requests|resource_?exhausted|throttl|^429$",
     "auth": (
@@ -42,7 +43,7 @@ _WORDS: dict[Outcome, str] = {
 }
 _CODES = tuple((outcome, re.compile(words, re.IGNORECASE)) for outcome, words in _WORDS.items())
 _ERRORS = frozenset({"error", "conversation.response.error"})  # types that say nothing more
-_STATUSES: dict[int, Outcome] = {
+_STATUSES: Final[Mapping[int, Outcome]] = {
     401: "auth",
     402: "quota",
     403: "auth",

@@ -55,7 +55,7 @@ def has_functions(found: SearchTool, names: Collection[str]) -> bool:
 
 
 def to_native(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with Google Search in it, and with the flag that lets it stand beside functions."""
+    """Return the body with Google Search in it, and with the flag that allows it beside functions."""
     snake = is_call(body)
     key = "google_search" if snake else "googleSearch"
     given = next((found.tool[name] for name in _SEARCHES if name in found.tool), None)

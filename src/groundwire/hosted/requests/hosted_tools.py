@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from groundwire.hosted.planner import Plan
 from groundwire.hosted.requests.request_body import (
@@ -184,7 +184,7 @@ def to_openrouter(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: d
     return with_tools(body, replaced(found, tool), **changes)
 
 
-_RECENCY = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_RECENCY: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 
 
 def to_perplexity(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:

@@ -59,7 +59,7 @@ def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) ->
         ours: Our tools; one named as a search is the search.
 
     Raises:
-        InvalidRequest: there are two searches, or a function of the caller's own has the name of ours.
+        InvalidRequest: there are two searches, or a function of the caller's has the name of one of our tools.
     """
     names = {SEARCH, *(tool.name for tool in ours if tool.name in _OWN_NAMES)}
     tools = tools_of(body, row)

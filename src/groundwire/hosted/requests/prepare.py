@@ -132,8 +132,8 @@ def prepare(
         now: The present moment, for times of publication.
 
     Raises:
-        InvalidRequest: the body is none of this API (no messages, for one), has two searches, or has a tool of the
-            caller's own by the name of ours. NativeUnsupported: hosted search is demanded and cannot be used.
+        InvalidRequest: the body is none of this API (no messages, for one), has two searches, or the caller's own
+            tool has the name of a Groundwire tool. NativeUnsupported: hosted search is demanded and cannot be used.
     """
     row = api_of(body, how.api if isinstance(how, Plan) else how, None)
     if add:

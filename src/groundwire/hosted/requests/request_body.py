@@ -1,6 +1,6 @@
 """Finding the search in a request, and putting something else in its place without touching the rest.
 
-Everybody else: our own function tools, in the form of the API at hand (convergio, tier 3).
+Every other API gets our own function tools, in its own form (convergio, tier 3).
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class SearchTool:
     index: int
     """Which of them it is."""
     kind: str
-    """`function`, `hosted` (a definition of ours) or `native` (the API's own tool)."""
+    """`function`, `hosted` (our own hosted definition) or `native` (the API's own tool)."""
     function: Definition | None = None
     """The function tool, if it is one."""
 
     @property
     def tool(self) -> Mapping[str, Any]:
-        """The search as it stands in the request."""
+        """The search definition in the request."""
         found: Mapping[str, Any] = self.tools[self.index]
         return found
 
@@ -143,7 +143,7 @@ def replaced(found: SearchTool, *new: Mapping[str, Any]) -> list[Any]:
 
 
 def own(found: SearchTool, plan: Plan) -> Mapping[str, Any]:
-    """Return the search as it stands in the request if it is this API's own hosted tool, and nothing otherwise."""
+    """Return the search definition in the request if it is this API's hosted tool, and nothing otherwise."""
     usual = plan.api.hosted.tool if plan.api.hosted else ""
     kind = str(found.tool.get("type"))
     known = kind in (plan.tool, usual, *(version.tool for version in plan.api.versions))

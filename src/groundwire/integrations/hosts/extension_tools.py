@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 _CLOSED = "The extension is not initialized."
-_FULL = 0.9  # of the budget; from there on the agent is told
+_FULL = 0.9  # of the budget; from there on the agent gets a warning
 
 
 class _Structured(BaseModel):

@@ -15,9 +15,9 @@ import logging
 import os
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from groundwire.errors import AllProvidersFailed, BudgetExceeded, GroundwireError
@@ -30,6 +30,7 @@ from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
 from groundwire.telemetry.call_events import SearchDone
 from groundwire.telemetry.call_log import CallLog
+from groundwire.tools.results import for_model, warnings_for_model
 from groundwire.web import Web
 
 __all__ = [
@@ -48,8 +49,13 @@ _logger = logging.getLogger(__name__)
 _LIMIT, _THRESHOLD = ("WEB_SEARCH_SESSION_LIMIT", 20), ("WEB_SEARCH_WARNING_THRESHOLD", 15)
 _MOST = 10  # results
 _ORDER = ("duckduckgo_lite", "brave", "tavily")
-_TITLES = {"duckduckgo": "DuckDuckGo", "duckduckgo_lite": "DuckDuckGo", "brave": "Brave", "tavily": "Tavily"}
-_USUAL = {
+_TITLES: Final[Mapping[str, str]] = {
+    "duckduckgo": "DuckDuckGo",
+    "duckduckgo_lite": "DuckDuckGo",
+    "brave": "Brave",
+    "tavily": "Tavily",
+}
+_USUAL: Final[Mapping[str, object]] = {
     "search.providers": _ORDER,
     "search.strategy": "fallback",
     "search.timeout": 30.0,  # three providers, one after the other
@@ -117,16 +123,15 @@ class SearchChain:
         """
         if (limit := session_limit()) <= 0:  # no search at all, where 0 means no limit in our own settings
             count = self.statistics()["count"]
-            return False, (
-                f"Search limit reached ({count}/{limit}). Use existing results or training knowledge. "
-                "Limit resets with new session."
-            )
+            resets = "Limit resets with new session."
+            over = BudgetExceeded(f"Search limit reached ({count}/{limit}).", limit=0, spent=count, resets=resets)
+            return False, for_model(over)
         try:
             taken = self._run(lambda _: self._budget().take())
         except BudgetExceeded as error:
-            return False, str(error)
+            return False, for_model(error)
         warning = self._budget().warning(taken)
-        return True, f" {warning}" if warning else ""
+        return True, "".join(f" {text}" for text in warnings_for_model([warning] if warning else []))
 
     def reset(self, session: str | None = None) -> None:
         """Begin a new session: the counter is at 0.
@@ -148,7 +153,7 @@ class SearchChain:
         return {"count": count, "limit": limit, "remaining": max(0, limit - count), "session_id": self._session}
 
     def close(self) -> None:
-        """Close all connections. The next search opens them anew."""
+        """Close all connections. The next search opens new ones."""
         with self._lock:
             web, store, self._web, self._store, self._views = self._web, self._store, None, None, {}
         if web is not None:
@@ -203,7 +208,7 @@ class SearchChain:
                 )  # the chain counts, failed searches too
                 settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings, call_listeners=[_Unlogged()])
-                self._store = open_store(settings.storage.url)
+                self._store = open_store(settings.storage.url, timeout=settings.storage.timeout)
                 closed_with(self, self._web.close)
             web = self._web
         return web.submit(start).result()

@@ -36,7 +36,7 @@ class SearchPolicy:
             `native.allowed_domains`, `native.user_location` and `native.search_context_size` are for hosted search
             alone, and `xai` stays the host's own. None is the defaults.
         ask: Who is asked about a call for which there is no rule. Without anybody such a call is refused.
-        arguments: Further settings of ours by dotted key, such as `{"permission.allow": "search"}`.
+        arguments: Further Groundwire settings by dotted key, such as `{"permission.allow": "search"}`.
 
     Raises:
         ConfigurationError: the configuration is wrong; the message names the key.
@@ -125,7 +125,7 @@ async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]
     return (await tool.call(**arguments)).model_dump(mode="json")
 
 
-_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; no settings of ours
+_HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; none is a setting here
 
 
 def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:

@@ -67,7 +67,7 @@ def has_web_search_tool(tools: str | Sequence[Mapping[str, Any]]) -> bool:
 
 
 def transform_tools_for_anthropic(tools: Tools) -> Tools:
-    """Return the tools with Anthropic's own search in the place of `web_search`; all others stay as they are.
+    """Return the tools with `web_search` replaced by Anthropic's own search; the others are unchanged.
 
     Raises:
         InvalidRequest: the tools are no list.

@@ -73,7 +73,7 @@ class ToolResult:
 
 @dataclass
 class ToolDefinition:
-    """What a model is told of the tool, with the fields of the host's own class."""
+    """The tool's definition for a model, with the fields of the host's own class."""
 
     name: str
     """The tool's name."""
@@ -121,7 +121,7 @@ class WebSearchTool:
         self._result, self._definition = _host_classes()
 
     def to_definition(self) -> ToolDefinition:
-        """Return what a model is told of the tool."""
+        """Return the tool's definition for a model."""
         return self._definition(self.name, self.description, self.parameters)
 
     async def execute(self, query: str = "", max_results: int = 5, **_: object) -> ToolResult:

@@ -1,7 +1,7 @@
-"""Pages that stand in front of the page: told by their marks, and by how little else they say.
+"""Block pages, in front of the requested page: recognized by signatures, and by how little else they say.
 
-A long page is never one: a wall has a few words, and what has more is worth reading, whatever it loads or writes about.
-Nor is a short one that says more than its plea: "are you over 18?" over a list of ciders is a shop.
+A long page is never one: a block page has a few words, and what has more is worth reading, whatever it loads or writes
+about. Nor is a short one that says more than its request: "are you over 18?" over a list of ciders is a shop.
 
 What a site says of a visitor whom it holds off, by its two halves: what is his, and what is wrong with it.
 
@@ -107,8 +107,8 @@ HELD_OFF_TITLE: Final = re.compile(
 
 BlockKind = Literal[
     "bot check",
-    "consent wall",
-    "login wall",
+    "consent page",
+    "login page",
     "age gate",
     "paywall",
     "region block",
@@ -123,11 +123,11 @@ BlockKind = Literal[
 _SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
 _TINY: Final = 25  # words beside the message that a page needs scripts
 _LONGEST: Final = max(vendor.words for vendor in VENDORS)
-_FEW: Final = 10  # words beside what may as well be told as asked
+_FEW: Final = 10  # words beside a text that may state as well as ask
 _ROOM: Final = 5  # words beside a password's field in any language
 _LITTLE: Final = 20  # words around a form to log in with
 _WORDY: Final = 200  # words of the wordiest checks of unknown make
-_SEEN: Final = 100_000  # characters of markup in which marks are looked for; walls are smaller
+_SEEN: Final = 100_000  # characters of markup in which signatures are looked for; block pages are smaller
 _PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
 _USER = re.compile(r"<input\b[^>]*\b(?:type\s*=\s*[\"']?email\b|autocomplete\s*=\s*[\"']?username\b)", re.IGNORECASE)
 _TEXTAREA = re.compile(r"<textarea\b(?![^>]*-response)", re.IGNORECASE)
@@ -140,17 +140,17 @@ _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
 _BUTTON = re.compile(
     r"<button\b[^>]{0,500}>([^<>]{1,60})<|<input\b[^>]{0,500}\bvalue\s*=\s*[\"']([^\"'<>]{1,60})", re.IGNORECASE
 )
-_WAYS: Final[dict[BlockKind, str]] = {
-    "bot check": "Open another page, or have it read by a reader with a browser or by an outside service.",
-    "consent wall": "It wants consent to cookies before it shows the page. Open another page, or use another reader.",
-    "login wall": "Only the user can log in there. Open another page, or ask the user for its text.",
-    "age gate": "Only a person can pass it. Open another page.",
-    "paywall": "Its text is for those who pay. Open another page on the subject, or ask the user for its text.",
-    "region block": "It is not shown in this region. Open another page, or have it read by an outside service.",
-    "rate limit": "It was asked too often. Wait some minutes before you try it again, or open another page.",
-    "browser check": "It wants another browser, or cookies. Open another page, or use a reader with a browser.",
-    "waiting room": "It lets visitors in by turns. Try again later, or open another page.",
-    "refusal": "It says that this is not allowed, and nothing else. Open another page.",
+_WAYS: Final[Mapping[BlockKind, str]] = {
+    "bot check": "A reader with a browser, or an outside service, may get past it.",
+    "consent page": "It wants consent to cookies before it shows the page. Another reader may get past it.",
+    "login page": "Only people with an account there can read it.",
+    "age gate": "Only a person can pass it.",
+    "paywall": "Only subscribers can read its text.",
+    "region block": "It is not shown in this region. An outside service may be able to read it.",
+    "rate limit": "It has had too many requests. Try again in a few minutes.",
+    "browser check": "It wants another browser, or cookies. A reader with a browser may get past it.",
+    "waiting room": "It admits only so many visitors at a time. Try again later.",
+    "refusal": "It says that this is not allowed, and nothing else.",
     "script shell": "It has no text until its scripts have run, which takes a reader with a browser.",
 }
 
@@ -193,7 +193,7 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
 
 
 def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str, content: str) -> SoftBlock | None:
-    """Return what stands in place of the page that was asked for, or None when it is the page.
+    """Return the block page that came instead of the requested one, or None when it is the page.
 
     Args:
         headers: The answer's headers, names in any case.
@@ -215,14 +215,14 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
             return SoftBlock(kind=vendor.kind, name=vendor.name)
     asks = any(mark in lowered for mark in CONSENT_MARKS)  # many times as fast as the pattern
     if (asks and CONSENT_FORM.search(seen)) or CONSENT_FORM.match(url):
-        return SoftBlock(kind="consent wall", name="a consent wall")
+        return SoftBlock(kind="consent page", name="a consent page")
     if said.explains:
         return None
     return _plea(said, url, seen)
 
 
 def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
-    """Return the wall that a page without known marks is by what it says."""
+    """Return the block page that a page without known signatures is, judged by its sentences."""
     asks_for_text = (
         "<textarea" in seen.lower() and _TEXTAREA.search(seen) is not None
     )  # a form to be written into, which has a check beside it
@@ -236,7 +236,7 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
         if said.pleads(QUEUE):
             return SoftBlock(kind="waiting room", name="a waiting room")
     if _wants_consent(said, seen):
-        return SoftBlock(kind="consent wall", name="a consent wall")
+        return SoftBlock(kind="consent page", name="a consent page")
     if said.pleads(*PAYWALL):
         return SoftBlock(kind="paywall", name="a paywall")
     if said.words > 2 * _SHORT:
@@ -246,7 +246,7 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
     if said.words > _SHORT:
         return None
     if said.pleads(MEMBERS) or _is_login(said, url, seen):
-        return SoftBlock(kind="login wall", name="a login")
+        return SoftBlock(kind="login page", name="a login")
     if said.pleads(*AGE):
         return SoftBlock(kind="age gate", name="an age gate")
     if said.pleads(*PACE):
@@ -308,7 +308,7 @@ _PARKED: Final = re.compile(
     r"|域名(?:正在)?出售|このドメインは(?:販売中|売り出し中)",
     re.IGNORECASE,
 )
-"""What stands on a domain without a site."""
+"""The text of a parked domain."""
 
 _DOWN: Final = re.compile(
     r"\bwe(?:(?:'|’)ll| will) be (?:right )?back\b.{0,20}(?:soon|shortly|$)|(?:down|unavailable"

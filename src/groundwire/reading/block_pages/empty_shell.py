@@ -17,7 +17,7 @@ __all__ = ["FEW", "is_shell", "word_count"]
 
 FEW: Final = 60
 """Words; a page with more is no shell, whatever it would draw besides."""
-_TINY: Final = 25  # words of menus and pleas around an empty root
+_TINY: Final = 25  # words of menus and messages around an empty root
 _ROOTS: Final = frozenset(
     {
         "___gatsby", "__layout", "__next", "__nuxt", "app", "app-container", "app-mount", "app-root", "app-shell",

@@ -1,4 +1,4 @@
-"""What a short page says, sentence by sentence: which of it is a plea to its reader, and how much else there is."""
+"""The sentences of a short page: which of them ask the reader for something, and how much other text there is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groundwire.reading.block_pages.empty_shell import word_count
 __all__ = ["PageSentences"]
 
 _MOST: Final = 4_000  # characters; a few words may be long ones
-_ROOM: Final = 14  # words beside what a wall has to say: a name, an address, a good wish
+_ROOM: Final = 14  # words of a block page beside its message: a name, an address, a good wish
 _HEAD: Final = 3  # lines in which a page says what it is
 _LIST = re.compile(r"\s*(?:[-*+|]|\d+[.)])\s")
 _TARGET = re.compile(r"\]\([^()\s]*\)")
@@ -26,7 +26,7 @@ _TELLS = re.compile(
     r"|когда)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that speaks of a plea and is none."""
+"""How a sentence begins that speaks of such a request without making it."""
 _UNLESS = re.compile(r"\b(?:if|unless|wenn|falls|если)\b", re.IGNORECASE)
 _ABOUT: Final = re.compile(
     r"cookie|privacy|javascript|browser|robot|captcha|verif|security|sicherheit|\bip\b|adres+e? ip"
@@ -35,7 +35,7 @@ _ABOUT: Final = re.compile(
     r"|incident|cloudflare"
     r"|terms|try again|try a different|refresh|reload|contact|support|help|continue|redirect|block(?:ed)?\b|access"
     r"|permission"
-    r"|forgot|register|join|copyright|©|all rights|wait|patience|human|\bbot\b|request|network|traffic|automat"
+    r"|forgot|register|join|copyright|©|all rights|wait|patien(?:ce|t)\b|human|\bbot\b|request|network|traffic|automat"
     r"|characters|image"
     r"|question|legal|region|country|licens|supported|version|chrome|firefox|reason|error|mistake|owner|adult|\bage\b"
     r"|alco?h?ol"
@@ -47,7 +47,7 @@ _ABOUT: Final = re.compile(
     r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة",
     re.IGNORECASE,
 )
-"""What the sentences of a wall speak of, beside its plea."""
+"""What the other sentences of a block page speak of."""
 _QUOTES: Final = tuple('"“„«‚‘`「『')
 
 
@@ -66,7 +66,7 @@ class PageSentences:
 
     @property
     def explains(self) -> bool:
-        """Whether it has code or numbered steps, as what explains something has, and no wall."""
+        """Whether it has code or numbered steps, which block pages do not have."""
         return "`" in self._content or _STEPS.search(self._content) is not None
 
     @property
@@ -75,7 +75,7 @@ class PageSentences:
         return bool(self._lines)
 
     def rest(self, *phrases: re.Pattern[str]) -> int:
-        """Return how many words stand in sentences that a wall would not say, nor one of the phrases; links aside."""
+        """Return the number of words in sentences that neither a block page nor a phrase would have; links aside."""
         return self._rest(_ABOUT, *phrases)
 
     def pleads(

@@ -1,6 +1,6 @@
-"""The marks of the pages that stand in front of pages, in their headers, addresses and markup.
+"""Signatures of block pages, in their headers, URLs and markup.
 
-Data only; `softblock` decides. A mark is something that stands on the wall itself and not on the pages behind it: many
+Data only; `classify` decides. A signature is on the block page itself and not on the pages behind it: many
 ordinary pages load the scripts of these services, and articles write about them.
 """
 
@@ -120,10 +120,10 @@ CONSENT_FORM: Final = re.compile(
     r"(?:https?://(?:consent|guce|cmp)\.|[^\s\"'>]{0,200}/collectconsent\b)",
     re.IGNORECASE,
 )
-"""The address of a consent wall, or of what its form is sent to."""
+"""The URL of a consent page, or the target of its form."""
 
 CONSENT_MARKS: Final = ("//consent.", "//guce.", "//cmp.", "/collectconsent")
-"""What stands in markup, in lower case, in which that may be found."""
+"""Substrings of lower-case markup that `CONSENT_FORM` needs."""
 
 LOGIN_PATH: Final = re.compile(
     r"/(?:log-?in|sign-?in|auth|authwall|sso|uas/login|account/login|session/new|checkpoint|password|oauth2/[\w./]*authorize"

@@ -140,7 +140,7 @@ class Chromium:
         return None if self._current is None or self._current.dead else self._current.browser
 
     async def _ready(self) -> _Started:
-        """Return a browser that runs; a start that nobody waits for any longer is finished all the same."""
+        """Return a running browser; a start is finished even when its caller is canceled."""
         while True:
             if self._closed:
                 raise Closed("This Web was closed; make a new one.")
@@ -148,7 +148,7 @@ class Chromium:
             if current is not None and not current.dead and not self._is_worn(current):
                 return current
             renewal = self._later(self._renew())
-            await asyncio.wait({renewal})  # whoever is cancelled here does not cancel the start
+            await asyncio.wait({renewal})  # canceling this call does not cancel the start
             if not renewal.cancelled():
                 renewal.result()
 
@@ -229,7 +229,7 @@ class Chromium:
     async def _end(self) -> None:
         """End the processes, then let the driver go: it would wait for them."""
         await asyncio.gather(*(started.close() for started in (self._current, *self._worn) if started is not None))
-        if self._tasks:  # a start, which is better finished than broken off, and pages that close
+        if self._tasks:  # a start, which is better finished than interrupted, and pages that close
             await asyncio.wait(self._tasks, timeout=_STOP_TIME)
         for task in self._tasks:
             task.cancel()
@@ -246,7 +246,7 @@ class Chromium:
                 home.cleanup()
 
     def _later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Do something that does not end with whoever wanted it."""
+        """Run something that goes on when its caller is canceled."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._forget)

@@ -40,7 +40,7 @@ from groundwire.transport import FetchPolicy
 
 __all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
 
-_TIMEOUT = 30.0  # seconds, when nobody gives a deadline
+_TIMEOUT = 30.0  # seconds, without a deadline
 _PAGES = 100  # after so many the process is replaced; it keeps a context of the browser for each
 _TRIES = 2  # a process that dies is replaced once within a call
 _CLOSED = "This Web was closed; make a new one."
@@ -228,7 +228,7 @@ class Crawl4AIReadProvider:
         return with_remarks(rendered, proxy)
 
     async def _ready(self) -> Crawl4AIProcess:
-        """Return a process that runs; a start that nobody waits for any longer is finished all the same."""
+        """Return a running process; a start is finished even when its caller is canceled."""
         while True:
             if self._closed:
                 raise Closed(_CLOSED)
@@ -264,7 +264,7 @@ class Crawl4AIReadProvider:
         return self._closed
 
     def _later(self, work: Any) -> asyncio.Task[Any]:
-        """Do something that does not end with whoever wanted it."""
+        """Run something that goes on when its caller is canceled."""
         task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -1,4 +1,4 @@
-"""The process in which Crawl4AI runs; another interpreter than ours may start it, so it imports nothing of ours.
+"""The process in which Crawl4AI runs; another interpreter may start it, so it imports nothing from this package.
 
 It reads one JSON object a line from standard input and writes one a line to standard output: `{"id", "url", "proxy",
 "timeout", "settle"}` in, `{"id", "html", ...}` or `{"id", "error"}` out. Its one argument is a JSON object of settings.
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _link(program: Path, folder: Path) -> None:
-    """Put a browser where the Playwright of this interpreter looks for its own: Crawl4AI cannot be told its path."""
+    """Put a browser where the Playwright of this interpreter looks for its own: Crawl4AI takes no path."""
     import playwright
 
     listed = json.loads((Path(playwright.__file__).parent / "driver/package/browsers.json").read_text("utf-8"))
@@ -95,7 +95,7 @@ async def _answer(crawler: Any, asked: dict[str, Any], answers: Any) -> None:
     )
     try:
         result = await crawler.arun(asked["url"], config=config)
-    except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits for the answer is to hear of it
+    except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets it as the answer
         _say(answers, {"id": asked["id"], "error": type(error).__name__})
         return
     headers = {str(name).lower(): str(value) for name, value in (result.response_headers or {}).items()}

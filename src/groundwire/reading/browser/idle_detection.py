@@ -37,8 +37,8 @@ TIMERS: Final = """(() => {
   } });
   Object.defineProperty(window, Symbol.for("waiting timers"), { value: () => waiting.size });
 })()"""
-"""Counts the timers that are soon to ring, before anything of the page runs; those that set themselves anew again and
-again are left out after a few times."""
+"""Counts the timers that will fire soon, before any script of the page runs; timers that restart themselves are
+ignored after a few times."""
 
 PROBE: Final = """() => {
   const body = document.body;
@@ -82,7 +82,7 @@ class Look:
 
     @classmethod
     def of(cls, told: Any) -> Look:
-        """Return what a page told, whatever it told: a page may have put something else in the place of the answer."""
+        """Return what a page reported, validated: a page may have replaced the function that reports."""
         if not isinstance(told, dict):
             return cls()
         ready, nodes, text = told.get("ready"), told.get("nodes"), told.get("text")

@@ -1,6 +1,6 @@
 """Finding a Chromium: the one that the settings name, the machine's, or Playwright's own.
 
-The switches that a Chromium of ours is started with, beside Playwright's own.
+The switches for our Chromium, beside Playwright's own.
 
 Source: Chromium's list of switches (https://peter.sh/experiments/chromium-command-line-switches, `--help` does not
 show them) and what its processes were seen to send without them.
@@ -29,7 +29,7 @@ HINT: Final = (
 
 _SHELLS: Final = ("chromium-headless-shell", "chrome-headless-shell", "headless_shell")
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
-_FOLDERS: Final = {"darwin": "~/Library/Caches/ms-playwright", "win32": "~/AppData/Local/ms-playwright"}
+_FOLDERS: Mapping[str, str] = {"darwin": "~/Library/Caches/ms-playwright", "win32": "~/AppData/Local/ms-playwright"}
 _NAMES: Final = frozenset(
     {"Chromium", "Google Chrome for Testing", "chrome", "chrome-headless-shell", "headless_shell"}
 )
@@ -86,11 +86,11 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
 
 
 NOWHERE: Final = "http://127.0.0.1:9"
-"""The proxy of everything that belongs to no page: the discard port (RFC 863), to which nobody listens."""
+"""The proxy of everything that belongs to no page: the discard port (RFC 863), which has no listener."""
 
 _ALWAYS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it looks up nothing; the proxy does
-    "--disable-quic",  # UDP would pass by the proxy
+    "--disable-quic",  # UDP would bypass the proxy
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-background-networking",

@@ -1,4 +1,4 @@
-"""The reader with a browser of our own: a local Chromium, each page behind a proxy that vets its connections."""
+"""The browser reader: a local Chromium, each page behind a proxy that vets its connections."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from groundwire.transport import FetchPolicy
 __all__ = ["BrowserOptions", "BrowserReadProvider"]
 
 _PLAYWRIGHT = "playwright.async_api"
-_TIMEOUT = 20.0  # seconds, when nobody gives a deadline
+_TIMEOUT = 20.0  # seconds, without a deadline
 _TRIES = 2  # a browser that dies is replaced once within a call
 _CLOSED = "This Web was closed; make a new one."
 
@@ -225,9 +225,7 @@ class BrowserReadProvider:
                     if self._closed:
                         raise Closed(_CLOSED) from error
                     if attempt == _TRIES - 1:
-                        raise ProviderUnavailable(
-                            self.name, "the browser died of this page", fix="Open another page"
-                        ) from error
+                        raise ProviderUnavailable(self.name, "the browser crashed on this page") from error
         raise AssertionError("unreachable")
 
     async def _shown(self, target: WebUrl, deadline: Deadline) -> Rendered:

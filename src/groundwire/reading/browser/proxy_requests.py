@@ -44,7 +44,7 @@ class BrowserRequest:
 
     @property
     def authority(self) -> str:
-        """Host and port as they stand in an address."""
+        """Host and port as written in a URL."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def head(self, *, absolute: bool = False, more: tuple[str, ...] = ()) -> bytes:

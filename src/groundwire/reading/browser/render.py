@@ -137,7 +137,7 @@ async def render(
         max_length: The most characters of markup.
 
     Raises:
-        PageError: it cannot be had. Unreachable: the connection failed. BrowserGone: try again with another browser.
+        PageError: it cannot be read. Unreachable: the connection failed. BrowserGone: try again with another browser.
     """
     from playwright.async_api import Error
 
@@ -214,11 +214,11 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
         except Error as error:
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error) or watch.crashed.is_set():
                 raise BrowserGone("the browser has died") from error
-    raise PageUnavailable(page.url, "The page's scripts do not let go of it. Open another page.")
+    raise PageUnavailable(page.url, "The page's scripts keep it busy without end.")
 
 
 async def _frames(page: Page, max_length: int) -> str:
-    """Return what stands in the frames of a page with next to no text of its own, those of its origin."""
+    """Return the HTML of a page's same-origin frames, when the page has next to no text of its own."""
     from playwright.async_api import Error
 
     parts = []
@@ -235,7 +235,7 @@ async def _frames(page: Page, max_length: int) -> str:
 def _raise_for(text: str, url: str, watch: _Watch) -> None:
     """Raise what a failed navigation means."""
     if watch.download or "Download is starting" in text:
-        raise UnsupportedContent(url, "The address leads to a file to download, not to a page. Open another page.")
+        raise UnsupportedContent(url, "The URL is a file to download, not a page.")
     if "ERR_TOO_MANY_REDIRECTS" in text:
         raise TooManyRedirects(url, "The page redirects without end. Look for another address of it.")
     if "Timeout" in text:

@@ -1,6 +1,6 @@
 """The forward proxy that stands between a browser and everything else: it vets each connection and makes it itself.
 
-A browser by itself follows redirects, opens sockets and resolves names where nobody judges them. Behind this proxy it
+A browser by itself follows redirects, opens sockets and resolves names without any check. Behind this proxy it
 resolves nothing: each connection that it wants, for whatever reason, is resolved here once, judged by the guard, and
 made to the judged address. One proxy serves one page and ends with it.
 """
@@ -42,7 +42,7 @@ class VettingProxy:
     Attributes:
         refused: How often what the guard refused was asked for, by host and port; with the method before them if that
             is not one of reading.
-        failed: Where nobody could be reached.
+        failed: The hosts that could not be reached.
         received: The bytes that have come through it.
         exhausted: Whether one of the limits was reached.
     """
@@ -107,7 +107,7 @@ class VettingProxy:
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, NotUnderstood):
             pass  # TimeoutError is an OSError; whatever it was, the connection ends
         except asyncio.CancelledError:
-            return  # the proxy is closed; nobody waits for this task
+            return  # the proxy is closed; nothing waits for this task
         finally:
             if self.exhausted:
                 writer.transport.abort()
@@ -164,7 +164,7 @@ class VettingProxy:
                 sink.write(piece)
                 await sink.drain()
             while not asked.tunnel and await source.read(_PIECE):
-                pass  # what is sent beside one request is for nobody
+                pass  # what is sent beside one request is dropped
             sink.transport.abort()
         except OSError:
             sink.transport.abort()

@@ -1,13 +1,13 @@
-"""A browser's visit to a page, from its turn at the site to the result: the same for every browser.
+"""A browser's visit to a page, from the fetch slot to the result: the same for every browser.
 
-What a browser brought as a result of ours, or as the error that it stands for.
+Also the conversion of what a browser returned to our result or error.
 
 Where a page in a browser has landed, and whether it may be there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from multidict import CIMultiDict
@@ -43,10 +43,8 @@ __all__ = [
     "with_remarks",
 ]
 
-_REDIRECTED: Final = (
-    "The page redirects to an address that is not allowed: only public http and https addresses are. Open another page."
-)
-_CAUSES: Final = {
+_REDIRECTED: Final = "The page redirects to an address that is not allowed: only public http and https addresses are."
+_CAUSES: Final[Mapping[str, str]] = {
     "ERR_CERT": "has a TLS certificate that is not valid for it",
     "ERR_SSL": "did not agree on a TLS connection",
     "ERR_HTTP2": "sent an answer that is not HTTP",
@@ -78,7 +76,7 @@ def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool
         url: The address that was asked for.
         code: The browser's code, such as `ERR_CONNECTION_RESET`.
         refused: Whether the guard refused the address, or one that it redirects to.
-        failed: Whether nobody could be reached at it.
+        failed: Whether the connection failed.
         moved: Whether the page had redirected before.
     """
     host = parse_url(url).host
@@ -89,14 +87,14 @@ def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool
     cause = next((words for start, words in _CAUSES.items() if code.startswith(start)), "could not be read")
     if failed:
         cause = "does not resolve, or refused the connection"
-    return PageUnavailable(url, f"{host} {cause}. Try again later, or open another page.")
+    return PageUnavailable(url, f"{host} {cause}. Try again later.")
 
 
 def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadResult:
     """Return a page.
 
     Raises:
-        PageBlocked: a wall came in its place. PageEmpty: there is nothing to read on it.
+        PageBlocked: a block page came instead. PageEmpty: there is nothing to read on it.
     """
     block = converted.block
     if block is not None and block.kind != "script shell":  # its scripts have run; what there is now is the page
@@ -104,8 +102,7 @@ def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadR
     if not converted.extracted.content:
         raise PageEmpty(
             url,
-            f"The page has no readable text, in a browser neither ({len(rendered.html):,} characters of markup). "
-            "Open another page.",
+            f"The page has no readable text, not even in a browser ({len(rendered.html):,} characters of markup).",
         )
     kind = rendered.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
     return read_result(url, converted, final_url=rendered.url, content_type=kind, warnings=rendered.warnings)
@@ -140,7 +137,7 @@ async def visit_page(
     except TimeoutError as error:
         if isinstance(error, GroundwireError):
             raise
-        raise DeadlineExceeded(f"{target.host} could not be shown in time. Try again, or open another page.") from error
+        raise DeadlineExceeded(f"{target.host} could not be shown in time. Try again.") from error
     raise_for_rendered(url, rendered)
     converted = await conversion.convert(
         rendered.html.encode("utf-8", "replace"),
@@ -192,7 +189,7 @@ def judge_landing(guard: Guard, target: WebUrl, final: str, proxy: VettingProxy)
         proxy: The page's proxy, which knows what was refused.
 
     Raises:
-        BlockedAddress: it is not allowed. PageUnavailable: nobody could be reached there.
+        BlockedAddress: it is not allowed. PageUnavailable: the connection failed.
     """
     try:
         landed = guard.admit(final)

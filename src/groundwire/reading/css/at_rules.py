@@ -7,7 +7,7 @@ a condition that cannot be judged does not hold, nor does its contrary, since a 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -17,7 +17,7 @@ from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
 __all__ = ["in_container", "is_supported", "on_screen"]
 
 _Judge = Callable[[str], bool | None]
-"""Tells whether what stands in brackets holds; None if it cannot be told."""
+"""Tells whether the condition in brackets holds; None if that is unknown."""
 
 _SPACE: Final = re.compile(r"\s+")
 _WORD: Final = re.compile(r"\s*(and|or|not)(?=[\s(])")
@@ -29,7 +29,7 @@ _RANGE: Final = re.compile(
 )
 _RATIO: Final = re.compile(r"([\d.]+)\s*(?:/\s*([\d.]+))?")
 _RESOLUTION: Final = re.compile(r"([\d.]+)(dppx|x|dpi|dpcm)")
-_DOTS: Final = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
+_DOTS: Final[Mapping[str, float]] = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
 _MAX_DEPTH: Final = 12
 _COMMON: Final = 120  # characters of a query that pages are likely to share
 _NARROW: Final = 240.0  # pixels; a container can be as narrow as this and as wide as the screen

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from colorsys import hls_to_rgb
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -127,8 +128,8 @@ _FUNCTIONS: Final = frozenset(
     }
 )  # fmt: skip
 _HUE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
-_DEGREES: Final = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
-_SYSTEM: Final = {
+_DEGREES: Final[Mapping[str, float]] = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
+_SYSTEM: Final[Mapping[str, str]] = {
     "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
     "canvastext": "light-dark(#000,#fff)", "windowtext": "light-dark(#000,#fff)", "fieldtext": "light-dark(#000,#fff)",
 }  # fmt: skip
@@ -163,11 +164,11 @@ _COLOR_NAMES: Final = """
 """
 """The named colors of CSS Color 4, section 6.1."""
 
-_NAMED: Final = dict(pair.split(":") for pair in _COLOR_NAMES.split())
+_NAMED: Final[Mapping[str, str]] = dict(pair.split(":") for pair in _COLOR_NAMES.split())
 
 
 class Color(NamedTuple):
-    """A color of sRGB, each part from 0 to 1; a part that cannot be told is None."""
+    """A color of sRGB, each part from 0 to 1; an unknown part is None."""
 
     red: float | None
     green: float | None
@@ -225,7 +226,7 @@ def legacy_color(value: str) -> Color | None:
 
 
 def gradient_colors(value: str, *, dark: bool = False) -> list[Color]:
-    """Return the colors of a background's gradients; none if it is something else or one cannot be told."""
+    """Return the colors of a background's gradients; none if it is something else or one is unknown."""
     if "gradient(" not in value or "url(" in value or "image(" in value:
         return []
     tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
@@ -305,7 +306,7 @@ def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) ->
     return Color(red, green, blue, alpha)
 
 
-_CHANNELS: Final = {
+_CHANNELS: Final[Mapping[str, str]] = {
     "rgb": "rgb", "rgba": "rgb", "hsl": "hsl", "hsla": "hsl", "hwb": "hwb", "lab": "lab", "oklab": "lab", "lch": "lch",
     "oklch": "lch", "color": "rgb",
 }  # fmt: skip
@@ -314,7 +315,7 @@ _HSL: Final = frozenset({"hsl", "hsla"})
 
 
 def _triple(space: str, parts: list[str]) -> Triple | None:
-    """Return a color of three channels in sRGB; None when one cannot be told or the space is not known."""
+    """Return a color of three channels in sRGB; None when one is unknown or the space is not known."""
     hue_at = 0 if space in _HSL or space == "hwb" else 2 if space in {"lch", "oklch"} else None
     wholes = _WHOLES.get(space, (1.0, 1.0, 1.0))
     channels: list[float] = []
@@ -347,7 +348,7 @@ def _triple(space: str, parts: list[str]) -> Triple | None:
     return from_xyz(one, two, three, d50=space == "xyz-d50") if space.startswith("xyz") else None
 
 
-_WHOLES: Final = {
+_WHOLES: Final[Mapping[str, tuple[float, float, float]]] = {
     "rgb": (255.0, 255.0, 255.0), "rgba": (255.0, 255.0, 255.0), "hsl": (1.0, 100.0, 100.0),
     "hsla": (1.0, 100.0, 100.0), "hwb": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0), "oklab": (1.0, 0.4, 0.4),
     "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0),

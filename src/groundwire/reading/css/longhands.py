@@ -7,7 +7,7 @@ Properties 1, and the Compatibility Standard (https://compat.spec.whatwg.org/) o
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Final
 
@@ -17,7 +17,7 @@ from groundwire.reading.css.values import arguments, pixels, ratio
 __all__ = ["is_told", "longhands"]
 
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
-_ALIASES: Final = {
+_ALIASES: Final[Mapping[str, str]] = {
     "-webkit-clip-path": "clip-path", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
     "-webkit-mask-size": "mask-size",
     "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
@@ -82,7 +82,7 @@ def _is_color(value: str) -> bool:
     return color(value) is not None or (_WORD.fullmatch(value) is not None and value == "currentcolor")
 
 
-_VALID: Final[dict[str, Callable[[str], bool]]] = {
+_VALID: Final[Mapping[str, Callable[[str], bool]]] = {
     "display": lambda value: all(word in _DISPLAYS for word in value.split()),
     "visibility": _words(frozenset({"visible", "hidden", "collapse"})),
     "opacity": lambda value: ratio(value) is not None,
@@ -215,7 +215,7 @@ def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
 
 
-_SHORTHANDS: Final[dict[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
+_SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
     "inset": _box,
     "margin": _box,
     "padding": _box,

@@ -200,7 +200,7 @@ def _told(body: str) -> list[Declaration]:
 
 
 def _read_nested(text: str, sheet: Sheet) -> None:
-    """Read a sheet sign by sign."""
+    """Read a sheet character by character."""
     stack, start, brackets = [_Block("group")], 0, 0
     for match in _PIECE.finditer(text):
         piece, block = match[0], stack[-1]

@@ -30,7 +30,7 @@ _Matrix = list[list[float]]
 _CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
 _SHAPES: Final = re.compile("scale|rotate|skew|matrix|perspective")  # all but moving
 _ANGLE: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
-_TURN: Final = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
+_TURN: Final[Mapping[str, float]] = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
 _SHARE_OF: Final = 200.0  # pixels
 _FLAT: Final = 4e-4  # of its area
 _THIN: Final = 0.02  # of its width or height
@@ -77,7 +77,7 @@ def _steps(style: Mapping[str, str]) -> list[_Matrix]:
 
 
 def _step(name: str, parts: Sequence[str]) -> _Matrix:
-    """Return the matrix of one function; the identity if it cannot be told."""
+    """Return the matrix of one function; the identity if it is unknown."""
     if name in {"translate", "translate3d"}:
         return _shift(*_lengths(parts))
     if name == "translatex":
@@ -181,8 +181,8 @@ TINY_FONT: Final = 2.0  # pixels; what is smaller is no text for anybody
 
 _RELATIVE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(em|%|ex|ch|lh|ic|cap)")
 _IN_RELATION: Final = re.compile(r"(?<=[\d.])em(?![a-z])")
-_OF_LETTER: Final = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5, "lh": 1.2, "ic": 1.0, "cap": 0.7}
-_STEPS: Final = {"larger": 1.2, "smaller": 1 / 1.2}
+_OF_LETTER: Final[Mapping[str, float]] = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5, "lh": 1.2, "ic": 1.0, "cap": 0.7}
+_STEPS: Final[Mapping[str, float]] = {"larger": 1.2, "smaller": 1 / 1.2}
 _SMALL: Final = 0.5  # of the element around; a few of those in each other leave nothing
 
 

@@ -77,7 +77,7 @@ _HIDES: Final = re.compile(
     r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid",
     re.IGNORECASE,
 )
-"""What stands in every style that could hide something."""
+"""One of these is in every style that could hide something."""
 
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 __all__ = ["SCREEN_HEIGHT", "SCREEN_WIDTH", "arguments", "comma_parts", "fraction", "pixels", "ratio"]
@@ -16,8 +16,8 @@ __all__ = ["SCREEN_HEIGHT", "SCREEN_WIDTH", "arguments", "comma_parts", "fractio
 SCREEN_WIDTH: Final = 1280  # pixels
 SCREEN_HEIGHT: Final = 720  # pixels
 
-_ANGLES: Final = {"deg": math.pi / 180, "rad": 1.0, "turn": 2 * math.pi, "grad": math.pi / 200}
-_UNITS: Final = {
+_ANGLES: Final[Mapping[str, float]] = {"deg": math.pi / 180, "rad": 1.0, "turn": 2 * math.pi, "grad": math.pi / 200}
+_UNITS: Final[Mapping[str, float]] = {
     "px": 1.0, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "lh": 19.0, "rlh": 19.0, "ic": 16.0, "cap": 11.0,
     "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
     "vw": 12.8, "vi": 12.8, "svw": 12.8, "lvw": 12.8, "dvw": 12.8, "vmax": 12.8, "cqw": 12.8, "cqi": 12.8,
@@ -26,9 +26,9 @@ _UNITS: Final = {
 _NUMBER: Final = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
 _QUANTITY: Final = re.compile(rf"({_NUMBER})(%|[a-z]*)")
 _TERM: Final = re.compile(rf"\s*(?:({_NUMBER})(%|[a-z]*)|([a-z-]*\()|([()*/+,-]))\s*")
-_CONSTANTS: Final = {"pi": f"{math.pi}", "e": f"{math.e}", "infinity": "1e300"}
+_CONSTANTS: Final[Mapping[str, str]] = {"pi": f"{math.pi}", "e": f"{math.e}", "infinity": "1e300"}
 _CONSTANT: Final = re.compile(r"\b(?:pi|e|infinity)\b")
-_FUNCTIONS: Final[dict[str, Callable[..., float]]] = {
+_FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
     "(": lambda x: x, "calc(": lambda x: x, "min(": min, "max(": max,
     "clamp(": lambda low, x, high: max(low, min(x, high)), "abs(": abs, "sign(": lambda x: float((x > 0) - (x < 0)),
     "round(": lambda x, step=1.0: math.floor(x / step + 0.5) * step, "mod(": lambda x, y: x % y, "rem(": math.fmod,
@@ -40,7 +40,7 @@ _MAX_DEPTH: Final = 16
 
 
 class _NotANumber(Exception):
-    """A formula that cannot be reckoned."""
+    """A formula that cannot be evaluated."""
 
 
 def pixels(value: str, whole: float | None = None) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from groundwire.reading.encoding.file_types import KindName
@@ -12,14 +13,14 @@ __all__ = ["FILES", "read_file"]
 FILES: Final[frozenset[KindName]] = frozenset({"pdf", "word", "slides", "sheet", "opendocument", "epub"})
 """The kinds that are files of bytes; they are read in a process of their own, whatever their size."""
 
-_PARTS: Final[dict[KindName, bytes]] = {
+_PARTS: Final[Mapping[KindName, bytes]] = {
     "word": b"word/document.xml",
     "slides": b"ppt/presentation.xml",
     "sheet": b"xl/workbook.",
     "epub": b"META-INF/container.xml",
 }
-_EMPTY: Final = "What came is {name} without any text. Open another page."
-_NAMES: Final[dict[KindName, str]] = {
+_EMPTY: Final = "What came is {name} without any text."
+_NAMES: Final[Mapping[KindName, str]] = {
     "pdf": "a PDF",
     "word": "a Word document",
     "slides": "a presentation",

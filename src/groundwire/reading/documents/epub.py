@@ -46,9 +46,7 @@ def read_epub(body: bytes, url: str) -> Extracted:
     chapters = _chapters(root, posixpath.dirname(package))
     protected = _protected(archive)
     if chapters and all(chapter in protected for chapter in chapters):
-        raise UnreadableDocument(
-            "protected", "The EPUB book is protected against copying and cannot be read. Open another page."
-        )
+        raise UnreadableDocument("protected", "The EPUB book is protected against copying and cannot be read.")
     for chapter in chapters[:_MAX_CHAPTERS]:
         if length > MAX_CONTENT:
             break

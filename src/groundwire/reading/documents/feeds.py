@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urljoin
@@ -26,7 +26,7 @@ _MAX_ADDRESSES: Final = 5_000
 _MAX_SUMMARY: Final = 1_500  # characters of an entry; the rest is at its address
 _MAX_MARKUP: Final = 100_000  # characters of an entry's HTML
 _JSON_FEED: Final = "https://jsonfeed.org/version/"
-_UNSAFE: Final = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": "", "\t": ""}
+_UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E", "\n": "", "\t": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,9 +93,7 @@ class SafeZip:
                 "read. Look for a smaller document on the same subject.",
             )
         if any(entry.flag_bits & _ENCRYPTED for entry in entries):
-            raise UnreadableDocument(
-                "protected", f"What came is {name} that opens only with a password. Open another page."
-            )
+            raise UnreadableDocument("protected", f"What came is {name} that opens only with a password.")
         self._entries = {entry.filename: entry for entry in entries}
         self._left = _MAX_TOTAL
 

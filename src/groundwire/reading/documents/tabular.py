@@ -30,7 +30,7 @@ _MAX_CELL: Final = 500  # characters
 
 
 def cell_text(text: str) -> str:
-    """Return a plain text as it stands in a cell: on one line, escaped, and cut when it is very long."""
+    """Return a plain text as the content of a cell: on one line, escaped, and cut when it is very long."""
     line = " ".join(strip_controls(text).split())
     if len(line) > _MAX_CELL:
         line = line[: _MAX_CELL - 1].rstrip() + "\u2026"
@@ -125,9 +125,7 @@ def read_sheets(body: bytes) -> Extracted:
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(body))
     except calamine.PasswordError as error:
-        raise UnreadableDocument(
-            "protected", "The spreadsheet opens only with a password. Ask the user for a copy without one."
-        ) from error
+        raise UnreadableDocument("protected", "The spreadsheet opens only with a password.") from error
     except (calamine.CalamineError, OSError, ValueError) as error:
         raise UnreadableDocument(
             "broken", "The spreadsheet is damaged or cut off. Look for another copy of it."

@@ -201,7 +201,7 @@ def _joined(blocks: Iterator[tuple[str, bool]]) -> str:
 
 
 def _is_hidden(properties: etree._Element | None) -> bool:
-    """Return whether nobody could see a run: it is hidden, white on no ground, or tiny."""
+    """Return whether a run is invisible: hidden, white on no background, or tiny."""
     if properties is None:
         return False
     for name in ("vanish", "webHidden"):

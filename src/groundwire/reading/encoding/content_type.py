@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -64,14 +65,14 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
 _UNSURE: Final = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
 )
-_NAMES: Final = {
+_NAMES: Final[Mapping[str, str]] = {
     "image": "an image",
     "audio": "a recording",
     "video": "a video",
     "font": "a font",
     "model": "a 3D model",
 }
-_DESCRIPTIONS: Final[dict[KindName, str]] = {
+_DESCRIPTIONS: Final[Mapping[KindName, str]] = {
     "html": "an HTML page",
     "markdown": "a Markdown document",
     "text": "a text",

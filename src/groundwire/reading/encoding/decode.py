@@ -31,7 +31,7 @@ EncodingSource = Literal["bom", "header", "meta", "detected", "default"]
 """What said which encoding it is."""
 
 PRESCAN: Final = 4_096  # bytes; the standard asks for 1,024, but many pages have their <meta> behind scripts
-_FAR: Final = 65_536  # bytes for a page of which nobody else tells; a browser that meets a <meta> late starts anew
+_FAR: Final = 65_536  # bytes for a page without any other declaration; a browser that meets a <meta> late starts over
 _FIT_SAMPLE: Final = 1_000_000  # bytes; enough to judge by, and errors are slow to replace
 
 _BOMS: Final = (

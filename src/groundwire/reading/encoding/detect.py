@@ -1,4 +1,4 @@
-"""Which encoding bytes are in when nobody says so.
+"""The encoding of bytes that do not declare one.
 
 The text encodings that a page may be in: a closed list.
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "utf16_without_mark",
 ]
 
-CODECS: Final = {
+CODECS: Final[Mapping[str, str]] = {
     "utf-8": "utf-8",
     "ibm866": "cp866",
     "iso-8859-2": "iso8859-2",
@@ -70,7 +70,7 @@ CODECS: Final = {
 }
 """The standard's encodings, each with the Python codec that decodes all of it."""
 
-_ALIASES: Final = {
+_ALIASES: Final[Mapping[str, str]] = {
     "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8",
     "ibm866": "866 cp866 csibm866",
     "iso-8859-2": "csisolatin2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
@@ -114,7 +114,7 @@ _ALIASES: Final = {
     "utf-16le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16",
 }
 
-LABELS: Final = {name: name for name in CODECS} | {
+LABELS: Final[Mapping[str, str]] = {name: name for name in CODECS} | {
     label: name for name, labels in _ALIASES.items() for label in labels.split()
 }
 """Every label of the standard, in lower case, with the name of its encoding."""
@@ -137,7 +137,7 @@ _MANY: Final = 500  # letters beyond ASCII, among which one of its kind is a fau
 _LATIN: Final = frozenset(
     name for name, codec in CODECS.items() if codec in {"cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "mac-roman"}
 ) | {f"iso-8859-{part}" for part in (2, 3, 4, 10, 13, 14, 15, 16)}
-_OF_LANGUAGE: Final = {
+_OF_LANGUAGE: Final[Mapping[str, tuple[str, ...]]] = {
     **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl", "sq"), ("windows-1250", "iso-8859-2")),
     **dict.fromkeys(("et", "lt", "lv"), ("windows-1257", "iso-8859-13")),
     **dict.fromkeys(("az", "ku", "tr"), ("windows-1254",)),
@@ -150,7 +150,7 @@ _OF_LANGUAGE: Final = {
 
 _COMMON_LATIN: Final = ("windows-1252", "windows-1250", "iso-8859-2", "windows-1254", "windows-1257", "iso-8859-13")
 
-_LETTERS: Final = {
+_LETTERS: Final[Mapping[str, str]] = {
     "da": "æøåéü",
     "de": "äöüßé",
     "es": "áéíóúüñ",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -24,12 +25,12 @@ KindName = Literal[
     "epub",
     "binary",
 ]
-"""The kinds that are told apart; everything that has no text to read is `binary`."""
+"""The kinds of files; everything that has no text to read is `binary`."""
 
 _OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT: Final = "application/vnd.oasis.opendocument."
 
-TYPES: Final[dict[str, KindName]] = {
+TYPES: Final[Mapping[str, KindName]] = {
     "text/html": "html",
     "application/xhtml+xml": "html",
     "application/xhtml": "html",
@@ -62,9 +63,9 @@ TYPES: Final[dict[str, KindName]] = {
     "application/epub+zip": "epub",
     "image/svg+xml": "binary",
 }
-"""What the types of servers mean, as far as they are read; other types of XML and JSON are told by their ends."""
+"""What the types of servers mean, as far as they are read; their suffixes tell other types of XML and JSON."""
 
-LANGUAGES: Final[dict[str, str]] = {
+LANGUAGES: Final[Mapping[str, str]] = {
     "application/javascript": "javascript",
     "application/x-javascript": "javascript",
     "application/ecmascript": "javascript",
@@ -107,7 +108,7 @@ LANGUAGES: Final[dict[str, str]] = {
 }
 """The types of source code and settings, and what a code block calls their language."""
 
-_ENDS: Final[dict[str, KindName]] = {
+_ENDS: Final[Mapping[str, KindName]] = {
     "md": "markdown",
     "markdown": "markdown",
     "csv": "delimited",
@@ -126,7 +127,7 @@ _ENDS: Final[dict[str, KindName]] = {
     "odp": "opendocument",
     "epub": "epub",
 }
-_CODE_ENDS: Final = {
+_CODE_ENDS: Final[Mapping[str, str]] = {
     "py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "jsx": "jsx",
     "ts": "typescript", "tsx": "tsx", "css": "css", "scss": "scss", "yaml": "yaml", "yml": "yaml", "toml": "toml",
     "ini": "ini", "cfg": "ini", "sql": "sql", "sh": "sh", "bash": "sh", "zsh": "sh", "ps1": "powershell", "php": "php",
@@ -136,7 +137,7 @@ _CODE_ENDS: Final = {
     "dart": "dart", "vue": "vue", "svelte": "svelte", "proto": "protobuf", "graphql": "graphql", "tf": "hcl",
     "cmake": "cmake", "mk": "makefile", "diff": "diff", "patch": "diff", "zig": "zig", "nim": "nim",
 }  # fmt: skip
-_NAMES: Final = {"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake"}
+_NAMES: Final[Mapping[str, str]] = {"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake"}
 
 _OFFICE_PARTS: Final[tuple[tuple[bytes, KindName], ...]] = (
     (b"mimetypeapplication/epub+zip", "epub"),
@@ -186,7 +187,7 @@ def language_of(said: str, url: str) -> str:
 
 
 def _end(url: str) -> tuple[str, str]:
-    """Return the last part of an address's path in lower case, and what stands behind its last full stop."""
+    """Return the last part of an address's path in lower case, and its extension."""
     try:
         name = urlsplit(url).path.rpartition("/")[2].lower()
     except ValueError:

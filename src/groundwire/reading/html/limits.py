@@ -12,7 +12,7 @@ thousand nested elements) is nothing here. Follows the tokenizer of the HTML Sta
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -39,7 +39,7 @@ __all__ = [
 # groups say the same and are matched wrongly by Python up to 3.11.4 (CPython issue 106052).
 _ATTRIBUTES = r"""(?:[^>=]+|=\s*(?!\s)(?:"[^"]*"|'[^']*'|(?!["'])))*"""
 _TAG = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+)(?=({_ATTRIBUTES}))\3>")
-_RAW: Final = {
+_RAW: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
     for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")
 }
@@ -206,7 +206,7 @@ def trim(document: Document) -> bool:
     """Flatten what is nested too deeply, and unlink what comes after the last link that counts.
 
     All text stays. Elements below the deepest level are taken out and leave what they held in their place, so that
-    whoever walks the tree afterwards may do it recursively.
+    the tree can be walked recursively afterwards.
 
     Args:
         document: The tree; it is changed.

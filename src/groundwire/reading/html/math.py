@@ -1,6 +1,6 @@
 """Formulas as TeX between dollars, from MathML, KaTeX, MathJax and the images of wikis and blogs.
 
-Whether a text that stands behind a formula is TeX: nobody sees it, so prose must not pass for it.
+Whether a text behind a formula is TeX: it is invisible, so prose must not pass for it.
 
 The commands are those of LaTeX and amsmath that KaTeX knows (https://katex.org/docs/supported), as far as their names
 are long; all others count as words.
@@ -9,6 +9,7 @@ are long; all others count as words.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from turbohtml import Document, Element, Text
@@ -76,7 +77,7 @@ def is_formula(tex: str, shown: str = "") -> bool:
     """Tell whether a text is TeX rather than prose.
 
     Args:
-        tex: The text, which nobody sees.
+        tex: The text, which is invisible.
         shown: What the page shows of the formula, if that is known: its words may stand in the text.
     """
     bare = _STRUCTURE.sub(_word_of, tex)
@@ -101,13 +102,13 @@ _IMAGE: Final = re.compile(
 _DRAWN: Final = re.compile(r"[./]latex[.?]|/math/render/|render/math\?|mathtex|mimetex|[?&]cht=tx", re.IGNORECASE)
 """Addresses of services that draw formulas."""
 _SIGN: Final = re.compile(r"[\\^_{}=+<>|/]")
-_JOINED: Final = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
+_JOINED: Final[Mapping[str, str]] = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
 _SCRIPTED: Final = frozenset({"msubsup", "munderover"})
 _SKIPPED: Final = frozenset({"annotation", "annotation-xml", "mphantom"})
 
 
 def formula(element: Element) -> tuple[str, bool]:
-    """Return the TeX of a formula's element, and whether it stands on a line of its own.
+    """Return the TeX of a formula's element, and whether it is on a line of its own.
 
     Args:
         element: A `math` element, or what KaTeX, MathJax or MediaWiki put around one.
@@ -184,7 +185,7 @@ def write_out_images(document: Document) -> None:
 
 
 def _unless_prose(tex: str, shown: str = "") -> str:
-    """Return what stands behind a formula if it is one; see `is_formula`."""
+    """Return the text behind a formula if it is one; see `is_formula`."""
     return tex if is_formula(tex[:_MAX_FORMULA], shown) else ""
 
 

@@ -1,4 +1,4 @@
-"""A page's tree, also of pages that are empty unless something is mended.
+"""A page's tree, with parse repair for pages that would otherwise be empty.
 
 Two kinds of real pages have their text where a browser would not show it and nothing else: those that an unclosed
 conditional comment has swallowed, and those that a script fills, with the same text for readers without scripts.
@@ -14,7 +14,7 @@ from turbohtml import Document, Element, Text, parse
 __all__ = ["mend_comments", "parse_page"]
 
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
-_MIN_FALLBACK: Final = 250  # characters; a shorter text for readers without scripts is a plea to switch them on
+_MIN_FALLBACK: Final = 250  # characters; a shorter text for readers without scripts is a request to switch them on
 _MAX_SHELL: Final = 200  # characters of a page that waits for its script
 _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head", "textarea", "option"})
 

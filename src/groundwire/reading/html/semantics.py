@@ -8,19 +8,26 @@ Task lists: which of a page's boxes say what is done.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from turbohtml import Element
 
 __all__ = ["apply_roles", "is_task_box", "may_have_roles", "task_state"]
 
-_TAGS: Final = {
+_TAGS: Final[Mapping[str, str]] = {
     "table": "table", "grid": "table", "treegrid": "table", "rowgroup": "tbody", "row": "tr", "cell": "td",
     "gridcell": "td", "columnheader": "th", "rowheader": "th", "list": "ul", "listitem": "li",
 }  # fmt: skip
 _PLAIN: Final = frozenset({"div", "span", "p", "section"})
 _ROLES: Final = re.compile(r"role=[\"']?(?:row|listitem|heading)\b")
-_HELD: Final = {"cell": "row", "gridcell": "row", "columnheader": "row", "rowheader": "row", "listitem": "list"}
+_HELD: Final[Mapping[str, str]] = {
+    "cell": "row",
+    "gridcell": "row",
+    "columnheader": "row",
+    "rowheader": "row",
+    "listitem": "list",
+}
 
 
 def may_have_roles(markup: str) -> bool:

@@ -46,7 +46,7 @@ _NAMED: Final = re.compile(
     "menu|nav|foot|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
 )
 _NAMED_SHARE: Final = 0.6
-"""The same for what is only named like a menu, if it stands at the outside of the page and holds no main heading: one
+"""The same for what is only named like a menu, if it is at the edge of the page and holds no main heading: one
 in ten of the blocks that are left, and one in five thousand of the words of the main content."""
 _OUTSIDE: Final = 5  # levels
 _MAX_NAMES: Final = 150  # elements whose names are looked at
@@ -76,7 +76,7 @@ class Layout:
     linked: list[int] = field(default_factory=list)
     """Characters inside links, of each block."""
     lengths: list[int] = field(default_factory=list)
-    """Characters as they stand in the source, of each block; the measure for `linked`."""
+    """Characters of each block in the source; the measure for `linked`."""
     links: list[int] = field(default_factory=list)
     """Pieces of text inside links, of each block."""
     leads: list[str] = field(default_factory=list)

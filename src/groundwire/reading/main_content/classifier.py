@@ -261,7 +261,7 @@ def _grow(roots: Sequence[_Branch], places: Mapping[int, int]) -> tuple[_Level, 
 
 
 KINDS: Final = ("article", "documentation", "forum", "product", "listing", "collection", "service")
-"""The kinds of pages that are told apart."""
+"""The kinds of pages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Final
@@ -18,11 +18,11 @@ SEMANTIC: Final = (
     "button", "noscript", "details", "pre",
 )  # fmt: skip
 """What an element means by its name or its role, in the order of the bits of `ElementFeatures.flags`."""
-_FLAGS: Final = {
+_FLAGS: Final[Mapping[str, int]] = {
     **{name: 1 << bit for bit, name in enumerate(SEMANTIC)},
     "ul": 1 << 9, "ol": 1 << 9, "dl": 1 << 9, "menu": 1 << 9, "blockquote": 1 << 11,
 }  # fmt: skip
-_ROLES: Final = {
+_ROLES: Final[Mapping[str, int]] = {
     "main": 1, "article": 1 << 1, "contentinfo": 1 << 2, "complementary": 1 << 3, "navigation": 1 << 5,
     "banner": 1 << 6, "form": 1 << 7, "search": 1 << 7, "dialog": 1 << 5, "menu": 1 << 5, "menubar": 1 << 5,
 }  # fmt: skip
@@ -127,7 +127,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
     parents, tags, held, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
     total = len(parents)
     states, siblings = [0] * total, [0] * total
-    standings = [_NOWHERE]
+    entries = [_NOWHERE]
     known: dict[tuple[int, str, str], int] = {}
     groups: dict[int, int] = {}
     counts: list[int] = []
@@ -140,8 +140,8 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
         state = known.get(key)
         if state is None:
             verdict = verdicts[name]
-            state = known[key] = len(standings)
-            standings.append(_stand(standings[above], tag, verdict) if element else _at_root(verdict))
+            state = known[key] = len(entries)
+            entries.append(_stand(entries[above], tag, verdict) if element else _at_root(verdict))
         states[element] = state
         brothers = state * total + parent
         group = groups.get(brothers)
@@ -153,9 +153,7 @@ def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexic
             counts[group] += 1
             sizes[group] += size
         siblings[element] = group
-    deep, flags, own, near, masks, low, high, low_any, high_any, sums, articles = map(
-        list, zip(*standings, strict=True)
-    )
+    deep, flags, own, near, masks, low, high, low_any, high_any, sums, articles = map(list, zip(*entries, strict=True))
     depths = [deep[state] for state in states]
     return ElementFeatures(
         states, depths, flags, own, near, masks, low, high, low_any, high_any, sums, articles, siblings, counts, sizes

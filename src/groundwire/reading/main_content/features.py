@@ -5,7 +5,7 @@ The numbers stand in columns, one byte a block, because the trees that judge the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate, repeat
@@ -41,7 +41,7 @@ from groundwire.reading.main_content.text_features import GROUPS, Lexicon, Wordi
 
 __all__ = ["FEATURES", "ElementFacts", "describe"]
 
-_TAGS: Final = {
+_TAGS: Final[Mapping[str, int]] = {
     name: number
     for number, names in enumerate(
         (
@@ -53,13 +53,24 @@ _TAGS: Final = {
     for name in names.split()
 }  # fmt: skip
 _OTHER_TAG: Final = 40
-_HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
-_LEADS: Final = {"": 0, "a": 1, "strong": 2, "b": 2, "em": 3, "i": 3, "span": 4, "time": 5, "code": 6, "small": 7}
+_HEADINGS: Final[Mapping[str, int]] = {f"h{level}": level for level in range(1, 7)}
+_LEADS: Final[Mapping[str, int]] = {
+    "": 0,
+    "a": 1,
+    "strong": 2,
+    "b": 2,
+    "em": 3,
+    "i": 3,
+    "span": 4,
+    "time": 5,
+    "code": 6,
+    "small": 7,
+}
 _OTHER_LEAD: Final = 9
 _FOOTER: Final = 1 << SEMANTIC.index("footer")
 _LEVELS: Final = (0, 1, 2, 3, 5)
 _STEPS: Final = (-2, -1, 1, 2)
-_WIDENED: Final = [int(f"{mask:b}", 4) for mask in range(1 << len(GROUPS))]
+_WIDENED: Final = tuple(int(f"{mask:b}", 4) for mask in range(1 << len(GROUPS)))
 """Masks with two bits for each of theirs, so that two of them can be added group by group."""
 _PAGE_GROUPS: Final = tuple(GROUPS.index(name) for name in ("comment", "thread", "product", "listing"))
 

@@ -21,7 +21,7 @@ Hints = tuple[int, ...]
 _PATH, _ITEM, _DESCRIPTION, _BODY, _COMMENT = range(5)
 """A link of the path to the page, an entry of a list; the characters of descriptions, bodies, comments and reviews."""
 
-_BODIES: Final = {
+_BODIES: Final[Mapping[str, int]] = {
     "articleBody": _BODY, "text": _BODY, "recipeInstructions": _BODY, "reviewBody": _COMMENT, "commentText": _COMMENT,
     "description": _DESCRIPTION, "abstract": _DESCRIPTION,
 }  # fmt: skip
@@ -75,7 +75,7 @@ _GENERATORS: Final = (
     ("bigcommerce", 3), ("wix", 5), ("squarespace", 5), ("webflow", 5), ("elementor", 5), ("wordpress", 4),
     ("blogger", 4), ("ghost", 4),
 )  # fmt: skip
-_OPEN_GRAPH: Final = {
+_OPEN_GRAPH: Final[Mapping[str, int]] = {
     "": 0, "article": 1, "website": 2, "product": 3, "og:product": 3, "product.item": 3, "product.group": 4, "blog": 5,
     "profile": 5,
 }  # fmt: skip
@@ -133,7 +133,7 @@ def read_hints(found: Sequence[Thing], metas: Mapping[str, str], url: str) -> Hi
 
 
 def _inside(found: Sequence[Thing]) -> Iterator[tuple[frozenset[str], str, Thing]]:
-    """Yield all things, those in others too: the types, the property that it stands in, the thing itself.
+    """Yield all things, those in others too: the types, the property that holds it, the thing itself.
 
     What is in a path to the page stands in `path`.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias, TypeVar
 
@@ -72,7 +72,7 @@ def take(column: Sequence[int], pick: Picker) -> bytes:
     return bytes(pick(column))
 
 
-_PARTS: Final = {
+_PARTS: Final[Mapping[int, list[bytes]]] = {
     width: [bytes(code >> shift & (1 << width) - 1 for code in range(256)) for shift in range(0, 8, width)]
     for width in (1, 2)
 }

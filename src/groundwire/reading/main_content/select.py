@@ -48,7 +48,7 @@ _WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
 """What is looked up rather than read; a repeated line belongs where it stands."""
 SHARE_OF_BEST: Final = 0.6
 """What scores this share of the best block is content, however low all scores are."""
-_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice is told by all its words
+_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice shows in all its words
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 REPEATED: Final = 40
 """Characters; what is shorter may well be said twice."""
@@ -80,7 +80,7 @@ class Verdict:
 def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     """Return which blocks are kept: at least one, and all of a page that says next to nothing or has no content.
 
-    A heading goes with what follows it, and code with what stands around it, whatever the model thinks of them.
+    A heading goes with what follows it, and code with the blocks around it, whatever the model thinks of them.
     Paragraphs go with the paragraphs beside them, above all with those on both sides. What the page says in two places,
     as it does for narrow and for wide screens, is kept once; not on a page of documentation, where every function may
     carry the same note.
@@ -223,7 +223,7 @@ class Selection:
     """A page's main content."""
 
     root: Element
-    """The element that holds what was kept; everything else is gone from it."""
+    """The element that holds the kept blocks; everything else is gone from it."""
     kind: str
     """The page's kind: article, documentation, forum, product, listing, collection or service."""
     whole: bool
@@ -272,7 +272,7 @@ def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
 
 
 def kind_row(facts: ElementFacts, scores: Sequence[int]) -> list[int]:
-    """Return what a page's kind is told by: the page's own features, and the average of what seems to be content."""
+    """Return the features for a page's kind: the page's own, and the average of what seems to be content."""
     row = [column[0] for column in facts.columns[_PAGE:]]
     weights = [size * score for size, score in zip(facts.sizes, scores, strict=True)]
     whole = sum(weights) or 1

@@ -46,7 +46,7 @@ _KEYWORDS: Final = re.compile(
     r"|(?P<product>product|price|spec|descri|detail|sku|variant)"
     r"|(?P<listing>result|item|card|grid|tile|list)"
 )
-_BITS: Final = {name: 1 << bit for bit, name in enumerate(GROUPS)}
+_BITS: Final[Mapping[str, int]] = {name: 1 << bit for bit, name in enumerate(GROUPS)}
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _END_OF_NAMES: Final = "."
 _LETTERS: Final = bytes(code if 97 <= code <= 122 else ord(_END_OF_NAMES) if code == 10 else 32 for code in range(256))
@@ -146,7 +146,7 @@ def names_of(layout: Layout, blocks: Sequence[int] | None = None) -> list[str]:
     return names
 
 
-_ENDS: Final = {
+_ENDS: Final[Mapping[str, int]] = {
     **dict.fromkeys(".!?…。！？", 1), **dict.fromkeys(",;、，", 2), ":": 3, "：": 3, **dict.fromkeys("\"”’)»]」", 4),
     **dict.fromkeys("›→>»|", 5),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from turbohtml import Element, Text
@@ -55,10 +56,12 @@ _NO_LANGUAGE: Final = frozenset(
         "body", "content", "title", "inline", "snippet", "theme", "table", "group",
     }
 )  # fmt: skip
-_ALIASES: Final = {"plaintext": "text", "txt": "text", "source-shell": "shell", "ipython3": "python", "pycon3": "pycon",
-                   "python3": "python", "default": ""}  # fmt: skip
+_ALIASES: Final[Mapping[str, str]] = {
+    "plaintext": "text", "txt": "text", "source-shell": "shell", "ipython3": "python", "pycon3": "pycon",
+    "python3": "python", "default": "",
+}  # fmt: skip
 _A_LANGUAGE: Final = re.compile(r"[\w+#.]{1,20}(?:-[\w+#.]{1,20})?", re.ASCII)
-"""One word or two: a longer name is none of a language, and nobody sees it on the page."""
+"""One word or two: a longer name is none of a language, and is invisible on the page."""
 _ABOVE: Final = 7  # elements between a block of code and the wrapper that names its language
 
 

@@ -45,7 +45,7 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 def escape_text(text: str, *, in_label: bool = False) -> str:
-    r"""Return the text of one node so that it means itself wherever it stands in a line.
+    r"""Return the text of one node so that it means itself anywhere in a line.
 
     Formulas between `\(` and `\)`, `\[` and `\]`, or dollars stay as TeX, between dollars. Soft hyphens go.
 

@@ -128,7 +128,7 @@ class Notes:
         return close
 
     def inline(self) -> Close:
-        """Open a note that stands in the text that it belongs to."""
+        """Open a note inside the text that it belongs to."""
         writer = self._writer
         writer.text(" ")
         writer.raw("(")

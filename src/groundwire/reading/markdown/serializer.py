@@ -146,7 +146,7 @@ class _Renderer:
         return self._notes.block(element)
 
     def _unknown(self, element: Element) -> Close | None:
-        """Open an element without a handler: one of a page's own, that no text stands beside, is no part of a word."""
+        """Open an element without a handler: a custom element without text beside it is no part of a word."""
         if "-" not in element.tag:
             return None
         around = element.parent

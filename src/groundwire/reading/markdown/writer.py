@@ -7,6 +7,7 @@ in the text whatever a page nests.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,7 +29,7 @@ _BREAKS: Final = re.compile(r" *\x0b[ \x0b]*")
 _CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
 _BLANK: Final = " \t\n\r\f" + BREAK
 _EDGES: Final = " \u00a0\u3000" + BREAK  # what pages put before and behind a paragraph to set it off
-_DELIMITERS: Final = {"strong": "**", "em": "*", "del": "~~"}
+_DELIMITERS: Final[Mapping[str, str]] = {"strong": "**", "em": "*", "del": "~~"}
 
 
 @dataclass(slots=True)
@@ -211,8 +212,8 @@ class MarkdownWriter:
         """Begin a list item or a quote; False when it is nested too deeply to be shown.
 
         Args:
-            first: What stands in front of its first line.
-            rest: What stands in front of the others.
+            first: The prefix of its first line.
+            rest: The prefix of the others.
             tight: Whether no empty line is needed before it.
         """
         self.flush()

@@ -1,11 +1,12 @@
 """Dates as pages write them, to ISO 8601; what is not clearly a date is none.
 
-Where a page does not mark its day of publication, its address and what stands beside its heading tell it.
+Where a page does not mark its day of publication, its URL and the text beside its heading tell it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
@@ -113,7 +114,7 @@ _IN_ADDRESS: Final = (
 
 
 def date_in_address(url: str) -> str | None:
-    """Return the day that stands in the path of an address, as ISO 8601."""
+    """Return the day in the path of a URL, as ISO 8601."""
     try:
         path = _ARCHIVED.sub("/", urlsplit(url[:2_000]).path)
     except ValueError:
@@ -151,7 +152,9 @@ _MONTH_NAMES: Final = (
     "november nov novembre noviembre novembro listopada ноября kasım",
     "december dec dezember dez décembre decembre déc diciembre dic dicembre dezembro desember grudnia декабря aralık",
 )
-_MONTH_NUMBERS: Final = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
+_MONTH_NUMBERS: Final[Mapping[str, int]] = {
+    name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
+}
 _WRITTEN: Final = re.compile(
     r"(?<![\d.,/-])(?:"
     r"(?P<y1>(?:19|20)\d\d)[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})"
@@ -194,7 +197,7 @@ def visible_date(document: Document, language: str | None) -> str | None:
     """Return the day that a page shows as its own: in an element that is called a date, or beside its heading.
 
     Args:
-        document: The page, after what nobody sees was taken from it.
+        document: The page, without its invisible parts.
         language: The page's language; days in digits have an order by it.
     """
     marked = list(islice(document.select(_MARKS), _MAX_MARKS))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -139,7 +139,7 @@ def name_of(value: object, found: list[Thing]) -> str:
 _MAX_SCRIPT_LENGTH: Final = 8_000_000  # characters of all data together
 _MAX_ISLANDS: Final = 60
 _MAX_TRIES: Final = 100  # assignments of one script that are looked at
-_MAX_MENDS: Final = 3  # of them, those that are mended; each time the rest of the script is gone through
+_MAX_REPAIRS: Final = 3  # of them, those that are repaired; each time the rest of the script is gone through
 _MAX_NODES: Final = 200_000  # values of one unfolded list
 _JSON: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 _PROGRAM: Final = re.compile(r"(?:(?:text|application)/(?:x-)?(?:java|ecma)script|module)?", re.IGNORECASE)
@@ -150,7 +150,7 @@ _ASSIGNED: Final = re.compile(
 _UNDEFINED: Final = re.compile(r"(?<=[:\[,])\s*(?:undefined|void 0)(?=\s*[,}\]])")
 _QUOTED: Final = re.compile(r"'((?:[^'\\\n]|\\.)*)'|(\"(?:[^\"\\\n]|\\.)*\")")
 _ESCAPES: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
-_PLAIN: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": ""}
+_PLAIN: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": ""}
 _DECODER: Final = json.JSONDecoder(strict=False)
 _WRAPPED: Final = frozenset({"Date", "EmptyRef", "Reactive", "Ref", "Set", "ShallowReactive", "ShallowRef"})
 
@@ -205,7 +205,7 @@ def _of_attributes(element: Element) -> Iterator[Island]:
 
 def _assigned(text: str) -> Iterator[Island]:
     """Yield what a script assigns to variables, where it is JSON, or a text that holds JSON."""
-    end, mends = 0, _MAX_MENDS
+    end, repairs = 0, _MAX_REPAIRS
     for match in islice(_ASSIGNED.finditer(text), _MAX_TRIES):
         start = match.end()
         if start < end:
@@ -217,8 +217,8 @@ def _assigned(text: str) -> Iterator[Island]:
             said = _unquoted(quoted[1] if quoted[2] is None else quoted[2][1:-1])
             value, end = _loaded(unquote(said) if match[3] else said), quoted.end()
         else:
-            value, end = _decoded(text, start, mend=mends > 0)
-            mends -= value is None
+            value, end = _decoded(text, start, repair=repairs > 0)
+            repairs -= value is None
         if isinstance(value, (dict, list)):
             yield Island(match[1], value)
 
@@ -228,17 +228,17 @@ def _loaded(text: str) -> object:
     return value
 
 
-def _decoded(text: str, start: int, *, mend: bool = True) -> tuple[object, int]:
+def _decoded(text: str, start: int, *, repair: bool = True) -> tuple[object, int]:
     """Return the JSON that begins at `start`, and where it ends; None when it is none.
 
     Args:
         text: Where it stands.
         start: Where it begins.
-        mend: Whether `undefined`, which JSON does not know, is read as null.
+        repair: Whether `undefined`, which JSON does not know, is read as null.
     """
     with suppress(ValueError, RecursionError):
         return _DECODER.raw_decode(text, start)
-    if mend and ("undefined" in text or "void 0" in text):
+    if repair and ("undefined" in text or "void 0" in text):
         with suppress(ValueError, RecursionError):
             return _DECODER.raw_decode(_UNDEFINED.sub("null", text[start:]))[0], start + 1
     return None, start

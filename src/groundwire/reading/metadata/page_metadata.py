@@ -2,13 +2,13 @@
 
 Whether a text can be a name.
 
-Authors and sites are named where nobody looks, in the head of a page; so what stands there must not be a sentence.
+Authors and sites are named where no reader looks, in the head of a page; so such a name must not be a sentence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from typing import Final
@@ -46,7 +46,7 @@ _MAX_HEADINGS: Final = 10
 _MAX_TEXT: Final = 100_000  # characters of a page in which its title is looked for
 _MOSTLY: Final = 0.8  # the share of a title's words that a page must show when it has no other title
 _TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
-_LENGTHS: Final = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
+_LENGTHS: Final[Mapping[str, int]] = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
 _LANGUAGE: Final = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
 )
@@ -189,11 +189,11 @@ def read_title(
 ) -> str:
     """Return a page's title without the site's name: what the page calls itself, where a person can see it too.
 
-    What stands only in the head or in JSON-LD is often a better title than `<title>`, and seen by nobody; so it is
+    The title in the head or in JSON-LD is often better than `<title>`, and invisible; so it is
     taken only if the page shows it in its `<title>`, its headings or its text.
 
     Args:
-        document: The page, after what nobody sees was taken from it.
+        document: The page, without its invisible parts.
         entitled: The text of its `<title>`.
         metas: What `read_metas` found.
         found: What `groundwire.reading.metadata.embedded_json.things` found.

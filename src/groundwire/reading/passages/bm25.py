@@ -1,7 +1,7 @@
-"""Which passages answer a query: BM25 over the passages of one page, with the headings they stand under.
+"""Which passages answer a query: BM25 over the passages of one page, with the headings above them.
 
-Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; how often a term stands in the
-headings counts as a part of how often it stands in the passage (BM25F, simplified).
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009; a term's frequency in the
+headings counts as a part of its frequency in the passage (BM25F, simplified).
 
 A page as a row of passages: as short as may be, as long as makes sense, in the order of the page.
 """
@@ -40,7 +40,7 @@ class Passage(NamedTuple):
     end: int
     """Where it ends, without the blanks behind it."""
     path: tuple[int, ...]
-    """The headings that it stands under, by their numbers from 0."""
+    """The headings above it, by their numbers from 0."""
 
 
 def passages_of(document: Outline) -> list[Passage]:
@@ -132,7 +132,7 @@ class Ranked:
     score: float
     """Higher is better."""
     terms: frozenset[str]
-    """What stands in it."""
+    """The terms in it."""
 
 
 def rank(document: Outline, query: str) -> list[Ranked]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -175,7 +175,7 @@ _ALIKE: Final = (
     '"\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb',
     "-\u2010\u2011\u2012\u2013\u2014\u2212",
 )
-_CLASSES: Final = {character: f"[{re.escape(group)}]" for group in _ALIKE for character in group}
+_CLASSES: Final[Mapping[str, str]] = {character: f"[{re.escape(group)}]" for group in _ALIKE for character in group}
 # Every repetition is bounded, but for the blanks: nothing else can match them, so there is nothing to go back to.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
 _EDGE: Final = re.compile(r"\s")

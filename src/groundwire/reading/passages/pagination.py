@@ -44,7 +44,7 @@ class Piece:
 
     @property
     def content(self) -> str:
-        """The piece as Markdown that stands by itself."""
+        """The piece as complete Markdown."""
         return self.before + self.text + self.after
 
 
@@ -174,7 +174,7 @@ def _opening(document: Outline, start: int) -> str:
     return text[head:body] if is_rule(rule.lstrip(" \t>")) else ""
 
 
-_KNOWN: Final = 11  # bytes: page 3, version 4, what stands there 4; a check of 3 and a size of 1 go before
+_KNOWN: Final = 11  # bytes: page 3, version 4, the text there 4; a check of 3 and a size of 1 go before
 _WITH_FIND: Final = 0x80
 _LONGEST: Final = 3_000  # characters of a cursor
 _SIGN: Final = 24  # characters from a place on by which it is found again
@@ -191,7 +191,7 @@ class Cursor:
     version: bytes
     """What tells this state of the page from others."""
     sign: bytes
-    """What stands at the place."""
+    """A digest of the text there."""
     place: int
     """In code points of the whole Markdown."""
     find: str = ""

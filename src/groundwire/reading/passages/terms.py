@@ -35,7 +35,7 @@ _COMMON: Final = frozenset(
 
 
 def is_common(term: str) -> bool:
-    """Whether a term is one of those that stand in every text."""
+    """Whether a term is so common that it is in every text."""
     return term in _COMMON
 
 

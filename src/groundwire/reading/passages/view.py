@@ -29,12 +29,12 @@ from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 __all__ = ["Around", "Ask", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
 
 Around = Callable[[Page], str]
-"""Returns what stands around a page's content where it is shown, which takes room too; the page comes without it."""
+"""Returns the text around a page's content where it is shown, whose tokens count; the page comes without content."""
 
 MAX_PAGE_LENGTH: Final = 10_000_000
 """The most characters that can be asked for."""
 _MAX_TOKENS: Final = 2_500_000
-_EXCERPTS: Final = 4_000  # characters of excerpts when nobody says how many
+_EXCERPTS: Final = 4_000  # characters of excerpts by default
 _BEGINNING: Final = 1_500  # characters of the page's beginning, where nothing was found
 _NAMED: Final = 3  # passages that are named when the whole page is shown
 _SOME: Final = (Excerpt(start=0, end=0, text=""),)  # for what is shown when there are excerpts
@@ -53,9 +53,9 @@ class Ask:
     cursor: str | None = None
     """The piece that begins here."""
     find: str | None = None
-    """The places where this stands."""
+    """The text whose literal matches are returned."""
     around: Around | None = field(default=None)
-    """What stands around the content when it is shown; its tokens count."""
+    """Returns the text around the content when it is shown; its tokens count."""
 
 
 def check_ask(
@@ -122,7 +122,7 @@ def _check_query(text: object) -> str:
 def pack_view(page: Page, ask: Ask) -> tuple[dict[str, Any], bytes] | None:
     """Return a page and what is wanted of it for a process that calls `view`; None where it could not do the same.
 
-    What stands around the content must be a function of a module of ours, which is there, too.
+    `around` must be a function of a module of this package, which the process can import, too.
     """
     around = ask.around
     name = f"{getattr(around, '__module__', '')}:{getattr(around, '__qualname__', '')}" if around is not None else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Final
 
 from groundwire.safety.chat_template_tokens import break_reserved
@@ -18,7 +19,7 @@ from groundwire.safety.chat_template_tokens import break_reserved
 __all__ = ["Counts", "clean", "clean_text", "hygiene_warnings", "strip_controls", "strip_invisible"]
 
 _ESCAPES: Final = re.compile(
-    "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin so, and what surely does not is passed by quickly
+    "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin so, and what surely does not is skipped quickly
     r"(?:(?<=\x1b)[\]PX^_]|(?<=[\x90\x98\x9d-\x9f]))"  # OSC, DCS ...
     r"[^\n\x07\x1b\x90\x98\x9c-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"
     r"|(?:(?<=\x1b)\[|(?<=\x9b))[0-?]{0,64}[ -/]{0,16}[@-~]"  # CSI
@@ -98,8 +99,8 @@ _SELECTOR: Final = re.compile(
     "[\ufe00-\ufe0f](?:(?<![\u0023\u002a0-9\u00a9\u00ae\u203c-\u32ff\u1000-\u109f\u1800-\u18af\uf900-\ufaff\u3400-\u9fff\ua840-\ua87f"
     "\U00010000-\U0003fffd][\ufe00-\ufe0f])|(?<=[\ufe00-\ufe0f][\ufe00-\ufe0f]))[\ufe00-\ufe0f]*"
 )
-"""A selector behind something else than what has any, and what stands behind a selector. This and the next patterns
-begin with a class of signs and look back only then: so they pass by what is in none of it several times as fast."""
+"""A variation selector after a character that has none, and those after another selector. This and the next patterns
+begin with a character class and look back only then: so they skip other text several times as fast."""
 _BIDI: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u206a-\u206f]")
 _UNSEEN: Final = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u3164\ufeff\uffa0\ufff0-\ufffb"
@@ -156,7 +157,7 @@ _HTTP: Final = re.compile(r"https?://[^\s]", re.IGNORECASE)
 
 _MAX_BACKSLASHES: Final = 1_000
 
-_SAID: Final = {
+_SAID: Final[Mapping[str, str]] = {
     "tags": "invisible characters removed",
     "selectors": "invisible characters removed",
     "bidi": "direction controls removed",

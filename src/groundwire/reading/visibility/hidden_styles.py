@@ -1,6 +1,6 @@
-"""Whether what an element's style says hides it from whoever looks at the page.
+"""Whether an element's style hides it from a person who looks at the page.
 
-A judgement over longhands, without layout: the thresholds lie where tricks and real pages part. Each rule was compared
+A judgment over longhands, without layout: the thresholds lie where tricks and real pages part. Each rule was compared
 with what Chromium paints; `tests/reading/test_visible.py` has the tables.
 """
 
@@ -260,7 +260,7 @@ def _is_nothing(size: str) -> bool:
 
 
 def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
-    """Tell whether an element stands where nobody can scroll to, or behind everything."""
+    """Tell whether an element is where no one can scroll to, or behind everything."""
     position = style.get("position", "static")
     x = y = 0.0
     if position == "fixed" and _is_off_screen(style):
@@ -305,7 +305,7 @@ def _is_off_screen(style: Mapping[str, str]) -> bool:
 
 
 _HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
-"""What stands in every one of the names that `_UTILITY` knows."""
+"""Substrings, one of which is in every name that `_UTILITY` knows."""
 _UTILITY: Final = re.compile(
     r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
     r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"

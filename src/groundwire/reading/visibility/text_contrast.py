@@ -53,7 +53,7 @@ class Backdrop:
         self._anything_placed = placed or bool(styles.added)
 
     def behind(self, element: Element) -> Color | None:
-        """Return the color behind an element's text; None if it cannot be told."""
+        """Return the color behind an element's text; None if it is unknown."""
         back = self._at(element)
         own = self._of(element)
         if back is None or own is None or own.alpha >= 0.95:
@@ -108,7 +108,7 @@ class Backdrop:
         return False
 
     def _of(self, element: Element) -> Color | None:
-        """Return the background of an element itself; None if it cannot be told."""
+        """Return the background of an element itself; None if it is unknown."""
         style = self._given.get(element, _NOTHING)
         key = id(style), element.tag  # elements of one style share one mapping, which the page's styles keep
         if key not in self._paints:
@@ -133,7 +133,7 @@ class Backdrop:
     def _under(self, element: Element, beside: Iterable[Node]) -> Color | None:
         """Return the color of what lies under an element because it is placed over all of the part around both.
 
-        Pages put a picture or a shade there and the text on it. None if its color cannot be told.
+        Pages put a picture or a shade there and the text on it. None if its color is unknown.
         """
         if not self._anything_placed:
             return _CLEAR
@@ -279,7 +279,7 @@ class _TextLook:
         return color(value, dark=self._backdrop.dark)
 
     def _front(self, element: Element, names: tuple[str, ...]) -> Color | None:
-        """Return the color of an element's text, by the first property that says it; None if it cannot be told."""
+        """Return the color of an element's text, by the first property that says it; None if it is unknown."""
         plain = WHITE if self._backdrop.dark else BLACK
         for name in names:
             node: object = element

@@ -22,7 +22,7 @@ _NEVER: Final = frozenset(
         "object", "frameset",
     }
 )  # fmt: skip
-"""What a person never reads; what stands in them is for browsers that lack something, or for programs."""
+"""Elements that a person never reads; their content is for browsers that lack something, or for programs."""
 
 _TOOLS: Final = (
     "style", "template", "head", "title", "rp", "select", "textarea", "base", "link", "meta", "param", "area", "input",
@@ -49,7 +49,7 @@ _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 def drop_unrendered(document: Document) -> Counter[str]:
     """Take out of a page what is never on a screen; return how many pieces of text for people went, as `element`.
 
-    TeX that stands behind a formula stays, in an `annotation` or a `script`, as long as it is a formula. Comments stay,
+    TeX behind a formula stays, in an `annotation` or a `script`, as long as it is a formula. Comments stay,
     too: none of those who read the tree afterwards looks at anything but elements and texts.
     """
     found = _unrendered(document)
@@ -106,7 +106,7 @@ def _hides_text(element: Element) -> bool:
 
 
 def _shows_fallback(element: Element) -> bool:
-    """Tell whether an element has nothing to show but what stands in it."""
+    """Tell whether an element can show only its fallback content."""
     return element.tag == "object" and element.attr("data") is None and element.attr("type") is None
 
 

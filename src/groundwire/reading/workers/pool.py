@@ -1,4 +1,4 @@
-"""Processes of our own for what would hold up, fill or endanger the caller's: warm, limited, killed at the deadline.
+"""Worker processes for what would block, fill or endanger the caller's: warm, limited, killed at the deadline.
 
 Bodies to Markdown, and parts of pages, without holding up the event loop: in a thread, or in a process when heavy.
 """
@@ -92,7 +92,7 @@ class _Worker:
         into, out = self._process.stdin, self._process.stdout
         if into is not None:
             into.close()
-            with contextlib.suppress(OSError):  # looked at, or the loop complains that nobody did
+            with contextlib.suppress(OSError):  # retrieved, or the loop logs that no one did
                 await into.wait_closed()
         if out is not None and out.exception() is None:
             with contextlib.suppress(OSError):
@@ -133,7 +133,7 @@ class Workers:
     ) -> Converted:
         """Return a body as Markdown; see `groundwire.reading.convert.convert`.
 
-        Whoever is cancelled here leaves no process at work for him.
+        A canceled call leaves no process running.
 
         Raises:
             PageTooLarge: the page took more memory or time than it may.
@@ -149,7 +149,7 @@ class Workers:
         return _converted(fields, content)
 
     async def run(self, job: str, asked: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
-        """Return what a function of ours makes of its arguments, in a process of its own.
+        """Return what a function of this package returns, run in a worker process.
 
         Args:
             job: The function, as `MODULE:FUNCTION`; it takes `asked` and `body` and returns the like.
@@ -292,9 +292,7 @@ class Conversion:
             async with deadline.timeout():
                 return await self._convert(body, content_type, url, headers, deadline)
         except TimeoutError as error:
-            raise DeadlineExceeded(
-                "The page came, but turning it into Markdown took too long. Open another page."
-            ) from error
+            raise DeadlineExceeded("The page came, but turning it into Markdown took too long.") from error
 
     async def _convert(
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
@@ -313,7 +311,7 @@ class Conversion:
                     raise UnsupportedContent(
                         url,
                         f"{'The page is a document, which' if is_file else 'Every page'} is read in a process of its "
-                        "own, and none can be started here. Open another page.",
+                        "own, and none can be started here.",
                     ) from error
                 # a thread may hold up the loop for a while, but the page is read
         threads = self._threads
@@ -345,7 +343,7 @@ _VIEW: Final = "groundwire.reading.passages.view:view_in_worker"
 async def view_off_loop(workers: Workers, page: Page, ask: Ask) -> Page:
     """Return the part of a whole page that is wanted, as `view` does, without holding up the loop.
 
-    Whoever is cancelled here leaves no process at work for him. Where tokens are counted by a function of the caller's,
+    A canceled call leaves no process running. Where tokens are counted by a function of the caller's,
     the work is done in a thread: that function is in no other process.
 
     Raises:

@@ -14,7 +14,7 @@ import platform
 import struct
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,7 +41,8 @@ _PACKAGES: Final = (
 )
 """What may be loaded while a page is read, wherever it is installed."""
 
-_MACHINES: Final = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}  # the audit number, and the column below
+# the audit number, and the column below
+_MACHINES: Mapping[str, tuple[int, int]] = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _REFUSED: Final = (
     # the network
     (41, 198), (53, 199), (42, 203), (49, 200), (50, 201), (43, 202), (288, 242), (44, 206), (46, 211), (307, 269),
@@ -65,7 +66,7 @@ _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _LOAD, _EQUAL, _GREATER, _SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ, JGE, JSET, BPF_RET
 _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS = 1, 38
-_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # where they stand in struct seccomp_data
+_NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # their offsets in struct seccomp_data
 
 
 def confine() -> tuple[str, ...]:

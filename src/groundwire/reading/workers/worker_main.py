@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def _done(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Do a job: a function of ours, named `MODULE:FUNCTION` by the process that started this one."""
+    """Do a job: a function of this package, named `MODULE:FUNCTION` by the process that started this one."""
     module, _, name = str(asked["job"]).partition(":")
     try:
         fields, result = getattr(import_module(module), name)(asked, body)
@@ -67,7 +67,7 @@ def _status() -> int:
 
 
 def _peak() -> int:
-    """Return the most memory that the process ever used, in bytes; 0 where it cannot be told.
+    """Return the most memory that the process ever used, in bytes; 0 where that is unknown.
 
     On Linux `ru_maxrss` is not it: a process takes over the figure of the one that started it (getrusage(2)).
     """

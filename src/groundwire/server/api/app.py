@@ -30,12 +30,12 @@ __all__ = ["Gateway", "build_app"]
 def _application(
     context: AppContext, mounts: Sequence[Mount], metrics: Metrics | None, pages: SignedIn | None, *, rest: bool
 ) -> tuple[ASGIApp, Requests]:
-    """Return everything that stands behind `Access`, and what counts the requests to all of it.
+    """Return the application behind `Access`, and the counter of its requests.
 
     Args:
         context: The gateway's parts.
         mounts: What is served beside its own calls.
-        metrics: What the calls were like; None where nobody counts them.
+        metrics: Counts the calls; None where they are not counted.
         pages: The web page; None where there is none.
         rest: Whether the REST API is part of it; else there are only its health checks.
     """
@@ -178,7 +178,7 @@ class Gateway:
         self._context.traffic.drain()
 
     def end_calls(self) -> None:
-        """Take no new calls, and end those that run; their clients are told."""
+        """Take no new calls, and end the running ones with an error to their clients."""
         self._context.traffic.end()
 
     async def idle(self) -> None:

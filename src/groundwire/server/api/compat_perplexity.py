@@ -1,7 +1,7 @@
 """A drop-in for the Perplexity Search API (https://docs.perplexity.ai/api-reference/search-post).
 
 Its clients change their address and nothing else. What only that service has, such as its index of papers, is refused
-rather than passed by.
+rather than ignored.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -24,7 +24,7 @@ __all__ = ["PerplexityReply", "PerplexityRequest", "search_perplexity"]
 
 _CHARACTERS = 4  # of a token, on average
 _DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
-_TIME_RANGES: dict[str, TimeRange] = {"hour": "d", "day": "d", "week": "w", "month": "m", "year": "y"}
+_TIME_RANGES: Final[Mapping[str, TimeRange]] = {"hour": "d", "day": "d", "week": "w", "month": "m", "year": "y"}
 
 _Day = Annotated[str, Field(pattern=_DAY)]
 _Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$")]

@@ -7,8 +7,8 @@ a status that says so: a client must not take one for the other.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from typing import Final, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -25,13 +25,13 @@ __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "
 
 _LIMIT = 20  # results; what an instance gives for one page
 _FIELDS = 100  # of a form; there are eight
-_TIME_RANGES: dict[str, TimeRange] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
-_SAFESEARCH: dict[str, SafeSearch] = {"0": "off", "1": "moderate", "2": "strict"}
+_TIME_RANGES: Final[Mapping[str, TimeRange]] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
+_SAFESEARCH: Final[Mapping[str, SafeSearch]] = {"0": "off", "1": "moderate", "2": "strict"}
 _NOT_THE_WEB = frozenset({"apps", "files", "images", "map", "music", "packages", "videos"})
 """Categories whose results are no web pages; all others are searched as the web."""
 _SITES = re.compile(r"(?<!\S)(?:\((-?site:[^\s()]+(?: OR site:[^\s()]+)*)\)|(-?site:[^\s()]+))(?!\S)")
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.)+[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
-_SAID = {
+_SAID: Final[Mapping[str, str]] = {
     "rate_limited": "too many requests",
     "timeout": "timeout",
     "blocked": "access denied",
@@ -42,12 +42,12 @@ _SAID = {
 
 
 class SearxngRequest(BaseModel):
-    """The parameters of a SearXNG search. Others of SearXNG's, such as `theme`, are passed by."""
+    """The parameters of a SearXNG search. Others of SearXNG's, such as `theme`, are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
     q: Words
-    """The words. `site:` and `-site:` before a domain are understood, whoever searches."""
+    """The query. `site:` and `-site:` before a domain work with every provider."""
     format: Literal["json"]
     """The form of the answer; there is only this one."""
     pageno: str = Field(default="", pattern=rf"^([1-9]|{MAX_PAGE})?$")
@@ -62,7 +62,7 @@ class SearxngRequest(BaseModel):
     """Names with commas between them. Images, videos, files, maps and music cannot be searched here; all others are
     searched as the web."""
     engines: str = Field(default="", max_length=500)
-    """Names of this gateway's providers with commas between them, to ask only those; other names are passed by."""
+    """Names of this gateway's providers with commas between them, to ask only those; other names are ignored."""
 
 
 class SearxngResult(BaseModel):
@@ -176,7 +176,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
     if missing and len(missing) == len(categories):
         text = f"This gateway searches web pages, not {', '.join(categories)}."
         raise failed(400, "invalid_request", text)
-    web, unknown = _among(caller.session(None), engines)
+    web, unknown = _with_providers(caller.session(None), engines)
     words, wanted, unwanted = _sites(asked.q)
     language, region = _language(asked.language)
     response = await web.search(
@@ -200,7 +200,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
     )
 
 
-def _among(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
+def _with_providers(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
     """Return a view of a `Web` that asks only the providers that are named, and the names that are none's."""
     here = {provider.name for provider in web.search_providers}
     known = [name for name in engines if name in here]

@@ -85,7 +85,7 @@ class Traffic:
             self._tasks.discard(task)
 
     def end(self) -> None:
-        """End the calls that run; their clients are told."""
+        """End the running calls with an error to their clients."""
         self.drain()
         self._ended = True
         for task in tuple(self._tasks):
@@ -130,7 +130,7 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Whoever makes a request, and the web as it is for them."""
+    """The caller of a request, and their view of the web."""
 
     web: Web
     """What they may use of the gateway's `Web`."""
@@ -138,7 +138,7 @@ class Caller:
     """Who they are; None where no key is asked for."""
 
     def session(self, name: str | None) -> Web:
-        """Return a session of theirs, a new one without a name. Nobody else's session has this name."""
+        """Return one of their sessions, a new one without a name. No other tenant's session has this name."""
         if name is None or self.tenant is None:
             return self.web.session(name)
         return self.web.session(self.tenant.session(name))
@@ -162,8 +162,8 @@ class AppContext:
         tenant = tenant_of(scope)
         return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
 
-    def whose(self, scope: Scope) -> Web:
-        """Return the web as it is for who makes a request."""
+    def web_for(self, scope: Scope) -> Web:
+        """Return the caller's view of the web."""
         return self.caller(scope).web
 
 

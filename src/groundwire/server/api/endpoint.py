@@ -58,7 +58,7 @@ async def told(
 
     Args:
         done: The work.
-        refuse: Makes the response of a failure before anything was told, which has a status of its own then.
+        refuse: Makes the response of a failure before the first event, which can still have its own status.
         outbox: Takes the events.
     """
     begun = False
@@ -69,14 +69,14 @@ async def told(
         begun = True
         outbox.add(f"event: {name}\ndata: {data.model_dump_json()}\n\n".encode())
 
-    def heard(event: Event) -> None:
+    def listener(event: Event) -> None:
         if isinstance(event, AttemptStarted):
             tell("attempt_started", Started(provider=event.provider))
         else:
             tell("attempt_finished", event.attempt)
 
     try:
-        with listening(heard):
+        with listening(listener):
             made = await done()
     except Failed as error:
         if not begun:

@@ -27,8 +27,8 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
+from groundwire.models.validators import faults
 from groundwire.routing.provider_call import NONE_LEFT
-from groundwire.settings.error_messages import faults
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
@@ -90,8 +90,8 @@ def failed(
 
 
 def internal() -> Failed:
-    """Return the failure of a fault of ours; the log tells the operator which, the client is told nothing of it."""
-    return failed(500, "internal", "The gateway itself failed; its operator finds the reason in the log.")
+    """Return the failure of an internal error; its details are in the log and never in the response."""
+    return failed(500, "internal", "The gateway failed; the reason is in its log.")
 
 
 def failure_of(error: GroundwireError | Failed) -> Failed:
@@ -134,7 +134,7 @@ def _status(error: GroundwireError) -> int:
             return 503
         if error.attempts and all(NONE_LEFT in attempt.reason for attempt in error.attempts):
             return 422  # they searched: it is the filters that leave nothing
-        if outcomes == {"bad_request"}:  # what nobody understands is the caller's to change
+        if outcomes == {"bad_request"}:  # what no provider understands is the caller's to change
             return 400
         return 504 if outcomes == {"timeout"} else 502
     for kind, status in _STATUSES:

@@ -64,7 +64,7 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
     from groundwire.server.mcp.sessions import Sessions
     from groundwire.server.mcp.streamable_http import mcp_application
 
-    sessions = Sessions(context.web.settings, alone=False, web=context.web, whose=context.whose)
+    sessions = Sessions(context.web.settings, alone=False, web=context.web, web_for=context.web_for)
     inner, running = mcp_application(sessions, sse=sse)
     app = Counted(_Owned(inner, context), context.traffic)
     yield Mount("/mcp", app, running)
@@ -103,7 +103,7 @@ def openai_mount(
 
 
 class _Owned:
-    """MCP whose sessions are each its owner's: to everybody else they are not there.
+    """MCP with sessions per tenant: those of other tenants do not exist for a caller.
 
     The SDK knows a session by its id alone.
     """
@@ -170,11 +170,11 @@ class SignedIn:
         from groundwire.server.ui import ui_routes  # its templates are of no use to a server without the page
         from groundwire.server.ui.login_sessions import SignIns
 
-        doors = _Doors(web, keys, now)
+        verifier = _KeyVerifier(web, keys, now)
         self.asks = asks
-        self._sign_ins = SignIns(doors, web.store)
+        self._sign_ins = SignIns(verifier, web.store)
         self._open = Router(ui_routes(web), redirect_slashes=False)
-        self._closed = Router(ui_routes(web, authenticate=doors), redirect_slashes=False)
+        self._closed = Router(ui_routes(web, authenticate=verifier), redirect_slashes=False)
 
     def has(self, path: str) -> bool:
         """Whether a path is one of the page's; see `Pages`."""
@@ -182,7 +182,7 @@ class SignedIn:
         return any(route.matches(scope)[0] is not Match.NONE for route in self._closed.routes)
 
     async def key_id(self, scope: Scope) -> str | None:
-        """Return what names the key with which somebody has signed in; the files of the page are for everybody."""
+        """Return the ID of the key with which a visitor has signed in; static files need no key."""
         if scope["path"].startswith(_FILES):
             return None
         visitor = await self._sign_ins.visitor(Request(scope))
@@ -213,7 +213,7 @@ class _Either(BaseRoute):
         await self._page(scope, receive, send)
 
 
-class _Doors:
+class _KeyVerifier:
     """Lets in who has a key, with all that the key allows and nothing else."""
 
     def __init__(self, web: Web, keys: KeyFile, now: Callable[[], datetime]) -> None:
@@ -223,21 +223,21 @@ class _Doors:
         self._clients = ClientAddress(web.settings.server.trusted_proxies)
 
     async def admit(self, key: str) -> Visitor | None:
-        """Return whose key this is; see `Doors`."""
+        """Return whose key this is; see `KeyVerifier`."""
         record = self._keys.find(id_of(key))
         return self._of(record) if is_key_of(record, key) else None
 
     async def recall(self, visitor: str) -> Visitor | None:
-        """Return the visitor of an id; see `Doors`."""
+        """Return the visitor of an id; see `KeyVerifier`."""
         return self._of(self._keys.find(visitor))
 
     def known(self, scope: Mapping[str, Any]) -> Visitor | None:
-        """Return whom `Access` has let in, by whatever sign; see `Doors`."""
+        """Return whom `Access` has let in, by whatever sign; see `KeyVerifier`."""
         tenant = tenant_of(scope)
         return None if tenant is None else self._visitor(tenant)
 
     def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the client's address, also behind load balancers; see `Doors`."""
+        """Return the client's address, also behind load balancers; see `KeyVerifier`."""
         return self._clients.address(dict(scope))
 
     def _of(self, record: KeyRecord | None) -> Visitor | None:

@@ -96,7 +96,7 @@ def build_proxy(
 ) -> Gateway:
     """Return a server of the OpenAI-compatible endpoint alone, at `/v1`, as `groundwire proxy` runs it.
 
-    Where there has never been a key it is open to whoever reaches it, on other addresses than loopback, too.
+    Until the first key is created it is open to anyone who reaches it, also on addresses other than loopback.
 
     Args:
         upstream: Where the model server's API begins, such as `http://127.0.0.1:11434/v1`.

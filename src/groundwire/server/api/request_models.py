@@ -21,11 +21,13 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, TimeRangeName, time_range_of
+from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
 __all__ = [
     "ApiRequest",
+    "AskRequest",
     "GivenSource",
     "JsonObject",
     "PagesRequest",
@@ -129,6 +131,15 @@ class SearchRequest(ApiRequest):
     """Whether to skip the cache."""
     keep: bool = True
     """Whether anything of it may be kept: in caches, in the archive, among the session's sources."""
+
+
+class AskRequest(ApiRequest):
+    """A question. The gateway's own settings say which model answers."""
+
+    question: Words
+    """The question."""
+    quote: bool = False
+    """Whether to ask no model and quote the passages that answer best."""
 
 
 class PagesRequest(ApiRequest):

@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from groundwire.citations.verify.report import CitedPage, Finding, Verdict
-from groundwire.models import Page, SearchResponse
+from groundwire.citations.verify.report import CitedPage, Finding, Report, Verdict
+from groundwire.models import Page, SearchResponse, Source
 from groundwire.server.api.compat_perplexity import PerplexityReply, PerplexityRequest, search_perplexity
 from groundwire.server.api.compat_searxng import (
     SearxngFailure,
@@ -25,6 +25,7 @@ from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.endpoint import Endpoint, is_json, read_json
 from groundwire.server.api.error_body import Failure
 from groundwire.server.api.request_models import (
+    AskRequest,
     JsonObject,
     PagesRequest,
     PrepareQuery,
@@ -50,7 +51,18 @@ from groundwire.server.api.status import (
 from groundwire.server.api.tool_routes import ResolveReply, call_tool, prepared, read_prepare, read_tool, resolve
 from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult, render_text
 
-__all__ = ["JSON", "Operation", "PagesReply", "VerifyReply", "operations", "pages", "search", "verify"]
+__all__ = [
+    "JSON",
+    "AskReply",
+    "Operation",
+    "PagesReply",
+    "VerifyReply",
+    "ask",
+    "operations",
+    "pages",
+    "search",
+    "verify",
+]
 
 
 class PagesReply(BaseModel):
@@ -94,6 +106,44 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
     return PagesReply(pages=(await web.open_page(asked.url or "", cursor=asked.cursor, **given),))
 
 
+class AskReply(BaseModel):
+    """An answer to a question, with citations that were checked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    question: str
+    """The question."""
+    text: str
+    """The answer in Markdown, with marks such as `[1]`."""
+    sources: tuple[Source, ...]
+    """The pages that it cites."""
+    report: VerifyReply
+    """What became of every sentence."""
+    model: str
+    """The model that wrote it; empty where passages are quoted."""
+    searches: int
+    """The searches that were made for it."""
+    cost_usd: float
+    """What searching and reading cost, in US dollars; the model's own price is not in it."""
+    warnings: tuple[str, ...]
+    """What the reader should know."""
+
+
+async def ask(caller: Caller, asked: AskRequest) -> AskReply:
+    """Answer a question."""
+    said = await caller.session(asked.session).ask(asked.question, quote=asked.quote, timeout=asked.timeout)
+    return AskReply(
+        question=said.question,
+        text=said.text,
+        sources=said.sources,
+        report=_verified(said.report),
+        model=said.model,
+        searches=said.searches,
+        cost_usd=said.cost_usd,
+        warnings=said.warnings,
+    )
+
+
 async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
     """Check an answer against what it cites."""
     from groundwire.citations.verify import verify_off_loop  # costs nothing until it is used
@@ -103,6 +153,10 @@ async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
     else:
         sources = [CitedPage(**source.model_dump()) for source in asked.sources]
         report = await verify_off_loop(caller.web.workers, asked.answer, sources)
+    return _verified(report)
+
+
+def _verified(report: Report) -> VerifyReply:
     verdicts = [finding.verdict for finding in report.findings]
     return VerifyReply(
         supported=report.supported,
@@ -198,6 +252,17 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
         ),
         Operation(
             method="POST",
+            path="/v1/ask",
+            name="ask",
+            summary="Answer a question from the web, with citations that are checked against the pages.",
+            app=Endpoint(context, partial(read_json, AskRequest), ask, usual=settings.answer.timeout, events=True),
+            bodies={JSON: AskRequest},
+            replies=(AskReply,),
+            statuses=(400, 402, 415, 422, 502, 503, 504),
+            events=True,
+        ),
+        Operation(
+            method="POST",
             path="/v1/verify",
             name="verify_answer",
             summary="Check each sentence of an answer against the pages that it cites; nothing is fetched for it.",
@@ -263,7 +328,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="DELETE",
             path="/v1/sessions/{id}",
             name="reset_session",
-            summary="Begin a session anew: its budget is whole, its numbers begin at 1. Returns what it had used.",
+            summary="Reset a session: nothing is spent, citation numbers begin at 1. Returns what it had used.",
             app=Endpoint(context, read_session, reset_session, usual=_QUICK),
             parameters=SessionRequest,
             replies=(SessionReply,),

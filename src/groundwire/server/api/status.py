@@ -60,7 +60,7 @@ class ProviderRecord(_Reply):
     mean_ms: float | None
     """The mean time of a good attempt, in milliseconds."""
     p95_ms: float | None
-    """Within how many milliseconds 95 of 100 good attempts ended; at most 10,000."""
+    """The p95 latency of successful attempts, in milliseconds; at most 10,000."""
     cost_usd: float
     """What its attempts cost, in US dollars."""
 
@@ -90,8 +90,8 @@ class ProviderReply(_Reply):
     health: Literal["healthy", "degraded", "cooldown", "unknown"] = "unknown"
     """How it does in this process: `degraded` is asked last, in a `cooldown` it is skipped. Of one that does not
     search it is unknown."""
-    closed_for: float | None = None
-    """Seconds for which it asked to be left alone."""
+    cooldown_seconds: float | None = None
+    """Seconds of the cooldown that it asked for."""
     reason: str = ""
     """Why it is not well."""
     price: Price | None = None
@@ -163,9 +163,9 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
 
 
 async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
-    """Return what is known of the providers that a caller may use; what everybody's calls left is for operators."""
+    """Return the status of the providers that a caller may use; the figures of all tenants are for operators."""
     web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
-    standings = {standing.provider: standing for standing in web.provider_health()}
+    healths = {health.provider: health for health in web.provider_health()}
     scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
     prices = await asyncio.to_thread(load_prices)
     roles: dict[str, list[Literal["search", "read"]]] = {}
@@ -173,7 +173,7 @@ async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
         roles.setdefault(provider.name, []).append("search")
     for reader in web.read_providers:
         roles.setdefault(reader.name, []).append("read")
-    used = [_provider(name, tuple(does), standings.get(name), prices, scores) for name, does in roles.items()]
+    used = [_provider(name, tuple(does), healths.get(name), prices, scores) for name, does in roles.items()]
     return ProvidersReply(providers=(*used, *(_skipped(web, roles) if sees_all else ())))
 
 
@@ -207,7 +207,7 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
 
 
 async def reset_session(caller: Caller, asked: SessionRequest) -> SessionReply:
-    """Begin a session anew, and return what it had used.
+    """Reset a session, and return what it had used.
 
     Raises:
         Failed: the caller has no such session.
@@ -224,7 +224,7 @@ def _no_session() -> Exception:
 def _provider(
     name: str,
     roles: tuple[Literal["search", "read"], ...],
-    standing: ProviderHealth | None,
+    health: ProviderHealth | None,
     prices: Mapping[str, Prices],
     scores: Iterable[ProviderScore],
 ) -> ProviderReply:
@@ -233,9 +233,9 @@ def _provider(
         name=name,
         roles=roles,
         configured=True,
-        health=standing.state if standing else "unknown",
-        closed_for=standing.seconds if standing and standing.state == "cooldown" else None,
-        reason=standing.reason if standing else "",
+        health=health.state if health else "unknown",
+        cooldown_seconds=health.seconds if health and health.state == "cooldown" else None,
+        reason=health.reason if health else "",
         price=Price(units=dict(price.units), as_of=price.as_of, source=price.source) if price else None,
         records=tuple(_record(score) for score in scores if score.provider == name and score.role in roles),
     )
@@ -273,8 +273,8 @@ class HealthReply(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     status: Readiness
-    """`ok`; or why no calls should be sent here: it begins, it ends, its store does not answer, or all providers that
-    search asked to be left alone."""
+    """`ok`; or why no calls should be sent here: it is starting or stopping, its store does not answer, or all search
+    providers are in cooldown."""
 
 
 class Alive:
@@ -305,7 +305,7 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
-        if all(standing.state == "cooldown" for standing in web.provider_health()):
+        if all(health.state == "cooldown" for health in web.provider_health()):
             return "no_provider"
         return "ok" if await _answers(web.store) else "no_store"
 

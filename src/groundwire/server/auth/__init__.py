@@ -13,12 +13,12 @@ Within the application a request's scope says whose it is, and what that allows 
     tenant = tenant_of(scope)                             # None on loopback without keys
     if tenant is not None:
         web = tenant.narrow(web)                          # its providers, its domains, its day's budget
-        name = tenant.session(name)                       # nobody else's session has this name
+        name = tenant.session(name)                       # no other tenant's session has this name
     view = web.session(name)
 
 `tenant.narrow` is cheap, and made for each request; the day's budget is counted in the store of the `Web`. A call that
-the day does not allow any more raises `BudgetExceeded` with `retry_after`. What concerns everybody (metrics, score
-cards, the archive) is for `tenant.operator`; paths of that kind can be given to `Access` as `operators`. Whatever the
+the day does not allow any more raises `BudgetExceeded` with `retry_after`. Data of all tenants (metrics, score
+cards, the archive) are for `tenant.operator`; paths of that kind can be given to `Access` as `operators`. Whatever the
 application remembers of a client between requests it should remember by `tenant.id`.
 """
 

@@ -24,7 +24,7 @@ from groundwire.server.client_disconnect import Scope
 if TYPE_CHECKING:
     from groundwire.web import Web
 
-__all__ = ["TENANT", "ClientAddress", "Holders", "Pages", "Tenant", "key_in", "tenant_of", "without_key"]
+__all__ = ["TENANT", "Authenticator", "ClientAddress", "Pages", "Tenant", "key_in", "tenant_of", "without_key"]
 
 
 class ClientAddress:
@@ -79,8 +79,8 @@ _PREFIX = "gw_"
 def key_in(headers: Mapping[str, str]) -> str:
     """Return the key of a request, or nothing if it has none.
 
-    It stands in `X-API-Key`, else in `Authorization: Bearer KEY`, or as the password of `Authorization: Basic`, which
-    is what browsers ask people for. It never stands in the address: addresses are logged.
+    It is read from `X-API-Key`, else from `Authorization: Bearer KEY`, or from the password of `Authorization: Basic`,
+    which is what browsers ask people for. It is never read from the URL: URLs are logged.
 
     Args:
         headers: By their names in lower case.
@@ -90,7 +90,7 @@ def key_in(headers: Mapping[str, str]) -> str:
 
 
 def without_key(given: Headers, token: str = "") -> Headers:
-    """Return a request's headers without what is a key of ours, or the token: the application needs none.
+    """Return a request's headers without API keys and the token, which the application does not need.
 
     What `X-API-Key` and `Authorization` say to others is left, such as to the model server behind the proxy.
     """
@@ -133,7 +133,7 @@ class Tenant:
     name: str
     """What the key's owner calls it."""
     operator: bool
-    """Whether it may see what concerns everybody."""
+    """Whether it may see the data of all tenants."""
     limits: KeyLimits
     """What it may use."""
 
@@ -169,7 +169,7 @@ class Tenant:
     def narrow(self, web: Web) -> Web:
         """Return a view of a `Web` that may do what the key may: its providers, its domains, its day's budget.
 
-        What is kept of its calls is the tenant's.
+        The stored data of its calls belongs to the tenant.
 
         Make sessions of that view, `tenant.narrow(web).session(tenant.session(name))`, so that they pay into the
         day's budget as well as into their own.
@@ -197,7 +197,7 @@ _SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
 
 
 class Pages(Protocol):
-    """Paths for people at browsers, who sign in there instead of sending a key; whoever has not is asked to, there."""
+    """Paths for people at browsers, who sign in there instead of sending a key; others are redirected to sign in."""
 
     def has(self, path: str) -> bool:
         """Whether this is such a path. It must show nothing to whom it does not know."""
@@ -208,7 +208,7 @@ class Pages(Protocol):
         ...
 
 
-class Holders:
+class Authenticator:
     """Finds the holder of the key of a request.
 
     Args:

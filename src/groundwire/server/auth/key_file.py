@@ -129,7 +129,7 @@ class KeyFile:
             grace_period: For how long both are valid; zero ends the other at once.
 
         Returns:
-            The new key, which is nowhere else; what is kept of it; and what is kept of the other.
+            The new key, which is stored nowhere; its record; and the record of the old key.
 
         Raises:
             ConfigurationError: there is none that is valid, or the file cannot be read or written.
@@ -220,7 +220,7 @@ def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> list
 
 
 def _write(path: Path, content: object) -> None:
-    """Put a new file, which only its owner may read, in the place of the old one, at once and for good."""
+    """Replace the file, atomically and durably, by one that only its owner may read."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp makes it 0600
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:

@@ -1,8 +1,8 @@
-"""API keys: how one is made, what is kept of it, and what its holder may do.
+"""API keys: how one is made, what is stored of it, and what it permits.
 
-A key is `gw_`, eight characters that name it, `_`, and 43 random letters and digits (256 bits). Kept is the SHA-256 of
-the whole. A slow hash, as passwords need, would gain nothing: it makes guessing dearer where there is little to guess,
-and nobody guesses 256 bits, while every request would pay for it. The name stands in the key so that one record is
+A key is `gw_`, eight characters that name it, `_`, and 43 random letters and digits (256 bits). Only the SHA-256 of
+the whole is stored. A slow hash, as passwords need, would gain nothing: it makes short secrets more expensive to
+guess, while 256 bits cannot be guessed and every request would pay for it. The name is in the key so that one record is
 looked up and one comparison made, in a time that does not depend on the secret.
 """
 
@@ -67,7 +67,7 @@ class KeyLimits(_Part):
 
 
 class KeyRecord(_Part):
-    """What is kept of a key: everything but the key."""
+    """The stored record of a key: everything but the key."""
 
     id: str = Field(pattern=rf"^{ID}$")
     """What names it; the second part of the key."""
@@ -86,7 +86,7 @@ class KeyRecord(_Part):
     tenant: str = Field(pattern=rf"^{NAME}$")
     """Whose sessions it can reach; keys of one tenant share them."""
     operator: bool = False
-    """Whether it may see what concerns everybody, such as metrics."""
+    """Whether it may see the data of all tenants, such as metrics."""
     limits: KeyLimits = KeyLimits()
     """What it may use."""
 
@@ -112,8 +112,8 @@ def make_key(
         name: What its owner calls it.
         now: When it is made.
         expires: From when on it is not valid any more.
-        tenant: Whose sessions it can reach; by default nobody else's.
-        operator: Whether it may see what concerns everybody.
+        tenant: Whose sessions it can reach; by default only its own.
+        operator: Whether it may see the data of all tenants.
         limits: What it may use.
 
     Raises:
@@ -141,7 +141,7 @@ def succeed(record: KeyRecord, now: datetime) -> tuple[str, KeyRecord]:
     It has the other's name, tenant and limits, and is valid for as long as the other was made to be.
 
     Args:
-        record: What is kept of the other.
+        record: The record of the old key.
         now: When it is made.
     """
     return make_key(
@@ -161,7 +161,7 @@ def id_of(key: str) -> str:
 
 
 def digest_of(key: str) -> str:
-    """Return what is kept of a key."""
+    """Return the stored digest of a key."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 

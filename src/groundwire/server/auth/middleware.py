@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.authentication import TENANT, ClientAddress, Holders, Pages, Tenant, without_key
+from groundwire.server.auth.authentication import TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
 from groundwire.server.auth.error_response import Refusal, refuse
 from groundwire.server.auth.key_file import KeyFile
 from groundwire.server.auth.keys import KeyRecord
@@ -81,8 +81,8 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
         token: The token of a server that may have one, empty when it has none.
 
     Raises:
-        ConfigurationError: others than this machine could reach it and nobody has a key, so that either everybody
-            could use it or nobody could; the key file cannot be used; or the token is weak.
+        ConfigurationError: other machines could reach it and there is no key, so that either anyone could use it
+            or no one; the key file cannot be used; or the token is weak.
     """
     host = host or settings.server.host
     if token:
@@ -150,7 +150,7 @@ class Access:
         self._larger = dict(larger)
         self._pages = pages
         self._policy = policy or AccessPolicy.of(settings)
-        self._holders = Holders(
+        self._authenticator = Authenticator(
             keys,
             must=self._policy.require_key,
             token=self._policy.token,
@@ -170,7 +170,7 @@ class Access:
         Raises:
             ConfigurationError: the key file cannot be used.
         """
-        return self._holders.asks
+        return self._authenticator.asks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -214,7 +214,7 @@ class Access:
             raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
         self._running += 1
         try:
-            record = await self._holders.find(scope, headers)
+            record = await self._authenticator.find(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
             if record is None:
@@ -245,7 +245,7 @@ class Access:
             limit=self._limit(scope),
             seconds=self._settings.body_timeout,
             headers=more,
-            allowed=lambda: record is None or self._holders.is_still_valid(record),
+            allowed=lambda: record is None or self._authenticator.is_still_valid(record),
         )
         await limited.run(self._app, inner)
 
@@ -257,7 +257,7 @@ class Access:
 def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
     """Whether a browser says that a page of another site asks (https://www.w3.org/TR/fetch-metadata/).
 
-    Following a link to a page of ours is no such thing, as long as it asks for nothing: it has no query, or leads to a
+    Following a link to one of our pages is allowed as long as it requests nothing: it has no query, or leads to a
     page for people, who are asked there whether they want that.
     """
     if "access-control-request-method" in headers:

@@ -22,8 +22,8 @@ __all__ = ["Failures", "Rates", "Slots", "rate_headers"]
 class Failures:
     """Counts wrong keys by the address that they come from, over all servers that share a store.
 
-    A key is judged before anything is counted, so that nobody's wrong keys keep a right one out. Nobody guesses 256
-    bits: this tells a client that keeps sending a wrong key to stop.
+    A key is checked before anything is counted, so that wrong keys never lock out a right one. 256 bits cannot be
+    guessed: this tells a client that keeps sending a wrong key to stop.
 
     Args:
         store: Where they are counted.

@@ -1,7 +1,7 @@
 """Limits of one request: a well-formed head, a bounded body, a response closed to other origins.
 
 Two readers of one request that understand it differently (a proxy in front, the server, the application) are how
-requests are smuggled past whoever judges them (RFC 9112, 11.2); so what can be read in two ways is refused.
+requests are smuggled past a check (RFC 9112, 11.2); so what can be read in two ways is refused.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def declared_length(headers: Mapping[str, str]) -> int | None:
 
 
 def check_path(scope: Scope) -> None:
-    """See that a path names one place, whoever decodes it, and however often.
+    """Check that a path means the same to every decoder, however often it is decoded.
 
     Raises:
         Refusal: it is no path from the root, has empty or dotted parts, backslashes, control characters, or is encoded
@@ -143,8 +143,8 @@ class LimitedRequest:
     async def run(self, app: ASGIApp, scope: Scope) -> None:
         """Let the application answer.
 
-        If the body is too large or too slow, the application is told that the client has gone, the client why; what
-        the application says then is not passed on.
+        If the body is too large or too slow, the client gets the error and the application sees a disconnect; what
+        it sends after that is dropped.
         """
         try:
             await app(scope, self._to_app, self._from_app)

@@ -58,7 +58,7 @@ def read_json(client: Client, text: str) -> dict[str, Any]:
         whole = json.loads(without_comments(text) if client.format == "jsonc" or has_comments(text) else text)
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(
-            f"The configuration of {client.title} is not JSON ({error}). Mend it first; nothing was changed."
+            f"The configuration of {client.title} is not JSON ({error}). Fix it first; nothing was changed."
         ) from error
     if not isinstance(whole, dict):
         raise ConfigurationError(f"The configuration of {client.title} is no JSON object. Nothing was changed.")
@@ -85,7 +85,7 @@ def json_servers(client: Client, whole: dict[str, Any], *, make: bool) -> dict[s
         found = found[key]
         if not isinstance(found, dict):
             raise ConfigurationError(
-                f"In the configuration of {client.title}, {key} is no object. Mend it first; nothing was changed."
+                f"In the configuration of {client.title}, {key} is not an object. Fix it first; nothing was changed."
             )
     servers: dict[str, Any] = found
     return servers
@@ -134,7 +134,7 @@ def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
         found: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(
-            f"The configuration of {client.title} is not TOML ({error}). Mend it first; nothing was changed."
+            f"The configuration of {client.title} is not TOML ({error}). Fix it first; nothing was changed."
         ) from error
     for key in client.keys:
         found = found.get(key, {})

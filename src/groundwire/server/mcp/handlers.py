@@ -84,7 +84,7 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
 
     Args:
         sessions: What searches and reads.
-        heartbeat: Seconds of silence after which the progress of a call is told.
+        heartbeat: Seconds of silence after which the progress of a call is reported.
     """
     handlers = _Handlers(sessions, heartbeat)
     with warnings.catch_warnings():

@@ -19,7 +19,7 @@ def load_server_only() -> None:
     """Load the SDK's low-level server without what its packages load beside it.
 
     It is for a process that is a server and nothing else: in it `mcp` itself has none of its public names. Where the
-    SDK is loaded already, or cannot be loaded so, nothing is changed, and whoever imports it loads it as a whole.
+    SDK is loaded already, or cannot be loaded so, nothing is changed, and the next import loads it as a whole.
     """
     if any(name.partition(".")[0] == "mcp" for name in sys.modules):
         return

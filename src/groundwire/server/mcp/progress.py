@@ -61,7 +61,7 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
         try:
             await report(last, max(total, last), text or f"Still at work after {passed:.0f} s")
         except Exception:  # a client that hears nothing any more; its call ends by itself
-            _logger.debug("progress could not be told", exc_info=True)
+            _logger.debug("progress could not be reported", exc_info=True)
             return
 
 

@@ -91,7 +91,7 @@ class Session:
         return tuple(reversed(self._pages.items()))
 
     async def reset(self) -> None:
-        """Begin anew: the budget is whole, numbers begin at 1, and nothing was found or opened."""
+        """Reset the session: nothing is spent, found or opened, and citation numbers begin at 1."""
         await self._web.reset_session()
         self._searches.clear()
         self._pages.clear()
@@ -133,9 +133,9 @@ class Sessions:
     Args:
         settings: What is in force.
         alone: Whether there is but one client, whose session is that of the settings.
-        complain: Is told what is wrong with the settings, before the first call is.
+        complain: Called with each problem of the settings, before the first call.
         web: A `Web` to use instead; it stays the caller's to close.
-        whose: Gives the web as it is for who makes an HTTP request.
+        web_for: Returns the web as the caller of an HTTP request may use it.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Sessions:
         alone: bool,
         complain: Callable[[str], None] = _logger.error,
         web: Web | None = None,
-        whose: Callable[[Any], Web] | None = None,
+        web_for: Callable[[Any], Web] | None = None,
     ) -> None:
         self.settings = settings
         self._complain = complain
@@ -153,7 +153,7 @@ class Sessions:
         self._lock = asyncio.Lock()
         self._web = web
         self._owned = web is None
-        self._whose = whose
+        self._web_for = web_for
         self._known: OrderedDict[tuple[Owner, str], Session] = OrderedDict()
         self._warming: asyncio.Task[None] | None = None
 
@@ -168,8 +168,8 @@ class Sessions:
             ConfigurationError: the settings are wrong.
         """
         web = await self._made()
-        if self._whose is not None and request is not None:
-            web = self._whose(request.scope)
+        if self._web_for is not None and request is not None:
+            web = self._web_for(request.scope)
         now, place = time.monotonic(), (web.owner, key)
         found = self._known.pop(place, None)
         idle = web.settings.session.idle_timeout or math.inf

@@ -50,7 +50,7 @@ def serve_stdio(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, *, c
         settings: What is in force.
         incoming: The client's messages, a line each.
         outgoing: Where the answers go.
-        complain: Is told what is wrong with the settings.
+        complain: Called with each problem of the settings.
     """
     with suppress(BrokenPipeError):
         asyncio.run(_serve(settings, incoming, outgoing, complain))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -30,7 +30,7 @@ __all__ = ["Proxy"]
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
 _ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
-_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Proxy:
@@ -112,15 +112,15 @@ class Proxy:
         await answer_whole(_whole(asked), scope, receive, send)
 
     def _context_of(self, scope: Scope) -> HandlerContext:
-        """Return the context as it is for whoever asks."""
+        """Return the caller's context."""
         tenant, context = tenant_of(scope), self._context
         if tenant is None:
             return context
         session = tenant.session(context.session) if context.session else None
         return replace(context, web=tenant.narrow(context.web), session=session)
 
-    async def pass_by(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on that is none of ours, and its answer back as it comes."""
+    async def forward(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Forward a request to the model server unchanged, and stream its response back."""
         request = Request(scope, receive)
         begun = False
         try:
@@ -170,7 +170,7 @@ class _Passing:
         self._proxy = proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await until_done(self._proxy.pass_by, scope, receive, send)
+        await until_done(self._proxy.forward, scope, receive, send)
 
 
 def _harmless(method: str, path: str) -> bool:
@@ -180,7 +180,7 @@ def _harmless(method: str, path: str) -> bool:
 
 
 def _owner(request: Request, scope: Scope) -> str:
-    """Return who asks: the holder of a key of the gateway, and of one of the model server."""
+    """Return the caller: the tenant of the gateway's key together with the model server's key."""
     tenant = tenant_of(scope)
     own = "" if tenant is None else tenant.id
     return hashlib.sha256(f"{own}\n{request.headers.get('authorization', '')}".encode()).hexdigest()
@@ -214,7 +214,7 @@ def _object(data: bytes) -> dict[str, Any]:
     return body
 
 
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 def _wrong(error: GroundwireError) -> Response:

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
@@ -69,7 +69,7 @@ class PendingRuns:
         self._kept: OrderedDict[tuple[str, str, str], tuple[float, PendingRun]] = OrderedDict()
 
     def put(self, owner: str, call_ids: Sequence[str], kept: PendingRun) -> None:
-        """PendingRuns a run."""
+        """Keep a run."""
         for id_ in call_ids:
             self._kept[owner, id_, kept.begins] = (self._clock() + _LIFE, kept)
         while len(self._kept) > _MOST or (self._kept and next(iter(self._kept.values()))[0] < self._clock()):
@@ -77,8 +77,8 @@ class PendingRuns:
 
     def find(self, owner: str, call_id: str, messages: Sequence[Any]) -> PendingRun | None:
         """Return the run that waits for a call, if the conversation begins with what it began with."""
-        for (whose, id_, _), (until, kept) in self._kept.items():
-            waits = (whose, id_) == (owner, call_id) and until >= self._clock()
+        for (tenant, id_, _), (until, kept) in self._kept.items():
+            waits = (tenant, id_) == (owner, call_id) and until >= self._clock()
             if waits and kept.begins == digest(messages[: kept.begun]):
                 return kept
         return None
@@ -125,7 +125,7 @@ class CompletionHandler(ABC):
         context: What all requests share.
         body: The request.
         headers: Its headers, as they go on to the model server.
-        owner: Who asks; nobody else gets what is kept for the next request.
+        owner: The caller; only they get the state stored for the next request.
 
     Raises:
         InvalidRequest: the request cannot be answered here.
@@ -164,7 +164,7 @@ class CompletionHandler(ABC):
 
     @abstractmethod
     def restored(self) -> list[Any]:
-        """Return the conversation with what is kept of it put back."""
+        """Return the conversation with its stored parts restored."""
 
     @abstractmethod
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
@@ -301,7 +301,7 @@ class CompletionHandler(ABC):
         self.web, self.ledger = kept.web, kept.ledger
 
 
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 def added_up(first: object, second: object) -> Any:
@@ -314,7 +314,7 @@ def added_up(first: object, second: object) -> Any:
 
 
 def _permission(context: HandlerContext) -> Permission:
-    """Return the operator's rules. Who serves the proxy allows what no rule speaks of; there is nobody here to ask."""
+    """Return the operator's rules. What no rule covers is allowed, as the proxy has no one to ask."""
     rules = context.web.settings.permission
     if rules.default == "confirm":
         rules = rules.model_copy(update={"default": "allow"})

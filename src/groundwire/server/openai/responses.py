@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from groundwire.agent_loop import CallStarted, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
@@ -23,7 +23,7 @@ __all__ = ["ResponsesHandler"]
 _OURS = "ws_gw_"  # how the ids of our items begin
 _BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
 _ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
-_TYPED = {"Content-Type": "application/json"}
+_TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 class ResponsesHandler(CompletionHandler):
@@ -109,7 +109,7 @@ class ResponsesHandler(CompletionHandler):
         return answer
 
     def told(self, event: LoopEvent) -> None:
-        """Show a call of ours as an item of the output, as OpenAI shows its own."""
+        """Show a call of our tools as an output item, as OpenAI shows its own."""
         id_ = event.call.id
         if isinstance(event, CallStarted):
             place = self._places.get(id_)
@@ -200,7 +200,7 @@ class ResponsesHandler(CompletionHandler):
     async def _of_item(
         self, kind: str, index: int, data: dict[str, Any], places: dict[int, int | None], outbox: Outbox
     ) -> None:
-        """Pass on an event about an item, with its place in the whole run; nothing of our own calls."""
+        """Pass on an event about an item, with its place in the whole run; events of our tool calls are dropped."""
         item = data.get("item")
         if index not in places:
             first = item if isinstance(item, dict) else {}

@@ -18,7 +18,7 @@ from groundwire.server.request_errors import UpstreamRejected, error_body
 __all__ = ["Upstream", "passed_back", "passed_on"]
 
 _HOP = frozenset(
-    # RFC 9110, section 7.6.1, and what is written anew for each connection.
+    # RFC 9110, section 7.6.1, and what each connection sets for itself.
     {
         "accept-encoding",
         "connection",
@@ -71,7 +71,7 @@ class Upstream:
         """Send a request and give the response, whose body has not been read.
 
         Raises:
-            UpstreamRejected: nobody is there, or nobody answers; with the status of a gateway.
+            UpstreamRejected: the connection failed or timed out; with status 502 or 504.
         """
         if self._session is None:
             # A server may close an idle connection in the moment in which it is used again, and a request to a model

@@ -5,7 +5,7 @@ It is made on the server and works without a script. What comes from the web is 
 
 from __future__ import annotations
 
-from groundwire.server.ui.login_sessions import Doors, Visitor
+from groundwire.server.ui.login_sessions import KeyVerifier, Visitor
 from groundwire.server.ui.views import ui_routes
 
-__all__ = ["Doors", "Visitor", "ui_routes"]
+__all__ = ["KeyVerifier", "Visitor", "ui_routes"]

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from groundwire.storage import Store
 from groundwire.web import Web
 
-__all__ = ["Doors", "SignIns", "Visitor", "local_path"]
+__all__ = ["KeyVerifier", "SignIns", "Visitor", "local_path"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,20 +25,20 @@ class Visitor:
     id: str = ""
     """By which a visitor who has signed in is found again; never the key itself."""
     name: str = ""
-    """What the page calls the visitor; empty where nobody signs in."""
+    """What the page calls the visitor; empty where there are no logins."""
     web: Web
     """What searches and reads for the visitor, under the visitor's own rules."""
     prefix: str = ""
     """With which the names of the visitor's sessions begin in the store; others' sessions are not shown."""
     sees_all: bool = True
-    """Whether the visitor may see what everybody's calls have left: the archive, and the figures of all providers."""
+    """Whether the visitor may see the data of all tenants: the archive, and the figures of all providers."""
     calls_per_day: int = 0
     """The most searches and pages of a day; 0 is no limit."""
     usd_per_day: float = 0.0
     """The most US dollars of a day; 0 is no limit."""
 
 
-class Doors(Protocol):
+class KeyVerifier(Protocol):
     """Says who may come in. With it, the page shows nothing to whom it does not know."""
 
     def known(self, scope: Mapping[str, Any]) -> Visitor | None:
@@ -46,7 +46,7 @@ class Doors(Protocol):
         ...
 
     async def admit(self, key: str) -> Visitor | None:
-        """Return whose API key this is; None when it is nobody's, or not any more."""
+        """Return whose API key this is; None for an unknown, revoked or expired key."""
         ...
 
     async def recall(self, visitor: str) -> Visitor | None:
@@ -54,7 +54,7 @@ class Doors(Protocol):
         ...
 
     def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the address of who sent a request, by which tries are counted."""
+        """Return the client's address, by which failed attempts are counted."""
         ...
 
 
@@ -71,15 +71,15 @@ class SignIns:
     cookie learns a key from it. Whose key is revoked is out with the next request.
 
     Args:
-        doors: Says whose a key is.
+        verifier: Says whose a key is.
         store: Where they are kept.
         make_id: Makes an id that cannot be guessed.
     """
 
     def __init__(
-        self, doors: Doors, store: Store, *, make_id: Callable[[], str] = lambda: secrets.token_urlsafe(32)
+        self, verifier: KeyVerifier, store: Store, *, make_id: Callable[[], str] = lambda: secrets.token_urlsafe(32)
     ) -> None:
-        self.doors = doors
+        self.verifier = verifier
         """Says whose a key is."""
         self._store = store
         self._make_id = make_id
@@ -89,18 +89,18 @@ class SignIns:
 
         A right key is never counted, and never has to wait for the wrong ones of others at its address.
         """
-        host = self.doors.address(request.scope)
+        host = self.verifier.address(request.scope)
         pace = await self._store.pace(f"sign-in:{host}", interval=_INTERVAL, burst=_BURST, max_wait=0)
         return 0.0 if pace.granted else max(1.0, pace.wait)
 
     async def sign_in(self, key: str, *, secure: bool) -> str | None:
-        """Return the cookie of somebody who gave a key; None when the key is nobody's.
+        """Return the cookie of a visitor who signed in; None for an unknown key.
 
         Args:
             key: The API key.
             secure: Whether the browser came over TLS, so that it need never send the cookie without.
         """
-        visitor = await self.doors.admit(key) if key else None
+        visitor = await self.verifier.admit(key) if key else None
         if visitor is None:
             return None
         id_ = self._make_id()
@@ -109,12 +109,12 @@ class SignIns:
 
     async def visitor(self, request: Request) -> Visitor | None:
         """Return who sent a request; None when they have not signed in, or may not come in any more."""
-        known = self.doors.known(request.scope)
+        known = self.verifier.known(request.scope)
         if known is not None:
             return known
         id_ = request.cookies.get(_COOKIE, "")
         entry = await self._store.get(_name(id_)) if _ID.fullmatch(id_) else None
-        return None if entry is None else await self.doors.recall(entry.value.decode())
+        return None if entry is None else await self.verifier.recall(entry.value.decode())
 
     async def sign_out(self, request: Request) -> str:
         """Forget who sent a request, and return the cookie that takes theirs away."""
@@ -125,7 +125,7 @@ class SignIns:
 
 
 def local_path(text: str) -> str:
-    """Return where to go after signing in: a path of ours, or the first page when it is none."""
+    """Return where to go after signing in: the path if it is local, else the first page."""
     try:
         parts = urlsplit(text)
     except ValueError:

@@ -27,16 +27,15 @@ from groundwire.web import Web
 __all__ = ["Reading", "ShownPassage", "inert_html", "read_kept", "read_page"]
 
 _NESTING = 30  # blocks within blocks; what is deeper stays as it is written
-_TOP = 3  # the level of the highest heading of a page, below those of ours
+_TOP = 3  # the level of the highest heading of a page, below those of the template
 _DEEPEST = 6
 
 
 def inert_html(markdown: str, *, title: str = "") -> Markup:
-    """Return Markdown as HTML to be put into a page of ours.
+    """Return Markdown as HTML that is safe to embed in the web page.
 
     HTML in the Markdown is shown as text, pictures as their descriptions. A link keeps its address only if that is one
-    of http or https, and tells the browser to give nothing of ours to where it leads. Headings begin at the third level
-    and skip none.
+    of http or https, and tells the browser to send no referrer. Headings begin at the third level and skip none.
 
     Args:
         markdown: CommonMark with the tables and the struck out text of GitHub's dialect.
@@ -166,9 +165,9 @@ class Reading:
     url: str
     """The address that was asked for."""
     page: Page | None = None
-    """The page; None when it cannot be had."""
+    """The page; None when it cannot be read."""
     error: GroundwireError | None = None
-    """Why it cannot be had."""
+    """Why it cannot be read."""
     passages: Sequence[ShownPassage] = ()
     """What is shown of it."""
     answers: Sequence[ShownPassage] = ()
@@ -190,7 +189,7 @@ async def read_page(web: Web, asked: ViewQuery) -> Reading:
     started = time.perf_counter()
     try:
         part = {**_part(asked), "max_length": _room(asked, web.settings.read.max_length)}
-        page = await web.open_page(url, refresh=bool(asked.get("fresh")), **part)
+        page = await web.open_page(url, refresh=bool(asked.get("refresh")), **part)
     except GroundwireError as error:
         return Reading(url=url, error=error, milliseconds=_since(started))
     return await _reading(url, page, started)

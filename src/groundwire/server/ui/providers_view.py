@@ -195,7 +195,7 @@ class ProviderRow:
     state: str
     """How it does in this process: `well`, `suspect`, `closed`, or `unknown` of one that only reads."""
     seconds: float
-    """For how long it is left alone, or until it is given another try."""
+    """Seconds of its cooldown, or until the next probe."""
     reason: str
     """Why it is not well."""
     price: str
@@ -227,17 +227,17 @@ def _rows(web: Web, prices: Mapping[str, Prices]) -> list[ProviderRow]:
         roles.setdefault(provider.name, []).append("search")
     for reader in web.read_providers:
         roles.setdefault(reader.name, []).append("reading")
-    standings = {standing.provider: standing for standing in web.provider_health()}
-    return [_row(name, ", ".join(does), standings.get(name), prices) for name, does in roles.items()]
+    healths = {health.provider: health for health in web.provider_health()}
+    return [_row(name, ", ".join(does), healths.get(name), prices) for name, does in roles.items()]
 
 
-def _row(name: str, roles: str, standing: ProviderHealth | None, prices: Mapping[str, Prices]) -> ProviderRow:
+def _row(name: str, roles: str, health: ProviderHealth | None, prices: Mapping[str, Prices]) -> ProviderRow:
     return ProviderRow(
         name=name,
         roles=roles,
-        state=standing.state if standing else "unknown",
-        seconds=standing.seconds if standing else 0.0,
-        reason=standing.reason if standing else "",
+        state=health.state if health else "unknown",
+        seconds=health.seconds if health else 0.0,
+        reason=health.reason if health else "",
         price=_price(prices.get(name.partition(":")[0])),
     )
 

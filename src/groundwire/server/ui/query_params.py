@@ -26,7 +26,7 @@ SEARCH_FIELDS = (
     "limit",
     "strategy",
     "p",
-    "fresh",
+    "refresh",
 )
 """The fields of the form that make one search; with the same ones it is the same search."""
 
@@ -63,8 +63,8 @@ class ViewQuery:
 
     @property
     def kept(self) -> dict[str, str]:
-        """The same without the wish for something fresh, which counts once: the fields of links to go on with."""
-        return {name: value for name, value in self.search.items() if name != "fresh"}
+        """The same without the wish for a refresh, which counts once: the fields of links to go on with."""
+        return {name: value for name, value in self.search.items() if name != "refresh"}
 
     @property
     def filters(self) -> int:
@@ -88,7 +88,7 @@ class ViewQuery:
             "safesearch": cast("SafeSearch | None", self.get("safe") or None),
             "strategy": cast("Strategy | None", self.get("strategy") or None),
             "page": whole("p", self.get("p"), 1, MAX_PAGE) if self.get("p") else 1,
-            "refresh": bool(self.get("fresh")),
+            "refresh": bool(self.get("refresh")),
         }
         if self.get("limit"):
             arguments["limit"] = whole("limit", self.get("limit"), 1, MAX_LIMIT)
@@ -107,7 +107,7 @@ def whole(field: str, text: str, low: int, high: int) -> int:
 
 
 def link(path: str, fields: Mapping[str, object] | None = None, /, **more: object) -> str:
-    """Return an address of ours; what is empty is left out.
+    """Return a local URL; empty parameters are left out.
 
     Args:
         path: Where.

@@ -11,18 +11,21 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
+from markupsafe import Markup
+
+from groundwire.agent_loop import CitedAnswer
 from groundwire.errors import GroundwireError
 from groundwire.models import Event, SearchResponse
 from groundwire.safety.tenancy import Owner
 from groundwire.server.ui.formatting import web_url
-from groundwire.server.ui.page_view import Reading, read_page
+from groundwire.server.ui.page_view import Reading, inert_html, read_page
 from groundwire.server.ui.query_params import ViewQuery, link
 from groundwire.server.ui.template_streaming import Html, Redirect
 from groundwire.server.ui.view import Visit
 from groundwire.storage import Store, StoreError
 from groundwire.telemetry.call_events import listening
 
-__all__ = ["Later", "RecentResults", "find_shown", "keep_shown", "start"]
+__all__ = ["Answering", "Pending", "RecentResults", "find_shown", "keep_shown", "start"]
 
 _LIFE = 3_600.0  # seconds
 
@@ -74,14 +77,28 @@ async def find_shown(store: Store, session: str, fields: Mapping[str, str], *, o
 
 
 def _key(owner: Owner, session: str, fields: Mapping[str, str]) -> str:
-    asked = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "fresh")])
+    asked = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "refresh")])
     return f"shown:{owner.key}:{hashlib.sha256(asked.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
-_T = TypeVar("_T", RecentResults, Reading)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering:
+    """How the answer to a question ended."""
+
+    answer: CitedAnswer | None = None
+    """The answer; None when there is none."""
+    html: Markup | None = None
+    """Its text."""
+    doubtful: tuple[str, ...] = ()
+    """The sentences that the pages which they cite do not support."""
+    error: GroundwireError | None = None
+    """Why there is none."""
 
 
-class Later(Generic[_T]):
+_T = TypeVar("_T", RecentResults, Reading, Answering)
+
+
+class Pending(Generic[_T]):
     """Something that a template waits for. By then the page is on its way, so how it went is said in the page.
 
     Args:
@@ -116,19 +133,23 @@ async def start(visit: Visit) -> Html | Redirect:
     words = asked.get("q")
     if web_url(words) and not words.split()[1:]:
         return Redirect(to=link("/", open=words) + "#reader")
-    found: Later[RecentResults] | None = None
-    reading: Later[Reading] | None = None
+    found: Pending[RecentResults] | None = None
+    reading: Pending[Reading] | None = None
+    answering: Pending[Answering] | None = None
     may_spend = visit.may_spend
     if asked.get("open") and may_spend:
-        reading = Later(visit, read_page(visit.web, asked))
+        reading = Pending(visit, read_page(visit.web, asked))
         if words and (shown := await _shown_before(visit, asked)) is not None:
-            found = Later(visit, _known(shown))
+            found = Pending(visit, _known(shown))
     elif words and may_spend:
-        found = Later(visit, _search(visit, asked))
+        if asked.get("answer"):
+            answering = Pending(visit, _ask(visit, words))
+        found = Pending(visit, _search(visit, asked))
     values = {
         "asked": asked,
         "found": found,
         "reading": reading,
+        "answering": answering,
         "waits_for_click": bool(words or asked.get("open")) and not may_spend,
         "providers": visit.web.settings.search.providers,
         "budget": await _budget(visit) if not (found or reading) else None,
@@ -151,6 +172,15 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
     if web.keeps and web.settings.session.citations == "session":  # else nothing is to be remembered of what was shown
         await keep_shown(web.store, visit.session, asked.search, found, owner=web.owner)
     return found
+
+
+async def _ask(visit: Visit, question: str) -> Answering:
+    try:
+        answer = await visit.web.ask(question)
+    except GroundwireError as error:
+        return Answering(error=error)
+    doubtful = (one.text for one in answer.report.findings if one.sources and one.verdict != "supported")
+    return Answering(answer=answer, html=inert_html(answer.text), doubtful=tuple(doubtful))
 
 
 async def _shown_before(visit: Visit, asked: ViewQuery) -> RecentResults | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
+from typing import Final
 
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
@@ -69,7 +70,7 @@ def _raw(headers: Iterable[tuple[str, str]]) -> _Raw:
     return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
-_TYPES = {
+_TYPES: Final[Mapping[str, str]] = {
     "page.css": "text/css; charset=utf-8",
     "page.js": "text/javascript; charset=utf-8",
     "mark.svg": "image/svg+xml",

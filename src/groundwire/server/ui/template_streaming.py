@@ -37,7 +37,7 @@ class Html:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redirect:
-    """The way to another page of ours."""
+    """A redirect to another local page."""
 
     to: str
     """Its path with its query."""

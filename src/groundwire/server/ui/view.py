@@ -23,25 +23,25 @@ from groundwire.server.ui.template_streaming import Html, Redirect, Templates
 from groundwire.storage import StoreError
 from groundwire.web import Web
 
-__all__ = ["Desk", "View", "ViewFunction", "Visit", "session_cookie"]
+__all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
 
 _COOKIE = "groundwire_session"
 _TOKEN = re.compile(r"[0-9a-f]{24}")
 _MONTH = 30 * 86_400  # seconds
 _LARGEST = 8_192  # bytes of a form
-_OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of our own pages, and of what a person typed
+_OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of our pages, and of what a person typed
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class ViewContext:
     """What all views share."""
 
     visitor: Visitor
-    """Who looks where nobody signs in."""
+    """The visitor where there are no logins."""
     sign_ins: SignIns | None
-    """Who has signed in; None where nobody has to."""
+    """The login sessions; None where there are no logins."""
     assets: Assets
     """The files of the page."""
     templates: Templates = field(default_factory=Templates)
@@ -52,12 +52,12 @@ class Desk:
 class Visit:
     """One request of a visitor."""
 
-    desk: Desk
+    context: ViewContext
     """What all views share."""
     request: Request
     """The request."""
     visitor: Visitor
-    """Who asks."""
+    """The visitor."""
     body: bytes = b""
     """What was sent with it."""
     token: str = ""
@@ -118,13 +118,13 @@ class View:
     """A view as an ASGI application.
 
     Args:
-        desk: What all views share.
+        context: What all views share.
         view: The view.
-        is_open: Whether it is shown to who has not signed in, too.
+        is_open: Whether it is shown without a login, too.
     """
 
-    def __init__(self, desk: Desk, view: ViewFunction, *, is_open: bool = False) -> None:
-        self._desk = desk
+    def __init__(self, context: ViewContext, view: ViewFunction, *, is_open: bool = False) -> None:
+        self._desk = context
         self._view = view
         self._is_open = is_open
 
@@ -137,7 +137,7 @@ class View:
         token = request.cookies.get(_COOKIE, "")
         known = bool(_TOKEN.fullmatch(token))
         visit = Visit(
-            desk=self._desk,
+            context=self._desk,
             request=request,
             visitor=self._desk.visitor,
             token=token if known else secrets.token_hex(12),
@@ -209,7 +209,7 @@ async def _read_body(visit: Visit) -> None:
 
 
 def _from_ourselves(request: Request) -> bool:
-    """Tell whether a form was sent by a page of ours; every browser says with a POST where it comes from."""
+    """Tell whether a form was sent by one of our pages; every browser sends the origin with a POST."""
     origin = request.headers.get("origin")
     if origin is None:
         return request.headers.get("sec-fetch-site") == "same-origin"

@@ -11,14 +11,14 @@ from starlette.routing import BaseRoute, Route
 
 from groundwire.citations.verify import CitedPage
 from groundwire.safety.tenancy import OPERATOR
-from groundwire.server.ui.login_sessions import Doors, SignIns, Visitor, local_path
+from groundwire.server.ui.login_sessions import KeyVerifier, SignIns, Visitor, local_path
 from groundwire.server.ui.page_view import read_kept
 from groundwire.server.ui.providers_view import providers
 from groundwire.server.ui.query_params import whole
 from groundwire.server.ui.search_view import start
 from groundwire.server.ui.static_files import Assets
 from groundwire.server.ui.template_streaming import Html, Redirect
-from groundwire.server.ui.view import Desk, View, ViewFunction, Visit, session_cookie
+from groundwire.server.ui.view import View, ViewContext, ViewFunction, Visit, session_cookie
 from groundwire.web import Web
 
 __all__ = ["SessionRow", "archive", "new_session", "session", "sessions", "sign_in", "sign_out", "ui_routes"]
@@ -82,15 +82,15 @@ async def sign_in(visit: Visit) -> Html | Redirect:
 
 
 async def sign_out(visit: Visit) -> Redirect:
-    """Forget the visitor. The browser was told to keep nothing of what it was shown."""
+    """End the login session. The pages were sent with `no-store`, so the browser keeps none of them."""
     cookie = await _sign_ins(visit).sign_out(visit.request)
     return Redirect(to="/sign-in", headers=(("set-cookie", cookie),))
 
 
 def _sign_ins(visit: Visit) -> SignIns:
-    if visit.desk.sign_ins is None:
-        raise RuntimeError("There is no route to the door where nobody signs in.")
-    return visit.desk.sign_ins
+    if visit.context.sign_ins is None:
+        raise RuntimeError("There is no route to the login page where there are no logins.")
+    return visit.context.sign_ins
 
 
 def _form(after: str, *, problem: str = "", may_be_in: bool = False, status: int = 200) -> Html:
@@ -183,7 +183,7 @@ _READ: tuple[tuple[str, ViewFunction], ...] = (
 _ASSETS = "/page"
 
 
-def ui_routes(web: Web, *, authenticate: Doors | None = None) -> list[BaseRoute]:
+def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None) -> list[BaseRoute]:
     """Return the routes of the web page, for the root of a Starlette application.
 
     They are `/`, `/providers`, `/sessions`, `/session`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
@@ -191,15 +191,15 @@ def ui_routes(web: Web, *, authenticate: Doors | None = None) -> list[BaseRoute]
 
     Args:
         web: What searches and reads; it stays the caller's to close.
-        authenticate: Says who may come in, by API key; None lets in everybody who reaches the page.
+        authenticate: Says who may come in, by API key; None admits every visitor.
     """
     assets = Assets(_ASSETS)
     sign_ins = None if authenticate is None else SignIns(authenticate, web.store)
-    desk = Desk(visitor=Visitor(web=web), sign_ins=sign_ins, assets=assets)
-    routes: list[BaseRoute] = [Route(path, View(desk, view), methods=["GET"]) for path, view in _READ]
-    routes.append(Route("/session/new", View(desk, new_session), methods=["POST"]))
+    context = ViewContext(visitor=Visitor(web=web), sign_ins=sign_ins, assets=assets)
+    routes: list[BaseRoute] = [Route(path, View(context, view), methods=["GET"]) for path, view in _READ]
+    routes.append(Route("/session/new", View(context, new_session), methods=["POST"]))
     routes.append(Route(f"{_ASSETS}/{{name}}", assets, methods=["GET"]))
     if sign_ins is not None:
-        routes.append(Route("/sign-in", View(desk, sign_in, is_open=True), methods=["GET", "POST"]))
-        routes.append(Route("/sign-out", View(desk, sign_out, is_open=True), methods=["POST"]))
+        routes.append(Route("/sign-in", View(context, sign_in, is_open=True), methods=["GET", "POST"]))
+        routes.append(Route("/sign-out", View(context, sign_out, is_open=True), methods=["POST"]))
     return routes

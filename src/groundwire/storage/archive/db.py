@@ -17,7 +17,7 @@ from groundwire.storage.write_queue import Job
 
 __all__ = ["ArchiveFile", "Broken"]
 
-_PATIENCE = 1.0  # seconds to wait for another process
+_MAX_WAIT = 1.0  # seconds to wait for another process
 _LONGEST_READ = 3.0  # seconds
 _STEPS = 20_000  # of SQLite's virtual machine between two looks at the clock
 
@@ -42,7 +42,7 @@ class ArchiveFile:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._file = None if path is None else StoreFile(path, patience=_PATIENCE)
+        self._file = None if path is None else StoreFile(path, max_wait=_MAX_WAIT)
         self._writing: sqlite3.Connection | None = None
         self._reading: sqlite3.Connection | None = None
         self._lock = threading.Lock()
@@ -98,7 +98,7 @@ class ArchiveFile:
                 db.set_progress_handler(None, 0)
 
     def move_aside(self) -> Path | None:
-        """Close a damaged file and rename it, so that the next call begins anew; return its new name.
+        """Close a damaged file and rename it, so that the next call creates a new one; return its new name.
 
         Returns:
             None if it is in memory, or another process has renamed it.
@@ -158,7 +158,7 @@ class ArchiveFile:
         if code == sqlite3.SQLITE_INTERRUPT:
             return StoreError(f"{where} took too long to look this up; use fewer or rarer words.")
         if is_damaged(exc):
-            text = f"{where} is damaged ({exc}). Move the file away to begin anew."
+            text = f"{where} is damaged ({exc}). Move the file away; a new one is created."
             return Broken(text, readable=False, damaged=True)
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
             return Broken(f"{where} cannot be written: {exc}.", readable=self.is_open)

@@ -16,7 +16,7 @@ _MOST_PROBLEMS = 20  # lines that are named
 _EVERY = 100  # lines between two reports of progress
 
 Progress = Callable[[int], object]
-"""Is told how much more was done: bytes of an import, entries of an export. It may be called on another thread."""
+"""Called with how much more was done: bytes of an import, entries of an export. It may be called on another thread."""
 
 
 class ImportRefused(StoreError):

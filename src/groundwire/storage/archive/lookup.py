@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from groundwire.models import NO_FILTERS, Filters, Page
 from groundwire.safety.tenancy import Sharing, Viewer
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArchiveQueries", "Statistics", "Writable"]
 
-_RANGES = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
+_RANGES: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 
 _T = TypeVar("_T")
 
@@ -133,7 +133,7 @@ class ArchiveQueries(ABC):
         Args:
             file: What takes the bytes.
             viewer: Who looks.
-            progress: Is told how many more entries were written.
+            progress: Called with how many more entries were written.
 
         Raises:
             StoreError: the archive cannot be read. OSError: the file cannot be written.

@@ -60,7 +60,7 @@ alter table archive_items add column public integer not null default 0;
 alter table archive_items add column place text generated always as (substr(key, instr(key, ' ') + 1)) virtual;
 create index archive_by_place on archive_items (place, kind);
 """
-"""What version 2 adds. What version 1 kept is the local user's, and private: nobody noted who had read it."""
+"""What version 2 adds. The entries of version 1 belong to the local user and are private: no owner was recorded."""
 _COLUMNS = tuple(field.name for field in fields(Item))
 _values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
 _indexed = attrgetter("title", "text", "asked")

@@ -1,7 +1,7 @@
 """The offline archive: pages that were read and results that were seen stay searchable without a network.
 
 One SQLite file with a full-text index. Keeping something never fails a search or a read: a file that is damaged, full
-or not writable switches the archive off, with one warning in the log. What stands in it is text from the web and is
+or not writable switches the archive off, with one warning in the log. Its content is text from the web and is
 handled as data only.
 """
 
@@ -138,7 +138,7 @@ class Archive(ArchiveQueries):
         self._tasks: set[asyncio.Task[int]] = set()
         self._problem: Broken | None = None
         self._damage: Broken | None = None
-        self._mended = False
+        self._recreated = False
         self._scrub = False
         self._closed = False
 
@@ -148,9 +148,9 @@ class Archive(ArchiveQueries):
         return str(self._problem) if self._problem else ""
 
     @property
-    def mended(self) -> bool:
+    def recreated(self) -> bool:
         """Whether a damaged file was moved aside, and a new one begun."""
-        return self._mended
+        return self._recreated
 
     async def open(self) -> None:
         """Open the file, unless that was tried, so that its state is known. Never raises."""
@@ -227,7 +227,7 @@ class Archive(ArchiveQueries):
 
         Args:
             file: Lines of JSON; empty ones do not count.
-            progress: Is told how many more bytes were read.
+            progress: Called with how many more bytes were read.
 
         Raises:
             ImportRefused: some lines are wrong; it names them. StoreError: the archive cannot be written.
@@ -322,7 +322,7 @@ class Archive(ArchiveQueries):
         try:
             return self._file.read(look)
         except Broken as exc:
-            if exc.damaged and not self._mended:
+            if exc.damaged and not self._recreated:
                 self._damage = exc
             else:
                 self._switch_off(exc)
@@ -354,13 +354,13 @@ class Archive(ArchiveQueries):
             Broken: it is not damaged, or cannot be moved.
         """
         self._damage = None
-        if self._file is None or not damage.damaged or self._mended:
+        if self._file is None or not damage.damaged or self._recreated:
             raise damage
         try:
             aside = self._file.move_aside()
         except OSError as exc:
             raise damage from exc
-        self._mended = True
+        self._recreated = True
         if aside is not None:
             _logger.warning("%s It was moved to %s, and another begun.", damage, aside)
 

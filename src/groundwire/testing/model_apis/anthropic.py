@@ -11,7 +11,9 @@ from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, Scripted
 __all__ = ["MESSAGES"]
 
 _SEARCHES = ("web_search_20250305", "web_search_20260209", "web_search_20260318")
-_FIELDS = {"type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"}
+_FIELDS = frozenset(
+    {"type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location", "cache_control"}
+)
 _FIELDS |= {"allowed_callers", "defer_loading", "strict", "response_inclusion"}
 
 

@@ -128,7 +128,7 @@ def _flat(content: object) -> str:
 
 
 _HOSTED_SEARCHES = ("web_search", "web_search_2025_08_26", "web_search_preview")
-_SEARCH_FIELDS = {"type", "filters", "search_context_size", "user_location", "external_web_access"}
+_SEARCH_FIELDS = frozenset({"type", "filters", "search_context_size", "user_location", "external_web_access"})
 
 
 def _responses_refusal(body: Mapping[str, Any]) -> str:

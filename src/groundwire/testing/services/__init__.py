@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import cast
+from typing import Final, cast
 
 from groundwire.testing.search_index import Library
 from groundwire.testing.server import EmulatedServer
 
 __all__ = ["SERVICES", "make_service"]
 
-SERVICES = {
+SERVICES: Final[Mapping[str, str]] = {
     "brave": "brave:Brave",
     "duckduckgo_lite": "duckduckgo_lite:DuckDuckGoLite",
     "exa": "exa:Exa",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import time
 from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -26,11 +27,11 @@ from groundwire.testing.services.shared import (
 
 __all__ = ["Brave"]
 
-_DAYS = {"pd": 1, "pw": 7, "pm": 31, "py": 365}
+_DAYS: Final[Mapping[str, int]] = {"pd": 1, "pw": 7, "pm": 31, "py": 365}
 _RANGE = r"\d{4}-\d{2}-\d{2}to\d{4}-\d{2}-\d{2}"
 _OTHER_NAMES = "xx|ja|zh|pt|no"  # codes that look right, and which it has under other names
 _YES_NO = choice("true", "false", "0", "1")
-_PARAMETERS = {
+_PARAMETERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "q": lambda value: "" if value and len(value) <= 400 and len(value.split()) <= 50 else "is not valid",
     "count": number(1, 20),
     "offset": number(0, 9),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Mapping
 from html import escape
+from typing import Final
 from urllib.parse import quote
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -15,7 +17,7 @@ from groundwire.testing.services.shared import split_sites
 __all__ = ["DuckDuckGoLite"]
 
 _FIRST, _MORE = 10, 15  # rows of the first page and of further ones
-_DAYS = {"d": 1, "w": 7, "m": 31, "y": 366}
+_DAYS: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}
 _BANG = re.compile(r"(?<!\S)!\w+|(?<!\S)\w+!(?!\S)|^\\\S")
 _LONGEST = 499  # characters of a query
 
@@ -27,8 +29,8 @@ class DuckDuckGoLite(EmulatedServer):
         library: What it searches.
 
     Attributes:
-        throttled: Whether everybody is told 202 and nothing else.
-        bot_check: The status, such as 202 or 200, with which everybody gets a puzzle instead of results.
+        throttled: Whether every request gets a bare 202.
+        bot_check: The status, such as 202 or 200, with which every request gets a puzzle instead of results.
         advertisements: How many of them stand before the results.
         silent: Whether a page without results does not say so.
     """
@@ -80,7 +82,7 @@ class DuckDuckGoLite(EmulatedServer):
         return _page(form, query, body)
 
 
-_NOTHING = {
+_NOTHING: Final[Mapping[str, str]] = {
     "lite": "<tr><td>No results.</td></tr>",
     "html": '<div class="result results_links results_links_deep result--no-result"><div class="links_main">'
     '<div class="no-results">No  results.</div></div></div>',

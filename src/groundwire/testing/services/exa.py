@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
@@ -28,7 +29,11 @@ __all__ = ["Exa"]
 
 _TYPES = ("auto", "fast", "instant", "lite", "neural", "deep-lite", "deep", "deep-reasoning", "keyword")
 _ID = "00000000000000000000000000000001"
-_LIMITS = {"X-RateLimit-Limit": "450", "X-RateLimit-Remaining": "449", "X-RateLimit-Reset": "1790000000"}
+_LIMITS: Final[Mapping[str, str]] = {
+    "X-RateLimit-Limit": "450",
+    "X-RateLimit-Remaining": "449",
+    "X-RateLimit-Reset": "1790000000",
+}
 
 
 class Exa(ApiEmulator):

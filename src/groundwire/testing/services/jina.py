@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from email.utils import format_datetime
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -15,7 +16,7 @@ from groundwire.testing.site import midnight
 
 __all__ = ["Jina"]
 
-_NAMES = {
+_NAMES: Final[Mapping[int, str]] = {
     40001: "ParamValidationError",
     40103: "AuthenticationFailedError",
     40203: "InsufficientBalanceError",
@@ -53,7 +54,7 @@ class Jina(ApiEmulator):
             "down": EmulatedRefusal(503, 50301, "Out of service."),
             "key": EmulatedRefusal(401, 40103, "This key is not known."),
             "fast": EmulatedRefusal(429, 42903, "Too many requests."),
-            "credit": EmulatedRefusal(402, 40203, "The balance does not suffice."),
+            "credit": EmulatedRefusal(402, 40203, "The balance is too low."),
             "timeout": EmulatedRefusal(400, 40001, "Invalid timeout."),
             "invalid": EmulatedRefusal(400, 40001),
             "blocked": EmulatedRefusal(451, 45102),
@@ -131,7 +132,7 @@ class Jina(ApiEmulator):
         tokens = len(content) // 4
         budget = self.request.headers.get("X-Token-Budget", "")
         if budget.isdigit() and tokens > int(budget):
-            return self.refuse("budget", f"The budget of {budget} tokens does not suffice for {tokens}.")
+            return self.refuse("budget", f"The budget of {budget} tokens is less than the {tokens} of this page.")
         data: dict[str, Any] = {
             "title": page.title,
             "description": "",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 from uuid import uuid4
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -191,7 +192,7 @@ class Parallel(ApiEmulator):
         }
 
 
-_SERPER = {
+_SERPER: Final[Mapping[str, Callable[[Any], str]]] = {
     "q": words(),
     "num": number(1, 100),
     "page": number(1, 100),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 from uuid import uuid4
 
 from groundwire.testing.http_messages import EmulatedResponse
@@ -21,7 +22,7 @@ from groundwire.testing.services.shared import (
 
 __all__ = ["Perplexity"]
 
-_DAYS = {"hour": 0, "day": 1, "week": 7, "month": 31, "year": 365}
+_DAYS: Final[Mapping[str, int]] = {"hour": 0, "day": 1, "week": 7, "month": 31, "year": 365}
 _CHARACTERS = 4  # of a token, on average
 _TIMES = ("search_after_date_filter", "search_before_date_filter")
 

@@ -7,8 +7,10 @@ coming from the pages of this world.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from html import escape
+from typing import Final
 from urllib.parse import quote_plus, urlparse
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -19,7 +21,7 @@ from groundwire.testing.site import midnight
 __all__ = ["SearXng"]
 
 _PAGE_SIZE = 10
-_DAYS = {"day": 1, "week": 7, "month": 31, "year": 365}
+_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 31, "year": 365}
 _FORMATS = ("html", "csv", "json", "rss")
 _BANGS = frozenset(
     {"general", "gen", "it", "news", "science", "images", "videos", "files", "map", "music", "miniature"}

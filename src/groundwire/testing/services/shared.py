@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from multidict import CIMultiDict, CIMultiDictProxy
@@ -62,7 +62,7 @@ class Visited:
 
 
 def visit(library: Library, url: str) -> Visited | None:
-    """Return what lies at an address, or None when nobody in the world has that host and port.
+    """Return the document at a URL, or None when no site of the world has that host and port.
 
     Args:
         library: Whose sites are visited; the world has to run.
@@ -179,7 +179,7 @@ def moment(hit: IndexHit) -> str:
     return midnight(hit.published).replace(tzinfo=None).isoformat()
 
 
-_GOOGLE_DAYS = {"qdr:h": 1, "qdr:d": 1, "qdr:w": 7, "qdr:m": 31, "qdr:y": 365}
+_GOOGLE_DAYS: Final[Mapping[str, int]] = {"qdr:h": 1, "qdr:d": 1, "qdr:w": 7, "qdr:m": 31, "qdr:y": 365}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +236,7 @@ class ApiSpec:
     """Where a key goes: alone, except that Authorization has the word Bearer before it."""
 
 
-_USUAL = {
+_USUAL: Final[Mapping[str, EmulatedRefusal]] = {
     "route": EmulatedRefusal(404, message="There is no such address."),
     "key": EmulatedRefusal(401, message="This key is not known."),
     "credit": EmulatedRefusal(402, message="This account has no credit left."),

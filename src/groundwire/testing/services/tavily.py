@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from email.utils import format_datetime
-from typing import Any
+from typing import Any, Final
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
@@ -24,7 +25,7 @@ from groundwire.testing.site import midnight
 
 __all__ = ["Tavily"]
 
-_DAYS = {"day": 1, "week": 7, "month": 31, "year": 366}
+_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 31, "year": 366}
 _COUNTRIES = ("austria", "germany", "japan", "united states")  # a few are enough to tell names from codes
 
 
@@ -136,7 +137,7 @@ class Tavily(ApiEmulator):
         return EmulatedResponse.json(answer)
 
     def extract(self, body: dict[str, Any]) -> EmulatedResponse:
-        """Return the contents of pages, and those that could not be had."""
+        """Return the contents of pages, and the pages that could not be read."""
         urls = [body["urls"]] if isinstance(body["urls"], str) else body["urls"]
         results: list[dict[str, Any]] = []
         failed: list[dict[str, str]] = []

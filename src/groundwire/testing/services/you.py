@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
-from typing import Any
+from typing import Any, Final
 from uuid import uuid4
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -24,7 +25,7 @@ from groundwire.testing.site import midnight
 
 __all__ = ["You"]
 
-_DAYS = {"day": 1, "week": 7, "month": 31, "year": 365}
+_DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 31, "year": 365}
 _RANGE = r"\d{4}-\d\d-\d\dto\d{4}-\d\d-\d\d"
 _NEWS_DAYS = 31
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache, lru_cache
 from html.parser import HTMLParser
 from importlib.resources import files
+from types import MappingProxyType
 
 __all__ = ["ContentFile", "load_documents", "plain_text"]
 
@@ -34,7 +36,8 @@ class ContentFile:
         return int(self.head["age_days"])
 
 
-def load_documents(folder: str) -> list[ContentFile]:
+@cache
+def load_documents(folder: str) -> tuple[ContentFile, ...]:
     """Return the texts of one folder of `data`, by name."""
     found = []
     for entry in sorted(files(__package__).joinpath("data", folder).iterdir(), key=lambda entry: entry.name):
@@ -42,10 +45,11 @@ def load_documents(folder: str) -> list[ContentFile]:
             head, _, body = entry.read_text(encoding="utf-8").partition("\n\n")
             pairs = (line.partition(": ") for line in head.splitlines())
             fields = {name: value for name, _, value in pairs}
-            found.append(ContentFile(entry.name.removesuffix(".html"), fields, body))
-    return found
+            found.append(ContentFile(entry.name.removesuffix(".html"), MappingProxyType(fields), body))
+    return tuple(found)
 
 
+@lru_cache(maxsize=256)  # every world has the same texts
 def plain_text(html: str) -> str:
     """Return the words of a piece of HTML as one line."""
     words = _Words()

@@ -8,8 +8,9 @@ import json
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
+from typing import Final
 
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -36,7 +37,7 @@ _SCRIPT = """fetch("/api/items.json")
   });
 """
 
-_ITEMS = {
+_ITEMS: Final[Mapping[str, object]] = {
     "items": [
         {"name": "Apple", "trees": 42, "harvest": "September"},
         {"name": "Quince", "trees": 7, "harvest": "October"},
@@ -49,7 +50,7 @@ _NOTES = """Notes from the orchard
 
 The ladder is in the shed behind the quince.
 Water the young plums twice a week while it is dry; <three> buckets each are enough.
-Ünlike last year, nobody has seen a wasp.
+Ünlike last year, there is not one wasp.
 """
 
 _MARKDOWN = """# Orchard planner
@@ -177,7 +178,7 @@ _PLAIN = (
     "en",
     "The clockmaker's café",
     "Every table in the café has a clock of its own, and no two agree. “Time is a matter of taste”, says the owner — "
-    "and serves breakfast until four. 日本 and Россия are written on the wall in chalk.",
+    "and serves breakfast until four. 日本 and Россия are written on the mirror in chalk.",
 )
 
 
@@ -240,7 +241,7 @@ _RIGHT = (
 _FEED = """<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom"><title>Notices to Mariners</title><updated>{day}T06:00:00Z</updated>
 <entry><title>The northern light is dark</title><link href="/notices/1"/><updated>{day}T06:00:00Z</updated>
-<summary type="html">&lt;p&gt;The lamp is &lt;b&gt;being mended&lt;/b&gt; until May.&lt;/p&gt;</summary></entry>
+<summary type="html">&lt;p&gt;The lamp is &lt;b&gt;being repaired&lt;/b&gt; until May.&lt;/p&gt;</summary></entry>
 </feed>
 """
 _TABLE = "month;ships;days of fog\nJanuary;312;9\nFebruary;287;4\nMarch;401;2\n"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
+from typing import Final
 
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -17,11 +18,11 @@ _Answer = Callable[[Recorded], EmulatedResponse]
 
 _END = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>The way out</title></head>
-<body><article><h1>The way out</h1><p>You have reached the end of the maze. Whoever came here by a redirect has followed
-it to its last page, and may now read this short text in peace.</p></article></body></html>
+<body><article><h1>The way out</h1><p>You have reached the end of the maze. If a redirect led you here, you have
+followed it to its last page, and may now read this short text in peace.</p></article></body></html>
 """
 
-_FIXED = {
+_FIXED: Final[Mapping[str, tuple[str, str]]] = {
     "loop": ("/loop", "/loop/back"),
     "loop-back": ("/loop/back", "/loop"),
     "self": ("/self", "/self"),

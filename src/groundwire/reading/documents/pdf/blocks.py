@@ -31,7 +31,7 @@ _ENDS: Final = (".", ":", "?", "!", "\u3002", ";")
 
 @dataclass(slots=True)
 class Block:
-    """A piece of the document that stands by itself."""
+    """A block of the document, such as a paragraph or a table."""
 
     kind: Kind
     text: str

@@ -1,6 +1,6 @@
 """In which order the parts of a page are read: columns one after the other, what spans them between.
 
-The page is swept from the top. As long as some strip from top to bottom stays free, what stands beside it are columns;
+The page is swept from the top. As long as some strip from top to bottom stays free, the text beside it is in columns;
 what crosses every free strip (a title, a wide figure's caption) ends them.
 """
 
@@ -222,7 +222,7 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
 
 @dataclass(slots=True)
 class _Row:
-    """What stands at one height of a column; justified text may have wide gaps in it."""
+    """The text at one height of a column; justified text may have wide gaps in it."""
 
     middle: float
     x0: float

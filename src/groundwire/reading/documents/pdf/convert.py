@@ -194,14 +194,14 @@ def _without_text(found: _Gathered, count: int) -> UnreadableDocument:
         return UnreadableDocument(
             "scanned",
             f"The PDF is scanned: its {pages} are pictures without text, and reading them would need text recognition "
-            "(OCR). Look for a version with text, or open another page.",
+            "(OCR). Look for a version with text.",
         )
     if len(found.broken) == len(found.pages):
         return UnreadableDocument(
             "broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it."
         )
     hidden = " that anybody can see" if found.removed else ""
-    return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}. Open another page.")
+    return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}.")
 
 
 def _warnings(found: _Gathered, count: int, furniture: int, *, whole: bool) -> tuple[str, ...]:

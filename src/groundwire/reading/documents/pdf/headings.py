@@ -1,6 +1,6 @@
 """Which blocks are headings, and of what level: by the size of their type, its weight, and the file's own outline.
 
-What stands on page after page and belongs to the paper, not to the text: running heads, footers, page numbers.
+Also what repeats on every page and is no part of the text: running heads, footers, page numbers.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def _difference(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
 _TINY: Final = 2.0  # points of height
 _NARROW: Final = 0.4  # points of width for a letter
 _FAINT: Final = 12  # of 255; what is less opaque is not seen
-_CLEAR: Final = 40  # of 255; colors that differ by as much are told apart
+_CLEAR: Final = 40  # of 255; colors that differ by as much are distinct
 _INVISIBLE: Final = 3  # the rendering mode of text that is neither filled nor stroked (ISO 32000-1, 9.3.6)
 _OPAQUE_WHITE: Final[Color] = (255, 255, 255, 255)
 _STROKED: Final = (1, 5)

@@ -1,10 +1,10 @@
-"""Lines of a page: the segments that stand at one height of a column, with what they say as Markdown."""
+"""Lines of a page: the segments at one height of a column, with their text as Markdown."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
@@ -17,7 +17,7 @@ __all__ = ["Cell", "Line", "lines"]
 
 _LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*")
 _LEADING: Final = ("...", ". .", "\u2026", "\u00b7", "__")
-_UNSAFE: Final = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
+_UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:
     for other in row:
         overlap = min(other.y1, part.y1) - max(other.y0, part.y0)
         if overlap >= 0.5 * min(other.y1 - other.y0, part.y1 - part.y0):
-            # what stands on the same place is another line: lines that touch each other overlap in height
+            # text at the same place is another line: lines that touch each other overlap in height
             return not any(min(one.x1, part.x1) - max(one.x0, part.x0) > 0.5 * part.size for one in row)
     return False
 

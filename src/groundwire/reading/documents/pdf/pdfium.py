@@ -1,13 +1,13 @@
 """PDFium, as far as it is used here: an open file, its pages, and the calls that are made for every word.
 
-The functions that are called for every word are declared anew with plain pointers: ctypes makes an object of every
+The functions that are called for every word are redeclared with plain pointers: ctypes makes an object of every
 typed one that they return, which takes longer than the call.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_float, c_int, c_uint, c_void_p
 from typing import Any, Final
@@ -17,7 +17,7 @@ from groundwire.reading.extracted import UnreadableDocument
 __all__ = ["Matrix", "Pdf", "PdfPage", "PdfiumCalls", "open_pdf"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
-_ERRORS: Final = {
+_ERRORS: Final[Mapping[int, str]] = {
     3: "it is not a PDF inside, or its structure is damaged or cut off",
     6: "its pages are missing or damaged",
 }
@@ -148,13 +148,10 @@ def _unreadable(code: int | None) -> UnreadableDocument:
     if code == _PASSWORD:
         return UnreadableDocument(
             "protected",
-            "The PDF is encrypted and opens only with a password. Ask the user for a copy without one, or open "
-            "another page.",
+            "The PDF is encrypted and opens only with a password.",
         )
     if code == _SECURITY:
-        return UnreadableDocument(
-            "protected", "The PDF is encrypted in a way that cannot be read here. Open another page."
-        )
+        return UnreadableDocument("protected", "The PDF is encrypted in a way that cannot be read here.")
     return UnreadableDocument("broken", _BROKEN.format(what=_ERRORS.get(code or 0, "it cannot be opened")))
 
 

@@ -35,7 +35,7 @@ _FORCE_BOLD: Final = 1 << 18
 _AHEAD: Final = 40  # letters; a line of many files is one text object
 _PLACES: Final = struct.Struct("8f")  # two of FS_RECTF: left, top, right and bottom of the first and of the last letter
 _BOX: Final = 16  # bytes of one
-_HYPHENS: Final = {0x02, 0xFFFE, 0xAD}  # how PDFium marks a hyphen at which a word was broken
+_HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # how PDFium marks a hyphen at which a word was broken
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
 
@@ -54,7 +54,7 @@ class FontFace:
     mono: bool
     """Whether all letters of its font are of one width."""
     hidden: str = ""
-    """Why nobody sees it; empty when somebody may."""
+    """Why it is invisible; empty when it may be visible."""
 
 
 @dataclass(slots=True)

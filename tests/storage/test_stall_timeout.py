@@ -7,18 +7,18 @@ import time
 
 import pytest
 
-from groundwire.storage.fallback_store import Patience
+from groundwire.storage.fallback_store import StallTimeout
 from groundwire.testing.virtual_time import run_virtually
 
 pytestmark = pytest.mark.req("B20")
 
 
-async def _call(patience: Patience, seconds: float) -> float:
+async def _call(timeout: StallTimeout, seconds: float) -> float:
     """Make a call that takes so long; return how long it was waited for."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        async with patience.wait():
+        async with timeout.wait():
             await asyncio.sleep(seconds)
     except TimeoutError:
         return -(loop.time() - began)
@@ -27,22 +27,22 @@ async def _call(patience: Patience, seconds: float) -> float:
 
 def test_a_store_that_answers_nobody_is_given_up_after_the_bound() -> None:
     async def main() -> list[float]:
-        patience = Patience(0.25)
-        return await asyncio.gather(*(_call(patience, 60.0) for _ in range(3)))
+        timeout = StallTimeout(0.25)
+        return await asyncio.gather(*(_call(timeout, 60.0) for _ in range(3)))
 
     assert run_virtually(main()) == pytest.approx([-0.25] * 3)
 
 
 def test_a_store_that_answers_others_is_waited_for() -> None:
     async def main() -> float:
-        patience = Patience(0.25)
+        timeout = StallTimeout(0.25)
 
         async def others() -> None:
             for _ in range(20):
-                await _call(patience, 0.1)
+                await _call(timeout, 0.1)
 
         busy = asyncio.create_task(others())
-        waited = await _call(patience, 1.9)
+        waited = await _call(timeout, 1.9)
         await busy
         return waited
 
@@ -51,14 +51,14 @@ def test_a_store_that_answers_others_is_waited_for() -> None:
 
 def test_not_for_ever() -> None:
     async def main() -> float:
-        patience = Patience(0.25)
+        timeout = StallTimeout(0.25)
 
         async def others() -> None:
             while True:
-                await _call(patience, 0.1)
+                await _call(timeout, 0.1)
 
         busy = asyncio.create_task(others())
-        waited = await _call(patience, 60.0)
+        waited = await _call(timeout, 60.0)
         busy.cancel()
         return waited
 
@@ -67,7 +67,7 @@ def test_not_for_ever() -> None:
 
 async def test_that_this_process_was_busy_is_no_fault_of_the_store() -> None:
     seen = False
-    async with Patience(0.05).wait():
+    async with StallTimeout(0.05).wait():
         await asyncio.sleep(0)
         time.sleep(0.2)  # noqa: ASYNC251  # nothing of this process runs meanwhile
         for _ in range(5):  # an answer that has come is seen some turns of the loop later
@@ -78,7 +78,7 @@ async def test_that_this_process_was_busy_is_no_fault_of_the_store() -> None:
 
 async def test_cancelling_goes_through() -> None:
     async def call() -> None:
-        async with Patience(60.0).wait():
+        async with StallTimeout(60.0).wait():
             await asyncio.Event().wait()
 
     task = asyncio.create_task(call())
