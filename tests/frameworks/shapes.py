@@ -130,12 +130,160 @@ def agent_framework() -> None:
         assert "Reciprocal rank fusion" in "".join(content.text for content in said)
 
 
+def agno() -> None:
+    from agno.agent import Agent
+    from agno.models.openai import OpenAIChat
+    from agno.registry import Registry
+    from agno.tools import Toolkit
+
+    from groundwire.integrations.agno import WebToolkit
+
+    toolkit = WebToolkit()
+    assert isinstance(toolkit, Toolkit)
+    saved = json.loads(json.dumps(Agent(model=OpenAIChat(id="m", api_key="k"), tools=[toolkit]).to_dict()))
+    loaded: Any = Agent.from_dict(saved, registry=Registry(tools=[WebToolkit()]), strict=True)
+    search, page = loaded.tools
+    assert (search.name, page.name) == ("web_search", "open_page")
+    assert "Reciprocal rank fusion" in search.entrypoint(query=QUERY, limit=2)
+    assert "Reciprocal rank fusion" in page.entrypoint(url=PAGE)
+    assert list(WebToolkit(include_tools=["open_page"]).functions) == ["open_page"]
+
+
+def crewai() -> None:
+    import copy
+
+    from crewai.tools import BaseTool
+    from pydantic import TypeAdapter
+
+    from groundwire.integrations.crewai import web_tools
+
+    calls: tuple[dict[str, Any], ...] = ({"query": QUERY, "limit": 2}, {"url": PAGE})
+    for tool, arguments in zip(web_tools(), calls, strict=True):
+        assert isinstance(tool, BaseTool)
+        saved = TypeAdapter(list[BaseTool]).dump_json([tool])
+        (loaded,) = TypeAdapter(list[BaseTool]).validate_python(json.loads(saved))
+        assert TypeAdapter(list[BaseTool]).dump_json([loaded]) == saved
+        assert "Reciprocal rank fusion" in loaded.run(**arguments)
+        assert "Reciprocal rank fusion" in copy.deepcopy(tool).run(**arguments)
+
+
+def dspy() -> None:
+    import dspy
+
+    from groundwire.integrations.dspy import DspyWebRetriever
+
+    class Program(dspy.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.retrieve = DspyWebRetriever(k=5)
+
+        def forward(self, question: str) -> Any:
+            return self.retrieve(question)
+
+    program = Program()
+    program.retrieve.k = 2
+    program.save("program.json")
+    loaded = Program()
+    loaded.load("program.json")
+    assert len(loaded(QUERY).passages) == len(program.deepcopy()(QUERY).urls) == 2
+    assert "ank" in asyncio.run(loaded.retrieve.acall(QUERY, k=1)).titles[0]
+    assert isinstance(loaded.retrieve, dspy.Retrieve)
+
+
+def google_adk() -> None:
+    from google.adk.agents.config_agent_utils import from_config
+    from google.adk.tools.base_toolset import BaseToolset
+
+    from groundwire.integrations.google_adk import WebToolset
+
+    Path("agent.yaml").write_text(
+        "agent_class: LlmAgent\nname: a\nmodel: m\ninstruction: i\n"
+        "tools:\n  - name: groundwire.integrations.google_adk.WebToolset\n    args: {tool_filter: [web_search]}\n"
+    )
+    agent: Any = from_config("agent.yaml")
+    (toolset,) = agent.tools
+    assert isinstance(toolset, WebToolset)
+    assert isinstance(toolset, BaseToolset)
+
+    async def use() -> str:
+        (search,) = await toolset.get_tools_with_prefix()
+        found = await search.run_async(args={"query": QUERY, "limit": 2}, tool_context=None)
+        await toolset.close()
+        return str(found["result"])
+
+    assert "Reciprocal rank fusion" in asyncio.run(use())
+
+
+def openai_agents() -> None:
+    from agents import Agent, FunctionTool, WebSearchTool
+
+    from groundwire.errors import NativeUnsupported
+    from groundwire.integrations.openai_agents import hosted_web_tools, web_tools
+
+    assert [isinstance(tool, FunctionTool) for tool in web_tools()] == [True, True]
+    os.environ["GROUNDWIRE_POLICY_ALLOWED_DOMAINS"] = "example.com,127.0.0.1"
+    search, page = hosted_web_tools("gpt-5", search_context_size="low")
+    assert isinstance(search, WebSearchTool)
+    assert search.filters is not None
+    assert set(search.filters.allowed_domains or ()) == {"example.com", "127.0.0.1"}
+    assert [tool.name for tool in Agent(name="a", tools=[search, page]).tools] == ["web_search", "open_page"]
+    text = asyncio.run(page.on_invoke_tool(None, json.dumps({"url": PAGE})))
+    assert "Reciprocal rank fusion" in text, text
+    said = ""
+    try:
+        hosted_web_tools("gpt-3.5-turbo")
+    except NativeUnsupported as error:
+        said = str(error)
+    assert "no web search" in said
+
+
+def pydantic_ai() -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.models.test import TestModel
+    from pydantic_ai.toolsets import AbstractToolset
+
+    from groundwire.integrations.pydantic_ai import GroundwireTools, web_toolset
+
+    toolset = web_toolset()
+    assert isinstance(toolset, AbstractToolset)
+    one = toolset.filtered(lambda _, tool: tool.name == "web_search").prefixed("my")
+    model = TestModel()
+    Agent(model, toolsets=[one]).run_sync("?")
+    assert model.last_model_request_parameters is not None
+    assert [tool.name for tool in model.last_model_request_parameters.function_tools] == ["my_web_search"]
+    spec = json.loads(json.dumps({"model": "test", "capabilities": ["GroundwireTools"]}))
+    loaded: Any = Agent.from_spec(spec, custom_capability_types=[GroundwireTools])
+    said = loaded.run_sync("?", model=TestModel()).output
+    assert "web_search" in said
+    assert "open_page" in said
+
+
+def strands() -> None:
+    from strands import Agent
+    from strands.experimental import config_to_agent
+    from strands.models.openai import OpenAIModel
+    from strands.tools import ToolProvider
+
+    from groundwire.integrations.strands import WebToolProvider
+
+    model: Any = OpenAIModel(client_args={"api_key": "k"}, model_id="m")
+    provider = WebToolProvider()
+    assert isinstance(provider, ToolProvider)
+    agent = Agent(model=model, tools=[provider])
+    assert sorted(agent.tool_names) == ["open_page", "web_search"]
+    found: Any = agent.tool.web_search(query=QUERY, limit=2)
+    assert "Reciprocal rank fusion" in found["content"][0]["text"]
+    agent.cleanup()
+    config = json.loads(json.dumps({"name": "a", "tools": ["groundwire.integrations.strands:web_search"]}))
+    loaded = config_to_agent(config, model=model)
+    assert loaded.tool_names == ["web_search"]
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         sys.path.insert(0, str(Path.cwd()))
-        shapes = (agent_framework, haystack, langchain, autogen, llamaindex, smolagents)
-        {shape.__name__: shape for shape in shapes}[sys.argv[1].replace("-", "_")]()
+        globals()[sys.argv[1].replace("-", "_")]()
         os.chdir("/")
     print("saved and loaded")
 

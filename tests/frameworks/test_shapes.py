@@ -18,7 +18,13 @@ HERE = Path(__file__).parent
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-@pytest.mark.parametrize("extra", ["agent-framework", "autogen", "haystack", "langchain", "llamaindex", "smolagents"])
+EXTRAS = (
+    *("agent-framework", "agno", "autogen", "crewai", "dspy", "google-adk", "haystack", "langchain", "llamaindex"),
+    *("openai-agents", "pydantic-ai", "smolagents", "strands"),
+)
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
 def test_the_framework_saves_and_loads_it(
     extra: str, world: World, python_with: Callable[[str, tuple[str, ...]], Path], tmp_path: Path
 ) -> None:

@@ -5,7 +5,7 @@
 
     agent = Agent(role="researcher", goal="...", backstory="...", tools=web_tools())
 
-A failure is said in the text of the result.
+A failure is said in the text of the result. A tool that CrewAI saved and loads searches with the settings in force.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, Field, PrivateAttr, create_model
 
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runners, text_of
+from groundwire.integrations.tool_runner import Runner, runner_named, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 
-__all__ = ["web_tools"]
+__all__ = ["CrewAITool", "web_tools"]
 
 _Base: Any = need("crewai", "crewai.tools").BaseTool
 _TYPES: Final[Mapping[str, Any]] = {"string": str, "integer": int, "array": list[str]}
@@ -28,20 +28,27 @@ _TYPES: Final[Mapping[str, Any]] = {"string": str, "integer": int, "array": list
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [
-        _CrewTool(runner, name=runner.name, description=runner.description, args_schema=_arguments(runner))
-        for runner in runners(web, permission)
-    ]
+    return [CrewAITool(runner) for runner in runners(web, permission)]
 
 
-class _CrewTool(_Base):
-    """One tool."""
+class CrewAITool(_Base):
+    """One tool.
+
+    Args:
+        runner: What it calls; by default the tool whose `name` is given, over the settings in force.
+        saved: Of CrewAI's `BaseTool`, such as `max_usage_count`, and what it saved.
+    """
 
     _runner: Runner = PrivateAttr()
 
-    def __init__(self, runner: Runner, **about: Any) -> None:
-        super().__init__(**about)
+    def __init__(self, runner: Runner | None = None, **saved: Any) -> None:
+        runner = runner or runner_named(saved["name"])
+        about = {"name": runner.name, "description": runner.description, "args_schema": _arguments(runner)}
+        super().__init__(**{**saved, **about})
         self._runner = runner
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return type(self)(self._runner, **self.model_dump(include={"max_usage_count", "result_as_answer"}))
 
     def _run(self, **arguments: Any) -> str:
         return text_of(self._runner.call(arguments))

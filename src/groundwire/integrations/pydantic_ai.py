@@ -7,11 +7,13 @@
     agent = Agent("anthropic:claude-sonnet-5", capabilities=[web_capability()])
 
 The second searches by the model's own search where it has one. An exception would end the whole run there, so a
-failure goes to the model as a failed call.
+failure goes to the model as a failed call. `web_toolset()` is a toolset, to be filtered, prefixed or combined; the
+specification of an agent has the tools as the capability `GroundwireTools`.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from groundwire.integrations.framework_versions import need
@@ -20,10 +22,12 @@ from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["web_capability", "web_tools"]
+__all__ = ["GroundwireTools", "web_capability", "web_tools", "web_toolset"]
 
 _pydantic_ai = need("pydantic-ai", "pydantic_ai")
 _capabilities = need("pydantic-ai", "pydantic_ai.capabilities")
+_toolsets = need("pydantic-ai", "pydantic_ai.toolsets")
+_Capability: Any = _capabilities.AbstractCapability
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
@@ -32,6 +36,23 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
     The structured result is the metadata of the tool's return.
     """
     return [_tool(runner) for runner in runners(web, permission)]
+
+
+def web_toolset(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> Any:
+    """Return `web_search` and `open_page` as a toolset; see `web_tools`."""
+    return _toolsets.FunctionToolset(web_tools(web, permission=permission), id="groundwire")
+
+
+@dataclass
+class GroundwireTools(_Capability):
+    """`web_search` and `open_page` as a capability, which an agent's specification can name.
+
+    Load it by `Agent.from_spec(spec, custom_capability_types=[GroundwireTools])`; it has the settings in force.
+    """
+
+    def get_toolset(self) -> Any:
+        """Return the tools."""
+        return web_toolset()
 
 
 def web_capability(web: Web | SyncWeb | None = None, *, permission: Permission | None = None, **native: Any) -> Any:

@@ -5,6 +5,8 @@
 
     agent = Agent(tools=web_tools())
 
+`WebToolProvider()` in the place of `web_tools()` is let go of with its last agent.
+
 `web_search` of this module is the drop-in of haytham as a Strands tool, with the session counter beside it;
 `duckduckgo_search`, `brave_search` and `tavily_search` ask one provider of the same chain.
 """
@@ -12,6 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from groundwire.integrations.framework_versions import need
@@ -23,6 +26,7 @@ from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = [
+    "WebToolProvider",
     "brave_search",
     "duckduckgo_search",
     "get_session_stats",
@@ -34,6 +38,8 @@ __all__ = [
 
 _strands = need("strands", "strands")
 _tools = need("strands", "strands.tools")
+_providers = _tools if hasattr(_tools, "ToolProvider") else need("strands", "strands.experimental.tools")
+_Provider: Any = _providers.ToolProvider
 
 web_search: Any = _strands.tool(fallback_chain.web_search)
 """The tool of haytham: `web_search(query, max_results, include_domains, search_depth)`; it can be called, too."""
@@ -54,6 +60,35 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
     A failure has the status `error`, so that Strands and the model's API see it as one.
     """
     return [_tool(runner) for runner in runners(web, permission)]
+
+
+class WebToolProvider(_Provider):
+    """`web_search` and `open_page` as a provider of tools, which are closed when no agent has them any more.
+
+    Args:
+        web: See `web_tools`; one that is given stays the caller's to close.
+        permission: See `web_tools`.
+    """
+
+    def __init__(self, web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> None:
+        self._make = partial(web_tools, web, permission=permission)
+        self._made: list[Any] = []
+        self._consumers: set[Any] = set()
+
+    async def load_tools(self, **_: Any) -> list[Any]:
+        """Return the tools."""
+        self._made = self._made or self._make()
+        return self._made
+
+    def add_consumer(self, consumer_id: Any, **_: Any) -> None:
+        """Note an agent that has the tools."""
+        self._consumers.add(consumer_id)
+
+    def remove_consumer(self, consumer_id: Any, **_: Any) -> None:
+        """Note that an agent is gone."""
+        self._consumers.discard(consumer_id)
+        if not self._consumers:
+            self._made = []
 
 
 def _tool(runner: Runner) -> Any:

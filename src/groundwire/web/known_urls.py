@@ -14,14 +14,20 @@ import secrets
 from collections.abc import AsyncGenerator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Literal
+from typing import Final, Literal
 
 from groundwire.errors import BlockedUnknown
 from groundwire.routing.budget import SessionBudget
 from groundwire.safety.urls import WebUrl
 from groundwire.storage.base import Store
 
-__all__ = ["KeyLocks", "KnownUrls", "Origin"]
+__all__ = ["UNKNOWN", "KeyLocks", "KnownUrls", "Origin"]
+
+UNKNOWN: Final = (
+    "Only URLs that the user gave, that a search returned, or that are on a page opened before may be opened. "
+    "They are opened unchanged. Search for the page, or ask the user for its URL."
+)
+"""What is said of a URL that a session does not know."""
 
 Origin = Literal["user", "results", "pages"]
 """Where an address came from."""
@@ -106,10 +112,7 @@ class KnownUrls:
             return url
         if _digest(url.request_text) in known:
             return replace(url, fragment="")
-        raise BlockedUnknown(
-            "Only URLs that the user gave, that a search returned, or that are on a page opened before may be "
-            "opened, unchanged."
-        )
+        raise BlockedUnknown(UNKNOWN)
 
     async def forget(self, session: SessionBudget) -> None:
         """Forget what a session knows."""

@@ -5,25 +5,24 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
-import logging
-import time
-from collections.abc import Awaitable, Callable, Mapping
+import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote
 
 import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from groundwire._version import __version__
-from groundwire.errors import GroundwireError
-from groundwire.models import AttemptStarted, Event
+from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.server.client_disconnect import Presence
+from groundwire.server.mcp.progress import HEARTBEAT, logging_attempts, reporting
 from groundwire.server.mcp.sessions import Sessions
-from groundwire.telemetry.call_events import listening
-from groundwire.tools import ToolDefinition, ToolResult, render_text, web_tool_definitions
+from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
 from groundwire.tools.definitions import guidance, instructions, local_search_definition
 
 if TYPE_CHECKING:
@@ -32,16 +31,13 @@ if TYPE_CHECKING:
     Context = ServerRequestContext[Any, Any]
 
 __all__ = [
-    "HEARTBEAT",
     "NEW_SESSION",
     "PAGE_TEMPLATE",
     "PROMPT",
     "SESSION",
-    "Report",
     "make_server",
     "page_of",
     "page_uri",
-    "reporting",
 ]
 
 SESSION = "groundwire://session"
@@ -74,57 +70,14 @@ def page_of(uri: str) -> tuple[str, str | None] | None:
     return (url, cursor) if url else None
 
 
-_logger = logging.getLogger(__name__)
-
-HEARTBEAT = 2.0  # seconds; some clients give up on a call of which they hear nothing for much longer
-
-Report = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Tells a client how many seconds have passed, of how many, and what is being done."""
-
-_T = TypeVar("_T")
-
-
-async def reporting(report: Report, total: float, work: Awaitable[_T], *, heartbeat: float = HEARTBEAT) -> _T:
-    """Await `work` and meanwhile report what it does, and that it still does it.
-
-    Args:
-        report: Tells the client.
-        total: The most seconds that the work may take.
-        work: The work.
-        heartbeat: Seconds of silence after which something is said.
-    """
-    doing: asyncio.Queue[str] = asyncio.Queue()
-
-    def listen(event: Event) -> None:
-        doing.put_nowait(f"Asking {event.provider}" if isinstance(event, AttemptStarted) else event.attempt.describe())
-
-    reporter = asyncio.create_task(_report(report, total, doing, heartbeat))
-    try:
-        with listening(listen):
-            return await work
-    finally:
-        reporter.cancel()
-
-
-async def _report(report: Report, total: float, doing: asyncio.Queue[str], heartbeat: float) -> None:
-    started = time.monotonic()
-    last = 0.0
-    while True:
-        text = None
-        with suppress(TimeoutError):
-            text = await asyncio.wait_for(doing.get(), heartbeat)
-        passed = time.monotonic() - started
-        last = max(round(passed, 3), last + 0.001)  # the protocol wants every number above the one before
-        try:
-            await report(last, max(total, last), text or f"Still at work after {passed:.0f} s")
-        except Exception:  # a client that hears nothing any more; its call ends by itself
-            _logger.debug("progress could not be reported", exc_info=True)
-            return
-
-
 PROMPT, NEW_SESSION = "web_research", "new_session"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
 _MARKDOWN = "text/markdown"
+_COMPLETIONS = 100  # the most that the protocol takes
+_LEAVE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"allow": {"type": "boolean", "title": "Allow", "default": True}},
+}
 
 
 def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[Any]:
@@ -135,6 +88,12 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
         heartbeat: Seconds of silence after which the progress of a call is reported.
     """
     handlers = _Handlers(sessions, heartbeat)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # logging is deprecated by the newest protocol, and there for the older ones
+        return _server(sessions, handlers)
+
+
+def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
     return Server(
         "groundwire",
         version=__version__,
@@ -148,6 +107,8 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
+        on_set_logging_level=handlers.set_logging_level,
     )
 
 
@@ -167,13 +128,17 @@ class _Handlers:
         asyncio.get_running_loop().call_later(0.1, self._sessions.warm_up)  # after the answer
         return types.ListToolsResult(tools=[_tool(one) for one in self._definitions.values()])
 
-    async def call_tool(self, ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> types.CallToolResult | types.InputRequiredResult:
         if params.name not in self._definitions:
             raise MCPError(
                 types.INVALID_PARAMS,
                 f"There is no tool {params.name[:100]!r}; there are {' and '.join(self._definitions)}.",
             )
-        result = await self._call(ctx, params.name, params.arguments or {})
+        result = await self._call_with_leave(ctx, params)
+        if isinstance(result, types.InputRequiredResult):
+            return result
         return types.CallToolResult(
             content=[types.TextContent(text=render_text(result))],
             structured_content=result.model_dump(mode="json"),
@@ -254,6 +219,71 @@ class _Handlers:
             text = guidance(self._sessions.settings) + (f"\n\n## The question\n\n{question}" if question else "")
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))])
 
+    async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        session, asked = await self._session(ctx), params.argument
+        known: tuple[str, ...] = ()
+        if isinstance(params.ref, types.PromptReference):
+            if params.ref.name == PROMPT and asked.name == "question":
+                known = session.queries()
+        elif params.ref.uri == PAGE_TEMPLATE and asked.name == "url":
+            known = session.addresses()
+        found = [one for one in known if asked.value.lower() in one.lower()]
+        most = found[:_COMPLETIONS]
+        return types.CompleteResult(
+            completion=types.Completion(values=most, total=len(found), has_more=len(found) > len(most))
+        )
+
+    async def set_logging_level(self, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        (await self._session(ctx)).log_level = params.level
+        return types.EmptyResult()
+
+    async def _call_with_leave(
+        self, ctx: Context, params: types.CallToolRequestParams
+    ) -> ToolResult | types.InputRequiredResult:
+        """Call a tool; the user is asked where a rule or an unknown address wants it and the client can ask."""
+        arguments = params.arguments or {}
+        with suppress(MCPError):  # the call itself says what is wrong with the settings
+            if question := (await self._session(ctx)).question(params.name, arguments):
+                leave = await self._ask(ctx, params, "call", question)
+                if isinstance(leave, types.InputRequiredResult):
+                    return leave
+                if leave is False:
+                    text = f"Permission denied: the user was asked and refused this call of {params.name}."
+                    return refused(params.name, arguments, PermissionDenied(f"{text} Go on without it."))
+        result = await self._call(ctx, params.name, arguments)
+        if result.status == "error" and _is_unknown(result.error):
+            url = str(arguments.get("url", ""))
+            question = f"May this address be opened, which neither you nor a search has named? {url[:500]}"
+            leave = await self._ask(ctx, params, "open", question)
+            if isinstance(leave, types.InputRequiredResult):
+                return leave
+            if leave:
+                await (await self._session(ctx)).allow(url)
+                result = await self._call(ctx, params.name, arguments)
+        return result
+
+    async def _ask(
+        self, ctx: Context, params: types.CallToolRequestParams, name: str, question: str
+    ) -> bool | types.InputRequiredResult | None:
+        """Return what the user says, None where the client cannot ask; the newest protocol gets the question first."""
+        able = ctx.session.client_capabilities
+        if able is None or able.elicitation is None:
+            return None
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            answer = (params.input_responses or {}).get(name)
+            if not isinstance(answer, types.ElicitResult):
+                form = types.ElicitRequestFormParams(message=question, requested_schema=_LEAVE)
+                return types.InputRequiredResult(input_requests={name: types.ElicitRequest(params=form)})
+        else:
+            try:
+                asking = ctx.session.elicit_form(question, _LEAVE, ctx.request_id)
+                answer = await asyncio.wait_for(asking, self._sessions.settings.permission.confirm_timeout)
+            except MCPError:
+                return None
+            except TimeoutError:
+                return False
+        return answer.action == "accept" and (answer.content or {}).get("allow") is not False
+
     async def _session(self, ctx: Context) -> Any:
         try:
             return await self._sessions.get(_key(ctx), ctx.request)
@@ -262,6 +292,11 @@ class _Handlers:
 
     async def _call(self, ctx: Context, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         work = self._sessions.call(_key(ctx), tool, arguments, ctx.request)
+        level = "debug" if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None
+        with suppress(MCPError):
+            level = (await self._session(ctx)).log_level or level
+        if level is not None:
+            work = logging_attempts(ctx.session, ctx.request_id, level, work)
         presence = Presence.of(ctx.request)
         if presence is not None:
             work = presence.during(work)
@@ -288,6 +323,12 @@ def _tool(definition: ToolDefinition) -> types.Tool:
             destructive_hint=hints["destructiveHint"],
         ),
     )
+
+
+def _is_unknown(error: str) -> bool:
+    from groundwire.web.known_urls import UNKNOWN  # a server that starts loads nothing that searches
+
+    return error == UNKNOWN
 
 
 def _contents(uri: str, text: str, mime_type: str) -> types.ReadResourceResult:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import math
 import time
@@ -48,14 +49,15 @@ class Session:
         from groundwire.tools.permissions import Permission, guarded
 
         # Who would be asked sits at the host, which asks before it calls; what the settings deny is denied here too.
-        permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
+        self._permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
         search = local_search_tool(web) if web.settings.search.local.tool == "search" else web_search_tool(web)
-        tools = (guarded(tool, permission) for tool in (search, open_page_tool(web)))
+        tools = (guarded(tool, self._permission) for tool in (search, open_page_tool(web)))
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._web = web
         self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
         self._pages: OrderedDict[str, str] = OrderedDict()
         self.used = time.monotonic()
+        self.log_level: str | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool and remember what it found."""
@@ -63,6 +65,26 @@ class Session:
         if result.status == "success" and self._web.keeps:
             self._note(result)
         return result
+
+    def question(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
+        """Return what a rule wants the user to be asked before a call; None where no rule does."""
+        decision, reason = self._permission.decide(tool, arguments)
+        if decision != "confirm" or reason.startswith("the rule for"):
+            return None
+        return f"May {tool} be called with {json.dumps(arguments, ensure_ascii=False)[:500]}? It is asked by {reason}."
+
+    async def allow(self, url: str) -> None:
+        """Let an address be opened that the user has allowed."""
+        await self._web.allow_urls_in(url)
+
+    def queries(self) -> tuple[str, ...]:
+        """Return what was searched for, the last first."""
+        return tuple(dict.fromkeys(found.query for found in reversed(self._searches)))
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the addresses of opened pages, then of what was found, the last first."""
+        found = (source.url for search in reversed(self._searches) for source in search.sources)
+        return tuple(dict.fromkeys((*(url for url, _ in self.pages()), *found)))
 
     def pages(self) -> tuple[tuple[str, str], ...]:
         """Return the addresses and titles of the pages that were opened last, the last first."""
