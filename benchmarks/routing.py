@@ -44,7 +44,7 @@ from groundwire.models import NO_FILTERS, Filters, Query, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing import Router, SearchCall
 from groundwire.routing.budget import Reservation
-from groundwire.routing.cost_ledger import CostLedger
+from groundwire.routing.calls import CostLedger
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.testing.virtual_time import run_virtually
 

@@ -18,6 +18,42 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "canonical_host lets no name through that the standard library's codec refuses",
     ),
     (
+        "src/groundwire/routing/health.py",
+        "Health.give_up_probe",
+        "self._state(provider).probe_until = 1.0",
+        "a clock that begins at 0 is past it before the first suspicion ends, two seconds after a failure",
+    ),
+    (
+        "src/groundwire/routing/hedging_policy.py",
+        "Tokens.__init__",
+        "self._tokens = kept if earned > 0 else (-1.0)",
+        "where none is earned, there is never a whole one either way",
+    ),
+    (
+        "src/groundwire/citations/verify/quantities.py",
+        "_unit_at",
+        'words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + 40].split()[:2])]',
+        "only the first of them is looked at",
+    ),
+    (
+        "src/groundwire/server/auth/key_file.py",
+        "_write",
+        "pass",
+        "only a power failure tells whether a file was written through to the disk",
+    ),
+    (
+        "src/groundwire/server/auth/rate_limits.py",
+        "Slots.__init__",
+        "self._process = secrets.token_hex(7)",
+        "a name that is a little shorter is no other process's name either",
+    ),
+    (
+        "src/groundwire/server/auth/rate_limits.py",
+        "Slots.__init__",
+        "self._process = secrets.token_hex(9)",
+        "a name that is a little longer is no other process's name either",
+    ),
+    (
         "src/groundwire/safety/urls.py",
         "_read",
         'before, _, fragment = rest[1 + len(authority) :].partition("#")',

@@ -233,11 +233,11 @@ class TestRobots:
 class TestPace:
     @pytest.mark.req("B3")
     async def test_a_site_is_asked_no_faster_than_it_wants(self, site: Ruled, settings: Make) -> None:
-        site.robots = EmulatedResponse.text("User-agent: *\nCrawl-delay: 4\n")
+        site.robots = EmulatedResponse.text("User-agent: *\nCrawl-delay: 5\n")
         async with Web(settings()) as web:
             await web.open_page(f"{site.url}/1")
-            with pytest.raises(PagePaced, match="every 4 seconds, as its robots"):
-                await web.open_page(f"{site.url}/2", timeout=0.5)
+            with pytest.raises(PagePaced, match="every 5 seconds, as its robots"):
+                await web.open_page(f"{site.url}/2", timeout=2.0)
         assert len(site.requests) == 1
 
     def test_requests_in_a_row_come_at_the_pace(self) -> None:
@@ -258,6 +258,26 @@ class TestPace:
             return moments
 
         assert run_virtually(main()) == pytest.approx([0.0, 0.3, 0.6])
+
+    @pytest.mark.parametrize(("delay", "told"), [(1.4, "in a second"), (1.5, "in 2 seconds"), (2.6, "in 3 seconds")])
+    def test_a_wait_is_told_in_whole_seconds_and_a_site_is_forgotten(self, delay: float, told: str) -> None:
+        async def main() -> None:
+            clock = asyncio.get_running_loop().time
+            transport = Transport(Guard())
+            politeness = Politeness(
+                transport, MemoryStore(clock=clock), robots=False, delay=delay, user_agent="acme/1.0", clock=clock
+            )
+            url = parse_url("https://a.example/1")
+            async with politeness.visit(url, Deadline.after(5, clock)):
+                assert len(politeness.__dict__["_slots"]) == 1
+            with pytest.raises(PagePaced, match=rf"Try again {told}\."):
+                async with politeness.visit(url, Deadline.after(1, clock)):
+                    pass
+            assert politeness.__dict__["_slots"] == {}
+            await politeness.aclose()
+            await transport.aclose()
+
+        run_virtually(main())
 
     @pytest.mark.req("B3")
     async def test_a_fleet_keeps_one_pace(self, site: Ruled, settings: Make, tmp_path: Path) -> None:
@@ -304,11 +324,11 @@ class TestPace:
         async with Web(settings(read={"max_per_host": 2, "timeout": 60.0})) as web:
             first = [asyncio.create_task(web.open_page(f"{site.url}/{n}")) for n in range(2)]
             await asyncio.to_thread(site.wait_for_requests, 2)
-            more = [asyncio.create_task(web.open_page(f"{site.url}/{n}", timeout=1.0)) for n in range(2, 5)]
+            more = [asyncio.create_task(web.open_page(f"{site.url}/{n}", timeout=2.0)) for n in range(2, 5)]
             done = await asyncio.gather(*more, return_exceptions=True)
             assert len(site.requests) == 2
             assert all(isinstance(error, DeadlineExceeded) for error in done)
-            assert all("for 2 pages already" in str(error) for error in done)
+            assert all("is serving 2 pages already" in str(error) for error in done)
             held.release()
             await asyncio.gather(*first)
             assert (await web.open_page(f"{site.url}/after")).content

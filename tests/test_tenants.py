@@ -28,7 +28,7 @@ from groundwire.server.ui.search_view import find_shown, keep_shown
 from groundwire.server.uvicorn_runner import serving
 from groundwire.storage.archive.store import Archive
 from groundwire.testing import InjectedFault, World
-from groundwire.testing.model_apis.server import ModelServer
+from groundwire.testing.model_apis import ModelServer
 from groundwire.web.session_sources import SessionSources
 
 Make = Callable[..., Settings]

@@ -154,7 +154,7 @@ async def test_a_paused_turn_stops_where_the_session_has_no_search_left(world: W
     models = world.add(ModelServer(lambda asked: Say("On. ", paused=True, searches=5), name="model"))
     run = await run_tools(request("anthropic"), caller(models, "anthropic"), web=web, api="anthropic")
     assert (run.stop, run.spent.hosted_searches, len(models.requests)) == ("budget", 10, 2)
-    assert "may search no more" in run.reason
+    assert "search limit is reached" in run.reason
     assert run.answer.text == "On. On. "
     again = await run_tools(request("anthropic"), caller(served_end(models), "anthropic"), web=web, api="anthropic")
     assert (again.stop, again.answer.text) == ("answered", "From memory.")

@@ -14,7 +14,7 @@ import pytest
 from groundwire.cassette import Cassette, count_exchanges
 from groundwire.testing import World
 
-GROUNDWIRE = "import sys; from groundwire.cli.record import record; record(prog_name='groundwire record')"
+GROUNDWIRE = "import sys; from groundwire.cli import main; sys.argv[1:1] = ['record']; main()"
 CHILD = """
 import asyncio, os, sys
 from groundwire.cassette import cassette_from_environment

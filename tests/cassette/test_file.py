@@ -165,7 +165,7 @@ class TestReading:
         some(path)
         lines = path.read_bytes().split(b"\n")
         path.write_bytes(b"\n".join([*lines[:2], line, *lines[2:]]))
-        with pytest.raises(ConfigurationError, match=rf"has a fault in line 3: .*{fault}"):
+        with pytest.raises(ConfigurationError, match=rf"has an error in line 3: .*{fault}"):
             Cassette.replay(path)
 
     def test_what_is_no_cassette(self, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from groundwire.cassette import CallFailed, Cassette, Exchange, RecordedFailure, cassette_from_environment
-from groundwire.cassette.matching import Index
+from groundwire.cassette.recorder import Index
 from groundwire.errors import ConfigurationError
 from groundwire.safety.guard import Guard
 

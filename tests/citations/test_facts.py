@@ -11,6 +11,7 @@ from groundwire.citations.verify.language_packs import language
 pytestmark = pytest.mark.req("B9")
 
 BRIDGE = "The bridge was designed by John Smith and Mary Miller. It opened in Lisbon on 5 May 1932."
+MALARIA = "The new report on malaria was published by the World Health Organization in Geneva in May."
 WAR = (
     "The war was won by the north in 1865. Sales did not rise in March. "
     "The US army had 20 tanks, 30 guns and 4 km of wire."
@@ -35,6 +36,7 @@ SPLIT = "The new museum opened its doors in May 1931 and closed them on 3 June. 
     ("page", "sentence"),
     [
         (BRIDGE, "The bridge was designed by Smith"),
+        (MALARIA, "The new report on malaria was published by the WHO in Geneva in May"),
         (BRIDGE, "The bridge was designed by J. Smith"),
         (BRIDGE, "The bridge was designed by Mary Miller and John Smith"),
         (BRIDGE, "Smith designed the bridge"),
@@ -64,6 +66,13 @@ def test_what_does_not_differ(page: str, sentence: str) -> None:
 @pytest.mark.parametrize(
     ("page", "sentence", "kind", "claimed", "stated"),
     [
+        (
+            MALARIA,
+            "In Geneva the IMF published it in May after talks",
+            "name",
+            "IMF",
+            "World Health Organization",
+        ),
         (BRIDGE, "The bridge was designed by John Brown", "name", "John Brown", "John Smith"),
         (BRIDGE, "The bridge was designed by Peter Brown", "name", "Peter Brown", "John Smith"),
         (BRIDGE, "It opened in Porto on 5 May 1932", "name", "Porto", "Lisbon"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundwire.citations.verify.entities import dates_of, same_date
-from groundwire.citations.verify.quantities import numbers_of, same_number
+from groundwire.citations.verify.quantities import numbers_of, same_number, same_quantity
 
 pytestmark = pytest.mark.req("B9")
 
@@ -230,3 +230,25 @@ def test_what_is_no_date(text: str) -> None:
 def test_when_two_dates_are_the_same(claimed: str, stated: str, same: bool) -> None:
     (one,), (other,) = dates_of(claimed), dates_of(stated)
     assert same_date(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("claimed", "stated", "same"),
+    [
+        ("2 tonnes", "2,000 kg", True),
+        ("5 miles", "8 km", True),  # both are rounded when units are no simple multiple of one another
+        ("5 miles", "9 km", False),
+        ("1 km", "1000.4 m", False),
+        ("24 hours", "1 day", True),
+        ("24 hours", "1.01 days", False),
+        ("1 day", "24.4 hours", False),
+        ("3 feet", "36 inches", True),
+        ("3 feet", "36.4 inches", False),
+        ("about 3 feet", "36.4 inches", True),
+        ("2 km", "2 kg", False),
+        ("2 km", "2 km", False),  # that is the same number
+    ],
+)
+def test_quantities_in_two_units(claimed: str, stated: str, same: bool) -> None:
+    (one,), (other,) = numbers_of(claimed), numbers_of(stated)
+    assert same_quantity(one, other) is same

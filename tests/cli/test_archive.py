@@ -69,7 +69,7 @@ def test_search(terminal: Terminal) -> None:
         "rank": 0,
     }
     done = terminal.here("archive", "search", "sharks")
-    assert (done.exit_code, done.stdout, done.stderr) == (1, "", "Nothing in the archive answers: sharks\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", "No archived pages or results match: sharks\n")
     assert terminal.here("archive", "search", "whales", "-d", "b.example").exit_code == 1
     assert terminal.here("archive", "search", "whales", "-x", "b.example", "--after", "2026-11-20").exit_code == 0
     assert terminal.here("archive", "search", "dolphins", "--before", "2026-11-01").exit_code == 0

@@ -106,7 +106,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         (["create", "a", "--provider", "brve"], "did you mean 'brave'"),
         (["create", "a", "--allow-domain", "http://a"], "not a domain name"),
         (["create", "a", "--expires", "soon"], "90d"),
-        (["create", "a", "--expires", "2020-01-01"], "is over"),
+        (["create", "a", "--expires", "2020-01-01"], "is in the past"),
         (["create", "a", "--burst", "3"], "--burst goes with --rate"),
         (["create", "a", "--rate", "0"], "--rate"),
         (["create", "a", "--usd-per-day", "nan"], "usd_per_day"),

@@ -161,3 +161,10 @@ def test_several_pages_at_once(terminal: Terminal) -> None:
     assert done.stderr.startswith(f"Error: {gone}: ")
     done = terminal.here("open", first, second, "--cursor", "#2")
     assert (done.exit_code, "give one URL" in done.stderr) == (2, True)
+
+
+@pytest.mark.req("B33")
+def test_a_local_address_names_the_setting_that_allows_it(terminal: Terminal) -> None:
+    done = terminal.here("open", "http://localhost:8000/")
+    assert done.exit_code == 3
+    assert "policy.allowed_origins" in done.stderr

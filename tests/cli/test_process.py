@@ -201,3 +201,17 @@ def test_the_demo_needs_nothing(terminal: Terminal) -> None:
     steps = ["World", "Search", "searxng:first: rate_limited (HTTP 429)", "ok   searxng:second", "Open", "ok   local"]
     places = [shown.index(step) for step in (*steps, "Cite", "[1].", "Sources", "(opened)", "groundwire search")]
     assert places == sorted(places)
+
+
+@pytest.mark.req("B33")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-"])
+def test_closed_streams_are_no_fault(terminal: Terminal, closed: str) -> None:
+    done = subprocess.run(
+        ["/bin/sh", "-c", f'exec "$0" -m groundwire config path {closed}', sys.executable],
+        env=terminal.environment,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert b"failed" not in done.stderr

@@ -224,3 +224,15 @@ def test_the_log_has_the_facts_of_a_call(terminal: Terminal) -> None:
         if one["logger"] == "groundwire.calls"
     ]
     assert (record["provider"], record["level"]) == ("searxng", "INFO")
+
+
+@pytest.mark.req("B33")
+@pytest.mark.parametrize("folder", ["a file", "/proc/nowhere"])
+def test_a_cache_folder_that_cannot_be_used_is_said_and_costs_no_answer(terminal: Terminal, folder: str) -> None:
+    path = terminal.home / "cache" if folder == "a file" else Path(folder)
+    if folder == "a file":
+        path.write_text("")
+    done = terminal.here("search", QUERY, XDG_CACHE_HOME=str(path))
+    assert done.exit_code == 0
+    assert "1. " in done.stdout
+    assert "cannot be used" in done.stderr

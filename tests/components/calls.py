@@ -9,7 +9,7 @@ from groundwire.models import Query, SearchResponse
 from groundwire.providers import SearchProvider
 from groundwire.routing import Router, SearchCall
 from groundwire.routing.budget import Reservation
-from groundwire.routing.cost_ledger import CostLedger
+from groundwire.routing.calls import CostLedger
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.safety.tenancy import LOCAL
 

@@ -363,7 +363,7 @@ class TestOnTheWire:
         service.throttled = False
         for status in (200, 202):
             service.bot_check = status
-            with pytest.raises(ProviderBlocked, match="puzzle"):
+            with pytest.raises(ProviderBlocked, match="captcha"):
                 await make().search("x")
 
     async def test_a_command_does_not_send_us_elsewhere(self, make: Make) -> None:

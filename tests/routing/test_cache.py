@@ -632,7 +632,7 @@ async def test_a_value_that_cannot_be_packed_is_returned_all_the_same(
             owner=LOCAL,
         )
         assert answer == CacheResult("\ud800")
-    assert "could not be kept" in caplog.text
+    assert "could not be cached" in caplog.text
 
 
 @given(st.binary(max_size=60) | st.builds(lambda form, rest: form + rest, st.just(b"g1"), st.binary(max_size=40)))

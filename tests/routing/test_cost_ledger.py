@@ -20,7 +20,7 @@ from groundwire.errors import (
 from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.cost_ledger import BackgroundTasks, CostLedger, micro
+from groundwire.routing.calls import BackgroundTasks, CostLedger, micro
 from groundwire.routing.hedging_policy import HedgePolicy, Strategy
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually

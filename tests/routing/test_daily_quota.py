@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.cost_ledger import BackgroundTasks
+from groundwire.routing.calls import BackgroundTasks
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.storage import MemoryStore, Store
 

@@ -142,8 +142,8 @@ async def test_a_hedge_to_a_paid_provider_is_paid_by_the_budget_and_without_one_
 @pytest.mark.req("B29")
 @virtually
 async def test_help_that_turned_out_extra_is_charged_and_help_in_place_of_a_lost_call_is_not() -> None:
-    for habit, helped in ((1.0, 2), (SLOW_ENOUGH, 3)):
-        first, paid = Timed("first", habit), Timed("paid", 0.1, price=0.005)
+    for habit, rows, helped in ((1.0, 1, 2), (SLOW_ENOUGH, 1, 3), (1.0, 0, 3)):
+        first, paid = Timed("first", habit, rows=rows), Timed("paid", 0.1, price=0.005)
         asked = chain(first, paid, extra_paid=0.001, extra_paid_kept=2.0)
         for _ in range(3):
             await search(asked)
@@ -151,6 +151,18 @@ async def test_help_that_turned_out_extra_is_charged_and_help_in_place_of_a_lost
         waits = [min(start - began for began in first.asked if began <= start) for start in paid.asked]
         assert sum(wait < 6 for wait in waits) == helped
         await asked.aclose()
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_each_search_earns_a_part_of_an_extra_call() -> None:
+    first, paid = Timed("first", 1.0), Timed("paid", 0.1, price=0.005)
+    asked = chain(first, paid, extra_paid=0.5, extra_paid_kept=2.0)
+    for _ in range(9):
+        await search(asked)
+        await asyncio.sleep(7)  # the loser has ended
+    assert 4 <= len(paid.asked) <= 6
+    await asked.aclose()
 
 
 @pytest.mark.req("C5", "H9")

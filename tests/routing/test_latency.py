@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.routing.hedging_policy import Latencies
+from groundwire.routing.hedging_policy import ExtraBudget, Latencies
 
 
 def test_fewer_than_twenty_answers_say_nothing() -> None:
@@ -41,3 +41,27 @@ def test_the_last_two_hundred_count() -> None:
     assert (latencies.quantile(0.0, 0.0), latencies.quantile(1.0, 0.0)) == (4.0, 9.0)
     latencies.add(4.0)
     assert latencies.quantile(1.0, 0.0) == 4.0
+
+
+def test_how_many_answers_take_longer() -> None:
+    latencies = Latencies()
+    for number in range(1, 20):
+        latencies.add(float(number))
+    assert latencies.later(6.0, 12.0) == 0.5, "too few are known: a quarter take longer than 12 s"
+    latencies.add(20.0)
+    assert latencies.later(0.5, 12.0) == 20.5 / 21
+    assert latencies.later(5.0, 12.0) == 15.5 / 21
+    assert latencies.later(20.0, 12.0) == 0.5 / 21, "one more is always thought possible"
+
+
+def test_a_whole_call_is_allowed_while_one_is_left_and_a_part_the_less_the_less_is_left() -> None:
+    budget = ExtraBudget(0.1, 3.0)
+    budget.spend(2.0)
+    assert budget.allows(1.0)
+    assert not budget.allows(0.9), "one third is left: help may be five sixths sure to be extra"
+    assert budget.allows(0.8)
+    assert budget.allows(1.0, reserve=0.0)
+    assert not budget.allows(1.0, reserve=0.5)
+    budget.earn()
+    budget.spend(0.2)
+    assert not budget.allows(1.0)

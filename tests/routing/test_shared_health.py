@@ -15,7 +15,7 @@ from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, Search
 from groundwire.providers import Capabilities
 from groundwire.routing.health import Health, HealthRecord, load_record
 from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy
-from groundwire.routing.rate_limiter import RateLimiter
+from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_in
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.storage.base import Entry, Store, StoreError
 from groundwire.storage.memory import MemoryStore
@@ -215,6 +215,13 @@ def test_what_somebody_else_wrote_there_is_passed_over(row: bytes) -> None:
         await asked.aclose()
 
     run_virtually(run())
+
+
+def test_a_record_that_says_nothing_changes_nothing() -> None:
+    assert set(HealthRecord().model_dump().values()) == {0, ""}
+    assert rate_in(HealthRecord(burst=1)) is None
+    assert rate_in(HealthRecord(interval=1.0)) is None
+    assert rate_in(HealthRecord(interval=1.0, burst=1)) == Rate(1.0, 1)
 
 
 @virtually

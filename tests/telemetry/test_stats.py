@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from groundwire.cli.stats import card_of, stats
+from groundwire.cli import group
+from groundwire.cli.stats import card_of
 from groundwire.storage import MemoryStore, ResilientStore, StoreError, open_store
 from groundwire.telemetry import Scores
 
@@ -28,7 +29,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
     monkeypatch.chdir(tmp_path)
 
     def command(*arguments: str) -> Result:
-        return CliRunner().invoke(stats, arguments)
+        return CliRunner().invoke(group, ["stats", *arguments])
 
     return command
 

@@ -16,7 +16,8 @@ from components.authority import Authority
 from groundwire.deadline import Deadline
 from groundwire.errors import PageTooLarge, PageUnavailable, UnexpectedResponse
 from groundwire.transport import Transport
-from groundwire.transport.limited_socket import HEAD_ALLOWANCE, MeteredSocket, Overrun
+from groundwire.transport.connector import HEAD_ALLOWANCE, MeteredSocket
+from groundwire.transport.errors import Overrun
 
 Connect = Callable[..., Transport]
 Serve = Callable[..., Awaitable[Any]]

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from groundwire.deadline import Deadline
-from groundwire.errors import Closed, PageTooLarge
+from groundwire.errors import Closed, PageError, PageTooLarge
 from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Transport
 
@@ -176,7 +176,7 @@ async def test_no_socket_is_left_after_errors(world: World, connect: Connect) ->
     for fault in faults * 3:
         world.searxng.heal()
         world.searxng.fail(fault, times=None)
-        with pytest.raises(Exception, match="page"):
+        with pytest.raises(PageError):
             await transport.fetch(world.searxng.url, deadline=soon())
     await transport.aclose()
     gc.collect()
@@ -186,7 +186,7 @@ async def test_no_socket_is_left_after_errors(world: World, connect: Connect) ->
 _BOMB = """
 import asyncio, resource, sys
 from groundwire.deadline import Deadline
-from groundwire.errors import PageTooLarge
+from groundwire.errors import PageTooLarge, PageError
 from groundwire.safety.guard import Guard
 from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Transport

@@ -642,7 +642,7 @@ export const open_page = {
       },
       "find": {
         "type": "string",
-        "description": "Return the places where these exact words stand"
+        "description": "Return the matches of these exact words"
       },
       "max_length": {
         "type": "integer",

@@ -202,7 +202,7 @@ async def ask(
     """
     words = check_text(question)
     if not web.keeps:
-        raise PermissionDenied("An answer is checked against what its session was shown, and here nothing is kept.")
+        raise PermissionDenied("Verifying an answer needs its session's pages, and this server stores none.")
     deadline = Deadline.after(web.settings.answer.timeout if timeout is None else timeout)
     before = await web.usage()
     writer = model if isinstance(model, ChatModel) else None

@@ -187,7 +187,7 @@ class _Loop:
             if self.plan.path == "native":
                 answer = await self._ask_native(request)
                 if answer is None:
-                    spent = "The session may search no more, and the API wants to go on searching."
+                    spent = "The session's search limit is reached, and the API requires further searches."
                     return self.ended("budget", spent)
             else:
                 answer = await self._ask(request)

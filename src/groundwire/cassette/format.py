@@ -272,7 +272,7 @@ def load(path: Path) -> list[Exchange]:
         except (ValueError, RecursionError) as error:
             if number == len(lines) + 1:
                 break
-            raise ConfigurationError(f"The cassette {path} has a fault in line {number}: {error}.") from error
+            raise ConfigurationError(f"The cassette {path} has an error in line {number}: {error}.") from error
     return found
 
 
@@ -292,7 +292,7 @@ def _check_mark(line: bytes, path: Path) -> None:
     except ValueError:
         version = None
     if version is None:
-        raise ConfigurationError(f"{path} is not a cassette: its first line says nothing of {_MARK}.")
+        raise ConfigurationError(f"{path} is not a cassette: its first line does not name {_MARK}.")
     if version != _VERSION:
         raise ConfigurationError(f"The cassette {path} is of version {version}; this Groundwire knows {_VERSION}.")
 

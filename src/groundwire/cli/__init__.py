@@ -15,7 +15,7 @@ import click
 
 from groundwire._version import __version__
 from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import log_to_stderr, say_error
+from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
 
 __all__ = ["group", "main"]
@@ -78,7 +78,7 @@ class _Group(click.Group):
         except (click.ClickException, click.exceptions.Exit):
             raise
         except GroundwireError as error:
-            say_error(str(error))
+            say_failure(error)
             sys.exit(exit_code(error))
         except (KeyboardInterrupt, click.Abort):
             click.echo("Interrupted.", err=True)
@@ -119,6 +119,9 @@ def group(ctx: click.Context, verbose: int, log_format: str) -> None:
 
 def main() -> None:
     """Run the command line; the process ends with the command's exit code."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started the process
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a page may hold signs that this terminal's encoding has not

@@ -127,7 +127,7 @@ def search(
     else:
         _print(found)
         if not found:
-            click.echo(clean(f"Nothing in the archive answers: {asked.text}"), err=True)
+            click.echo(clean(f"No archived pages or results match: {asked.text}"), err=True)
     sys.exit(ExitCode.OK if found else ExitCode.NOTHING)
 
 
@@ -203,7 +203,7 @@ def export(file: str, as_json: bool) -> None:
     The file appears when it is whole.
     """
     if file == "-" and as_json:
-        raise click.UsageError("--json and - both want standard output; name a file.")
+        raise click.UsageError("--json and - both write to standard output; name a file.")
 
     async def write(kept: Archive) -> int:
         totals = await kept.statistics(viewer=OPERATOR)

@@ -18,7 +18,7 @@ from typing import Any, NoReturn, TypeVar
 import click
 
 from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, escaped, say_error, warn
+from groundwire.cli.terminal_text import clean, escaped, say_error, say_failure, warn
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
 from groundwire.settings import load
@@ -183,7 +183,7 @@ class ToolCommand(click.Command):
         elif isinstance(error, InvalidRequest) and (flag := self._flag(error.field)):
             say_error(f"{error.field} ({flag}): {error.problem}. {error.fix}")
         else:
-            say_error(str(error))
+            say_failure(error)
         sys.exit(code)
 
     def _flag(self, field: str) -> str:

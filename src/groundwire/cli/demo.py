@@ -101,7 +101,7 @@ async def _show(world: World) -> bool:
             return _failed(page.error)
         click.echo(f"    {click.style(page.title, bold=True)} ({length_note(page)})\n")
         click.echo(textwrap.indent(page.content, "    | ", lambda line: True))
-    _step("Cite", "an answer as a model would give it, and the sources it used")
+    _step("Cite", "an answer like a model's, and the sources it used")
     click.echo(wrap(f"{_sentence(page.content)} [{best.citation_id}].", 100, " " * 4) + "\n")
     click.echo("    Sources")
     for source in found.sources:

@@ -45,7 +45,7 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     """Check this installation, and print what is wrong, why, and how to fix it.
 
     Each provider in use is asked once, as a search would ask it; that costs what one call costs. Nothing is changed.
-    Every fault has a name that stays, such as key-wrong.
+    Every problem has a stable name, such as key-wrong.
     """
     machine = Machine.here()
     with _progress(quiet=as_json) as tell:
@@ -127,7 +127,7 @@ def _summary(report: DoctorReport) -> None:
         if count
     ]
     cost = f", ${report.cost_usd:.4f} spent" if report.cost_usd else ""
-    click.echo(f"\n{' and '.join(words) or 'Nothing is wrong'} ({report.seconds:.1f} s{cost}).")
+    click.echo(f"\n{' and '.join(words) or 'No problems found'} ({report.seconds:.1f} s{cost}).")
 
 
 def _as_dict(report: DoctorReport) -> dict[str, object]:

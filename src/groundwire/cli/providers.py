@@ -120,7 +120,7 @@ def _print(
     for result in tried.values():
         if not result.works:
             console.print(Text(f"{result.provider}: {clean(result.what)} {clean(result.fix)}"))
-    console.print(Text("groundwire setup sets one up; --check tries those in use.", style="dim"))
+    console.print(Text("Set one up with groundwire setup; test those in use with --check.", style="dim"))
 
 
 def _use(row: ProviderStatus) -> str:

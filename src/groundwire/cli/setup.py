@@ -162,7 +162,9 @@ def _asked(settings: Settings, rows: dict[str, ProviderStatus], talk: Talk) -> t
     """Ask which providers to use."""
     usable = [row for row in rows.values() if row.name != "archive"]
     searchers = [row for row in usable if _can(row, "search")]
-    talk.say("Groundwire searches through the providers that you choose. The first is asked first; others stand in.\n")
+    talk.say(
+        "Groundwire searches with the providers that you choose. The first is asked first; the others are fallbacks.\n"
+    )
     talk.list_offers("Search providers", searchers)
     current = [name for name in settings.search.providers if name in rows and rows[name].state == "ready"]
     search = talk.choose("Search with (numbers or names, best first)", searchers, current or ["duckduckgo_lite"])

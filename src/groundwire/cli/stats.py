@@ -33,7 +33,7 @@ Exit codes:
   1  nothing was recorded in these days
   2  wrong use: an argument or a setting
   3  the store cannot be read"""
-_COLUMNS = ("provider", "role", "tries", "good", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
+_COLUMNS = ("provider", "role", "attempts", "success", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
 _LONGEST = BOUNDS[-1] * 1_000  # ms; longer ones are shown as this
 
 

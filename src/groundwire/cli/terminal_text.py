@@ -17,7 +17,9 @@ from pathlib import Path
 
 import click
 
-__all__ = ["cells", "clean", "day", "diff", "escaped", "log_to_stderr", "say_error", "warn", "wrap"]
+from groundwire.errors import BlockedAddress, GroundwireError
+
+__all__ = ["cells", "clean", "day", "diff", "escaped", "log_to_stderr", "say_error", "say_failure", "warn", "wrap"]
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -37,6 +39,12 @@ def escaped(text: str) -> str:
 def say_error(text: str) -> None:
     """Say on standard error what went wrong."""
     click.echo(click.style("Error: ", fg="red", bold=True) + clean(text), err=True)
+
+
+def say_failure(error: GroundwireError) -> None:
+    """Say on standard error why a call failed, and which setting allows what is blocked."""
+    allow = "For a server of your own, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
+    say_error(f"{error} {allow}" if isinstance(error, BlockedAddress) else str(error))
 
 
 def warn(*texts: str) -> None:

@@ -99,7 +99,7 @@ def _painted(line: str, parts: Sequence[str], color: str) -> str:
 def _report(text: str, session: str | None, sources: BinaryIO | None) -> Report:
     if (session is None) == (sources is None):
         raise InvalidRequest(
-            "--session", "or --sources is needed, and only one of them", "Say what the numbers stand for."
+            "--session", "or --sources is needed, and only one of them", "Say where the cited sources are."
         )
     if sources is not None:
         from groundwire.citations.verify import pages_from_json, verify_answer

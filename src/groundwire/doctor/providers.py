@@ -101,7 +101,7 @@ def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
     what = f"{row.name}: {call.what}"
     if row.offer.name == "searxng":
         if isinstance(call.error, ProviderUnsupported):
-            why = "As it comes, SearXNG answers people only: it says 403 to format=json."
+            why = "By default SearXNG answers format=json with 403."
             return _finding(Fault.SEARXNG_JSON_OFF, row.name, what, f"{JSON_ON}.", why=why)
         if isinstance(call.error, (RateLimited, ProviderBlocked)):
             why = "Its limiter takes this machine for a robot: it lets few requests for JSON through in an hour."

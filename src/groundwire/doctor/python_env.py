@@ -60,7 +60,7 @@ async def check_extras(examination: Examination) -> Seen:
                 fix='Add browser to read.providers: read.providers = ["local", "browser"].',
             )
         )
-    return ", ".join(seen) or "nothing that is in use needs any", findings
+    return ", ".join(seen) or "none needed", findings
 
 
 async def _browser(examination: Examination, name: str, seen: list[str]) -> Sequence[DoctorFinding]:
@@ -197,7 +197,7 @@ async def check_packages(examination: Examination) -> Seen:
     """See whether the packages that are needed are there, fit, and can be imported."""
     needed = requires("groundwire") or []
     findings = [*faults_of_requirements(needed), *await asyncio.to_thread(lambda: list(_broken(examination)))]
-    return f"{len(needed)} requirements looked at", findings
+    return f"{len(needed)} requirements checked", findings
 
 
 def _broken(examination: Examination) -> Iterator[DoctorFinding]:

@@ -25,10 +25,10 @@ CHECKS = (
     Check("settings", "Settings", check_settings),
     Check("files", "Files with keys", check_files),
     Check("keyring", "Keyring", check_keyring),
-    Check("disk", "Room on the disk", check_disk),
+    Check("disk", "Disk space", check_disk),
     Check("store", "Store", check_store, needs_settings=True),
     Check("archive", "Archive", check_archive, needs_settings=True),
-    Check("extras", "Optional parts", check_extras, needs_settings=True),
+    Check("extras", "Optional packages", check_extras, needs_settings=True),
     Check("network", "Network", check_network, needs_settings=True, online=True),
     Check("clock", "Clock", check_clock, needs_settings=True, online=True),
     Check("providers", "Providers", check_providers, needs_settings=True),
@@ -88,7 +88,7 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
     if check.needs_settings and examination.settings is None:
         return result(detail="the settings must be fixed first", skipped=True)
     if check.online and examination.offline:
-        return result(detail="left out: --offline", skipped=True)
+        return result(detail="skipped: --offline", skipped=True)
     try:
         async with asyncio.timeout(max(0.05, examination.deadline.remaining() - _RESERVE)):
             detail, findings = await check.run(examination)

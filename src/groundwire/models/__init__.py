@@ -4,7 +4,6 @@ Pydantic models where data crosses a border (it is validated and has a JSON form
 All are frozen.
 """
 
-from groundwire.models.attempts import Attempt, AttemptFinished, AttemptStarted, Event, Observer, Outcome
 from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section
 from groundwire.models.search import (
     MAX_LIMIT,
@@ -14,9 +13,15 @@ from groundwire.models.search import (
     MAX_URL,
     NO_FILTERS,
     Applied,
+    Attempt,
+    AttemptFinished,
+    AttemptStarted,
     Budget,
+    Event,
     FilterReceipt,
     Filters,
+    Observer,
+    Outcome,
     Query,
     RateWindow,
     Results,

@@ -156,7 +156,7 @@ def to_form(query: str, limit: int, filters: Filters, endpoint: Endpoint = "lite
     del limit  # the pages are as long as they are
     words, warnings = clipped("duckduckgo_lite", neutralised(query), characters=_LONGEST)
     if re.search(r"(?<!\S)[!\\]", query):
-        warnings.append("duckduckgo_lite: signs that it reads as commands (! \\) were left out of the query")
+        warnings.append("duckduckgo_lite: characters that it reads as commands (! \\) were removed from the query")
     text, warning = with_site_operators(words, filters)
     mapped = Mapped({"q": text}, warnings=warnings)
     if warning:
@@ -224,7 +224,7 @@ def _offset(page: int) -> dict[str, str]:
 def _bot_check(reply: Response, name: str) -> ProviderBlocked:
     return ProviderBlocked(
         name,
-        "it wants a person to solve a puzzle",
+        "it requires a captcha",
         status=reply.status,
         retry_after=retry_after(reply.headers),
         fix="Ask less often from this address, or use another provider",

@@ -379,7 +379,7 @@ def page_failure(url: str, *, status: int | None = None, words: str = "") -> Pag
         reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
         return PageNotFound(url, reason, status=status)
     if status in _REFUSED:
-        return PageRefused(url, f"The server will not give this page{detail}.", status=status)
+        return PageRefused(url, f"The server refuses access to this page{detail}.", status=status)
     reason = f"The page could not be fetched{detail}. Try again later."
     return PageUnavailable(url, reason, status=status)
 

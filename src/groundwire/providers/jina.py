@@ -174,7 +174,7 @@ def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
             raise page_failure(url, status=int(found[1]), words=warning)
     for warning in warnings:
         if _BLOCK_PAGE.search(warning):
-            raise PageRefused(url, f"The site wants a person or an account ({said(warning)}).")
+            raise PageRefused(url, f"The site requires a person or an account ({said(warning)}).")
     content = clean(data.get("content")).strip()
     if not content:
         raise empty_page(url)

@@ -150,7 +150,7 @@ def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[di
     words = neutralized(query)
     warnings = []
     if words != query:
-        warnings.append("searxng: signs that it reads as commands (! ? : <) were left out of the query")
+        warnings.append("searxng: characters that it reads as commands (! ? : <) were removed from the query")
     text, warning = with_site_operators(words, filters)
     if warning:
         warnings.append(f"searxng: {warning}")

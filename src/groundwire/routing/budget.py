@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
-from groundwire.routing.cost_ledger import MICRO, BackgroundTasks, CostLedger, micro
+from groundwire.routing.calls import MICRO, BackgroundTasks, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota, Limits
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.base import Add, Count, Lookup, Operation, Store

@@ -162,7 +162,7 @@ class Cache:
                 raise
             if found is None or isinstance(error, _ANSWERS):
                 raise
-            _logger.info("An answer of %.0f s ago stands in: %s", found.kept.age, error)
+            _logger.info("Returned a cached value of %.0f s ago, because loading failed: %s", found.kept.age, error)
             return found.kept
 
     async def aclose(self, *, grace_seconds: float = 0.0) -> None:
@@ -342,7 +342,7 @@ class Cache:
             if ttl.fresh + ttl.stale + ttl.error > 0:
                 return encode_entry(job.codec.encode(value), ttl), ttl
         except Exception:  # the caller gets the value; that it cannot be stored is no fault of theirs
-            _logger.exception("An answer could not be kept")
+            _logger.exception("A value could not be cached")
         return None, CacheTtl()
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:
@@ -356,7 +356,7 @@ class Cache:
         except Exception:
             if not self._complained:
                 self._complained = True
-                _logger.warning("The cache goes on without its store", exc_info=True)
+                _logger.warning("The cache works without its store", exc_info=True)
             return otherwise
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from groundwire.errors import BudgetExceeded
-from groundwire.routing.cost_ledger import MICRO
+from groundwire.routing.calls import MICRO
 from groundwire.storage.base import Store
 
 __all__ = ["DailyLimits", "DailyQuota", "Limits"]

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
-from groundwire.routing.cost_ledger import MICRO
+from groundwire.routing.calls import MICRO
 from groundwire.storage.base import Store, StoreError
 
 __all__ = [

@@ -88,7 +88,7 @@ class Politeness:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
-        self._files = RobotsFiles(transport, store, user_agent) if robots else None
+        self._files = RobotsFiles(transport, store, user_agent, store_clock=clock) if robots else None
         self._exceptions = tuple(exceptions)
         self._delay = delay
         self._at_once = at_once
@@ -207,7 +207,7 @@ def _asked(robots: Robots, target: str) -> tuple[str | None, float]:
 
 
 def _paced(url: WebUrl, why: str, wait: float) -> PagePaced:
-    seconds = f"{wait:,.0f} seconds" if wait >= 1 else "a second"
+    seconds = f"{wait:,.0f} seconds" if wait >= 1.5 else "a second"
     return PagePaced(url.text, f"{url.host} {why}. Try again in {seconds}.", retry_after=round(wait, 3))
 
 
@@ -244,6 +244,7 @@ class RobotsFiles:
         user_agent: How we introduce ourselves; files call us by the products in it.
         max_wait: The most seconds for one file.
         clock: Seconds that only grow.
+        store_clock: The time in seconds since the epoch, the store's own.
     """
 
     def __init__(
@@ -254,9 +255,10 @@ class RobotsFiles:
         *,
         max_wait: float = _MAX_WAIT,
         clock: Callable[[], float] = time.monotonic,
+        store_clock: Callable[[], float] = time.time,
     ) -> None:
         self._transport = transport
-        self._cache = Cache(store)
+        self._cache = Cache(store, clock=store_clock)
         self._names = agent_names(user_agent)
         self._max_wait = max_wait
         self._clock = clock

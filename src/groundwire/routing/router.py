@@ -14,9 +14,8 @@ from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
 from groundwire.providers import SearchProvider
 from groundwire.routing.cache_codec import sources_of
-from groundwire.routing.calls import SearchCall
+from groundwire.routing.calls import BackgroundTasks, SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
-from groundwire.routing.cost_ledger import BackgroundTasks
 from groundwire.routing.health import Health, ProviderHealth
 from groundwire.routing.hedging import HedgedRunner, HedgeResult, skipped_cooldown
 from groundwire.routing.hedging_policy import HedgePolicy

@@ -14,7 +14,7 @@ from typing import cast, get_args
 
 from groundwire.models import Outcome
 from groundwire.providers import SearchProvider
-from groundwire.routing.cost_ledger import BackgroundTasks
+from groundwire.routing.calls import BackgroundTasks
 from groundwire.routing.health import Changes, Health, HealthRecord, load_record, record_key, scope
 from groundwire.routing.hedging_policy import ExtraBudget
 from groundwire.routing.rate_limiter import RateLimiter, rate_in

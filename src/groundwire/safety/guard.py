@@ -38,13 +38,14 @@ class Guard:
         resolver: Resolver | None = None,
         allow_nat64: bool = False,
     ) -> None:
-        self._origins = _origins(allowed_origins)
-        self._sockets = frozenset((url.host, url.port) for url in self._origins)
+        allowed = _origins(allowed_origins)
+        self._origins = frozenset(url.origin for url in allowed)
+        self._sockets = frozenset((url.host, url.port) for url in allowed)
         self._resolver = resolver or _look_up
         self._allow_nat64 = allow_nat64
         # What the names of allowed origins led to. It only grows: a connection may still be on its way to an
         # address that a later look-up no longer gives.
-        self._granted = {(unmapped(address), url.port) for url in self._origins if (address := url.address) is not None}
+        self._granted = {(unmapped(address), url.port) for url in allowed if (address := url.address) is not None}
 
     def admit(self, url: str | WebUrl) -> WebUrl:
         """Return a URL that may be looked up: its form, name, port and literal address are allowed.
@@ -55,7 +56,7 @@ class Guard:
         """
         parsed = url if isinstance(url, WebUrl) else parse_url(url)
         exempt = (parsed.host, parsed.port) in self._sockets
-        if exempt and parsed.origin not in {origin.origin for origin in self._origins}:
+        if exempt and parsed.origin not in self._origins:
             raise BlockedAddress(NOT_ALLOWED)
         self._judge(parsed.host, parsed.port, exempt=exempt)
         return parsed

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from groundwire.errors import ConfigurationError
 
-__all__ = ["read", "replace"]
+__all__ = ["read", "replace", "write"]
 
 _MOST = 20_000_000  # bytes; Claude Code keeps its history in the same file
 
@@ -52,19 +52,38 @@ def replace(path: Path, text: str, now: datetime) -> Path | None:
         if target.exists():
             copy = target.with_name(f"{target.name}.{now:%Y%m%d-%H%M%S}.bak")
             shutil.copy2(target, copy)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # readable by its owner only
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())  # or a power failure leaves an empty file under the name
-            if copy is not None:
-                shutil.copymode(copy, name)
-            Path(name).replace(target)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
+        write(target, text, like=copy)
     except OSError as error:
         raise ConfigurationError(f"{target} cannot be written: {error.strerror or error}.") from error
     return copy
+
+
+def write(path: Path, text: str, *, like: Path | None = None) -> None:
+    """Replace a file by a whole one, also when the power fails.
+
+    Args:
+        path: The file; its folder exists.
+        text: What it is to hold.
+        like: A file with the permissions that it gets; by default only its owner may read it.
+
+    Raises:
+        OSError: it cannot be written; then it is as it was.
+    """
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mkstemp makes it 0600
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())  # or a power failure leaves an empty file under the name
+        if like is not None:
+            shutil.copymode(like, name)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

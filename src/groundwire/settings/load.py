@@ -19,7 +19,7 @@ from pydantic import SecretStr, ValidationError
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean, faults
 from groundwire.settings.provider_options import option_model, provider_names
-from groundwire.settings.schema import KEY_VARIABLES, Settings, known_keys, sections
+from groundwire.settings.schema import KEY_VARIABLES, Settings, conflicting_settings, known_keys, sections
 from groundwire.settings.sections import SessionSettings
 from groundwire.settings.sources import (
     FILE_NAME,
@@ -40,7 +40,6 @@ from groundwire.settings.sources import (
 )
 from groundwire.settings.store_url import parse_store_url
 from groundwire.settings.user_folders import no_home
-from groundwire.settings.validation import conflicting_settings
 
 __all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
 

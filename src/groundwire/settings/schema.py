@@ -31,7 +31,16 @@ from groundwire.settings.sections import (
     StorageSettings,
 )
 
-__all__ = ["KEY_VARIABLES", "SettingValue", "Settings", "known_keys", "sections", "shown"]
+__all__ = [
+    "KEY_VARIABLES",
+    "SettingValue",
+    "Settings",
+    "conflicting_settings",
+    "known_keys",
+    "sections",
+    "shown",
+    "single_provider_warnings",
+]
 
 KEY_VARIABLES = (
     "BRAVE_API_KEY",
@@ -225,3 +234,38 @@ def shown(key: str, value: object) -> str:
         return ""
     text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return _USER_PART.sub(lambda found: f"{found[1] or ''}{_MASK}@", text)
+
+
+def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
+    """Yield each contradiction as (dotted key, what is wrong); a setting at its default contradicts nothing."""
+    search, session = settings.search, settings.session
+    if "strategy" in search.model_fields_set and "providers" in search.model_fields_set and len(search.providers) == 1:
+        yield from single_provider_warnings(settings, search.providers[0])
+    explicit = "warning_threshold" in session.model_fields_set
+    if explicit and 0 < session.max_searches < session.warning_threshold:
+        yield (
+            "session.warning_threshold",
+            f"{session.warning_threshold} is more than session.max_searches = {session.max_searches}, "
+            "so the warning would never be shown",
+        )
+    if {"timeout", "attempt_timeout"} <= search.model_fields_set and search.attempt_timeout > search.timeout:
+        yield (
+            "search.attempt_timeout",
+            f"{search.attempt_timeout:g} is more than search.timeout = {search.timeout:g}, which ends every attempt",
+        )
+
+
+def single_provider_warnings(settings: Settings, provider: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong when a strategy that needs several providers was asked for, and there is one.
+
+    Args:
+        settings: What is in force.
+        provider: The only provider.
+    """
+    strategy = settings.search.strategy
+    if "strategy" in settings.search.model_fields_set and strategy != "fallback":
+        yield (
+            "search.strategy",
+            f"{strategy!r} needs two providers at least, and {provider} is the only one; "
+            "set up another one, or write 'fallback'",
+        )

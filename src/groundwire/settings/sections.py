@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Annotated, Literal
 
@@ -11,17 +12,18 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
 from groundwire.models.validators import check_domains, did_you_mean
-from groundwire.settings.permission_rules import Decision, parse_rule
 
 __all__ = [
     "MODEL_PROVIDERS",
     "AnswerSettings",
     "ArchiveSettings",
     "CacheSettings",
+    "Decision",
     "Domains",
     "LocalSettings",
     "NativeSettings",
     "NetworkSettings",
+    "PermissionRule",
     "PermissionSettings",
     "PolicySettings",
     "ReadSettings",
@@ -32,6 +34,7 @@ __all__ = [
     "StorageSettings",
     "Variables",
     "Words",
+    "parse_rule",
 ]
 
 MODEL_PROVIDERS = ("anthropic", "gemini", "groq", "mistral", "openai", "openrouter", "perplexity", "xai")
@@ -65,7 +68,7 @@ Domains = Annotated[Words, AfterValidator(_domains)]
 
 def _variables(words: tuple[str, ...]) -> tuple[str, ...]:
     if not all(_VARIABLE.fullmatch(word) for word in words):  # not told which: it may be the secret itself
-        raise ValueError("has what is no name of an environment variable; write the names, not the values")
+        raise ValueError("holds something that is not the name of an environment variable; write names, not values")
     return words
 
 
@@ -333,5 +336,49 @@ class ServerSettings(SettingsSection):
     def _names(cls, words: tuple[str, ...]) -> tuple[str, ...]:
         for word in words:
             if word != "*" and not _HOST.fullmatch(word):
-                raise ValueError(f"{word[:60]!r} is no name such as tools.example.com; write it without port and path")
+                raise ValueError(
+                    f"{word[:60]!r} is not a host name; write one like tools.example.com, without port and path"
+                )
         return tuple(word.lower() for word in words)
+
+
+Decision = Literal["allow", "confirm", "deny"]
+"""What becomes of a call: it is made, somebody is asked, or it is refused."""
+
+_RULE = re.compile(
+    r"(?P<tool>\*|[A-Za-z_][\w-]{0,63})(\((?P<domain>[^()\s@/:]{1,253})\))?(@(?P<session>[^\s()]{1,200}))?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionRule:
+    """Which calls a rule speaks of."""
+
+    tool: str
+    """The tool's name, or `*` for every tool."""
+    domain: str | None = None
+    """Only calls about this domain and its sub-domains; None means about anything."""
+    session: str | None = None
+    """Only calls of the session of this name; None means of every session."""
+
+    def __str__(self) -> str:
+        domain = f"({self.domain})" if self.domain else ""
+        return self.tool + domain + (f"@{self.session}" if self.session else "")
+
+
+def parse_rule(text: str) -> PermissionRule:
+    """Return a rule.
+
+    Args:
+        text: TOOL or `*`, then perhaps (DOMAIN), then perhaps @SESSION.
+
+    Raises:
+        ValueError: it is not of that form.
+    """
+    found = _RULE.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text[:80]!r} is not a rule; write TOOL, TOOL(DOMAIN) or TOOL(DOMAIN)@SESSION")
+    domain = found["domain"].lower().removeprefix("*.").strip(".") if found["domain"] else None
+    if domain == "":
+        raise ValueError(f"{text[:80]!r} names no domain; write e.g. open_page(python.org)")
+    return PermissionRule(found["tool"], domain, found["session"])

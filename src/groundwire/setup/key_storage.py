@@ -5,11 +5,8 @@ Whether this machine has a keyring that can be used now, and if not, why.
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,6 +15,7 @@ from typing import Literal, Protocol
 from pydantic import SecretStr
 
 from groundwire.errors import ConfigurationError, InvalidRequest
+from groundwire.settings.atomic_write import write
 from groundwire.settings.keyring import SERVICE
 from groundwire.settings.sources import read_dotenv
 
@@ -141,17 +139,7 @@ class FileKeeper:
         target = self._path.resolve()
         try:
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # made with mode 0600
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write("".join(lines).encode())
-                    file.flush()
-                    os.fsync(file.fileno())
-                Path(name).replace(target)
-            except BaseException:
-                with suppress(OSError):
-                    Path(name).unlink()
-                raise
+            write(target, "".join(lines))
         except OSError as error:
             raise ConfigurationError(f"{target} cannot be written: {error.strerror or error}") from None
 
@@ -174,7 +162,7 @@ def clean_key(text: str) -> SecretStr:
     if re.search(r"\s", value):
         raise InvalidRequest("key", "has white space in it", "Paste the key alone, in one line.")
     if _UNSAFE.search(value) or not _KEY.fullmatch(value):
-        fix = "Copy the key again from the service's page; it is made of letters, digits and signs such as - and _."
+        fix = "Copy the key again from the service's page; it has only letters, digits and characters such as - and _."
         raise InvalidRequest("key", f"does not look like a key ({len(value)} characters)", fix)
     return SecretStr(value)
 

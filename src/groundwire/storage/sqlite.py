@@ -33,7 +33,7 @@ from groundwire.storage.base import (
     decode_key,
     encode_key,
 )
-from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged
+from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, transaction
 from groundwire.storage.write_queue import Job, Writer
 
 __all__ = ["SqliteStore"]
@@ -187,16 +187,9 @@ class SqliteStore:
 
     def _transact(self, jobs: Sequence[Job[object]]) -> None:
         db = self._open()
-        self._file.patiently(lambda: db.execute("begin immediate"))
-        try:
+        with transaction(db, lambda: self._file.patiently(lambda: db.execute("begin immediate"))):
             self._tidy(db)
             answers = [job.run(db) for job in jobs]
-            db.execute("commit")
-        except BaseException:
-            if db.in_transaction:
-                with suppress(sqlite3.Error):
-                    db.execute("rollback")
-            raise
         for tell in answers:
             tell()
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from groundwire.storage.base import StoreError
 
-__all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged"]
+__all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged", "transaction"]
 
 APPLICATION_ID = 0x67776972  # "gwir"
 """What marks a database as Groundwire's (`PRAGMA application_id`)."""
@@ -163,17 +163,11 @@ class StoreFile:
         if db.execute("select 1 from sqlite_master").fetchone():
             raise StoreError(f"{self.path} is a database of another program; name another file for Groundwire.")
         db.execute("pragma journal_mode = wal")
-        db.execute("begin immediate")
-        try:
+        with transaction(db, lambda: db.execute("begin immediate")):
             for statement in _statements(_SCHEMA + _ADDED):
                 db.execute(statement)
             db.execute(f"pragma application_id = {APPLICATION_ID}")
             db.execute(f"pragma user_version = {VERSION}")
-            db.execute("commit")
-        except BaseException:
-            if db.in_transaction:
-                db.execute("rollback")
-            raise
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -224,3 +218,17 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection, begin: Callable[[], object]) -> Iterator[None]:
+    """Run the block between `begin` and a commit; what it raises takes everything back."""
+    begin()
+    try:
+        yield
+        db.execute("commit")
+    except BaseException:
+        if db.in_transaction:
+            with suppress(sqlite3.Error):
+                db.execute("rollback")
+        raise

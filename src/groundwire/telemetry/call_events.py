@@ -38,19 +38,13 @@ _REFUSED = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchDone:
-    """A search that has ended."""
+class _Done:
+    """What a search and an opened page that have ended have in common."""
 
     session: str
     """The session's id."""
-    query_length: int
-    """The characters of the query."""
-    provider: str | None
-    """The provider that answered; None when none did."""
     attempts: tuple[Attempt, ...]
     """The attempts of this call, in order; an answer from the cache made none."""
-    results: int
-    """How many results there are."""
     seconds: float
     """How long the whole call took."""
     cached: bool
@@ -58,9 +52,23 @@ class SearchDone:
     stale: bool
     """Whether the answer is older than it should be."""
     error: str | None
-    """The name of the error's class, such as `AllProvidersFailed`; None when there is an answer."""
+    """The name of the error's class, such as `AllProvidersFailed` or `PageNotFound`; None when there is an answer."""
     cost_usd: float
     """What all attempts cost, in US dollars."""
+    starts: tuple[float, ...] = ()
+    """When each attempt began, in seconds after the call did; empty when that was not measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchDone(_Done):
+    """A search that has ended."""
+
+    query_length: int
+    """The characters of the query."""
+    provider: str | None
+    """The provider that answered; None when none did."""
+    results: int
+    """How many results there are."""
     session_count: int | None
     """The searches of the session so far; None when they are not counted."""
     session_limit: int | None
@@ -69,8 +77,6 @@ class SearchDone:
     """How the providers were asked: `fallback`, `hedge`, `fuse`."""
     query: str | None = None
     """The words themselves, only when the operator wants them on record."""
-    starts: tuple[float, ...] = ()
-    """When each attempt began, in seconds after the call did; empty when that was not measured."""
 
     @property
     def outcome(self) -> CallOutcome:
@@ -91,31 +97,15 @@ class SearchDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageDone:
+class PageDone(_Done):
     """An opened page, or one that could not be opened."""
 
-    session: str
-    """The session's id."""
     host: str
     """The page's host; empty when the address was not even one."""
     reader: str | None
     """The reader that read it; None when none did."""
-    attempts: tuple[Attempt, ...]
-    """The attempts of this call, in order; a page from the cache made none."""
     characters: int
     """The characters of Markdown that were returned."""
-    seconds: float
-    """How long the whole call took."""
-    cached: bool
-    """Whether the page came from the cache."""
-    stale: bool
-    """Whether the page is older than it should be."""
-    error: str | None
-    """The name of the error's class, such as `PageNotFound`; None when the page was read."""
-    cost_usd: float
-    """What all attempts cost, in US dollars."""
-    starts: tuple[float, ...] = ()
-    """When each attempt began, in seconds after the call did; empty when that was not measured."""
 
     @property
     def outcome(self) -> CallOutcome:

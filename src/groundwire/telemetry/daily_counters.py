@@ -160,7 +160,7 @@ class Scores:
             with self._lock:
                 for key, amount in pending.items():
                     self._pending[key] += amount
-            _logger.info("The score card could not be kept: %s", error)
+            _logger.info("The score card could not be written: %s", error)
 
     async def aclose(self) -> None:
         """Tell the store what is left; the store itself stays open."""

@@ -32,29 +32,23 @@ class Metrics:
         self._lock = threading.Lock()
         self._names = BoundedLabels()
         self._searches = _Counter(
-            "groundwire_searches_total", "Searches, by how they ended and who answered.", ("outcome", "provider")
+            "groundwire_searches_total", "Searches, by outcome and provider.", ("outcome", "provider")
         )
-        self._search_seconds = _Histogram("groundwire_search_seconds", "Seconds that a whole search took.", ())
-        self._pages = _Counter(
-            "groundwire_pages_total", "Pages, by how opening them ended and who read them.", ("outcome", "reader")
-        )
+        self._search_seconds = _Histogram("groundwire_search_seconds", "Duration of a search, in seconds.", ())
+        self._pages = _Counter("groundwire_pages_total", "Opened pages, by outcome and reader.", ("outcome", "reader"))
         self._attempts = _Counter(
             "groundwire_attempts_total",
-            "Tries of one provider, by its role (search or read) and how they ended.",
+            "Attempts, by provider, role (search or read) and outcome.",
             ("provider", "role", "outcome"),
         )
         self._attempt_seconds = _Histogram(
             "groundwire_attempt_seconds", "Duration of an attempt, in seconds.", ("provider", "role")
         )
-        self._cost = _Counter("groundwire_cost_usd_total", "US dollars spent on a provider.", ("provider",))
-        self._fallbacks = _Counter(
-            "groundwire_fallbacks_total", "Searches answered by another provider than the first that was asked.", ()
-        )
-        self._empty = _Counter(
-            "groundwire_empty_total", "Tries in which a provider searched and found nothing.", ("provider",)
-        )
-        self._forbidden = _Counter("groundwire_forbidden_total", "Tries that were answered 403.", ("provider",))
-        self._hits = _Counter("groundwire_cache_hits_total", "Answers from the cache, by kind.", ("kind",))
+        self._cost = _Counter("groundwire_cost_usd_total", "US dollars spent, by provider.", ("provider",))
+        self._fallbacks = _Counter("groundwire_fallbacks_total", "Searches that a fallback provider answered.", ())
+        self._empty = _Counter("groundwire_empty_total", "Attempts that found no results.", ("provider",))
+        self._forbidden = _Counter("groundwire_forbidden_total", "Attempts that got HTTP status 403.", ("provider",))
+        self._hits = _Counter("groundwire_cache_hits_total", "Cache hits, by kind.", ("kind",))
         # A series that does not exist before its first event hides that event from rate() and increase().
         self._fallbacks.add((), 0)
         self._hits.add(("search",), 0)

@@ -146,7 +146,7 @@ def open_page_definition(settings: Settings) -> ToolDefinition:
                         "type": "string",
                         "description": "Read on: a next_cursor, #3 for section 3, or @5120 for a position",
                     },
-                    "find": {"type": "string", "description": "Return the places where these exact words stand"},
+                    "find": {"type": "string", "description": "Return the matches of these exact words"},
                     "max_length": {
                         "type": "integer",
                         "minimum": 1,
@@ -164,7 +164,7 @@ def open_page_definition(settings: Settings) -> ToolDefinition:
 
 
 def local_search_definition(settings: Settings) -> ToolDefinition:
-    """Return what a model is told of `search`, the tool of codelia: one search by DuckDuckGo or Brave."""
+    """Return the definition of `search`, the tool of codelia: one search by DuckDuckGo or Brave."""
     return ToolDefinition(
         name="search",
         description=(

@@ -18,7 +18,7 @@ from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.safety.domains import host_matches
 from groundwire.safety.urls import parse_url
 from groundwire.settings import PermissionSettings
-from groundwire.settings.permission_rules import Decision, PermissionRule, parse_rule
+from groundwire.settings.sections import Decision, PermissionRule, parse_rule
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools
 from groundwire.tools.argument_coercion import understood
 from groundwire.web import Web

@@ -1,7 +1,6 @@
 """The one HTTP client, and what it hands out."""
 
 from groundwire.transport.client import MAX_HOPS, Transport
-from groundwire.transport.fetch_policy import FetchPolicy, FetchSlot
-from groundwire.transport.request_response import Head, Response
+from groundwire.transport.request_response import FetchPolicy, FetchSlot, Head, Response
 
 __all__ = ["MAX_HOPS", "FetchPolicy", "FetchSlot", "Head", "Response", "Transport"]

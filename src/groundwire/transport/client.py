@@ -31,7 +31,7 @@ from groundwire.errors import (
 )
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, join_url
-from groundwire.transport.body_reader import SNIFF, read_body, refuse_more_than, show
+from groundwire.transport.body_reader import SNIFF, read_body, refuse_more_than, seen_by, show
 from groundwire.transport.connector import CONNECTIONS, Connections
 from groundwire.transport.errors import (
     UNREAD,
@@ -41,8 +41,15 @@ from groundwire.transport.errors import (
     raise_page_error,
     raise_provider_error,
 )
-from groundwire.transport.fetch_policy import FetchPolicy, FetchSlot, seen_by
-from groundwire.transport.request_response import Head, HttpRequest, Inspect, PartialResponse, Response
+from groundwire.transport.request_response import (
+    FetchPolicy,
+    FetchSlot,
+    Head,
+    HttpRequest,
+    Inspect,
+    PartialResponse,
+    Response,
+)
 
 __all__ = ["Transport", "exchange"]
 

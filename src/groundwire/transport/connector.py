@@ -1,29 +1,34 @@
-"""The connections of one client: each is made only to an address that the guard permits, and its bytes are metered."""
+"""The connections of one client: each is made only to an address that the guard permits, and its bytes are metered.
+
+A client of HTTP hands on bodies without their framing, and interim answers not at all; a server may send as much of
+both as it likes. What comes from the wire is seen by the socket alone, so the sockets count it and stop it.
+"""
 
 from __future__ import annotations
 
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
 from groundwire.errors import BlockedAddress, Closed, ConfigurationError, InvalidRequest
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
-from groundwire.transport.decompression import ACCEPT_ENCODING
-from groundwire.transport.errors import Vetoed, nowhere, translated
-from groundwire.transport.limited_socket import MeteredSocket
+from groundwire.transport.errors import Overrun, Vetoed, nowhere, translated
 from groundwire.transport.request_response import HttpRequest
 
 if TYPE_CHECKING:
     import aiohttp
+    from _typeshed import ReadableBuffer, WriteableBuffer
     from aiohttp.abc import AbstractResolver
 
-__all__ = ["CONNECTIONS", "Connections"]
+__all__ = ["CONNECTIONS", "HEAD_ALLOWANCE", "Connections", "MeteredSocket"]
 
 CONNECTIONS = 500
 """The most that are open at once: a gateway has some hundreds of calls at work, and who waits for a connection loses
 its deadline."""
+ACCEPT_ENCODING = "gzip, deflate"
+"""What we ask for: the codings that every server has and that the standard library decodes."""
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
 _AHEAD = 262_144  # bytes; Linux doubles it, and would grow it to 6 MB that a refused body could fill unread
 
@@ -186,3 +191,50 @@ def _origin(proxy: str) -> str:
             "network.proxy: this is not the address of an HTTP proxy. Write it as http://proxy.example:3128, also in "
             "HTTPS_PROXY."
         ) from error
+
+
+HEAD_ALLOWANCE: Final = 500_000
+"""Bytes that may come before an answer's body: its head, interim answers, and what TLS exchanges first."""
+
+
+class MeteredSocket(socket.socket):
+    """A socket that limits the bytes it receives. Sending resets the limit of the head; `allow` sets that of a body.
+
+    Only event loops that receive through the socket itself count (those of asyncio do); with others nothing is refused.
+    """
+
+    _received = 0
+    _allowed = HEAD_ALLOWANCE
+
+    @property
+    def overrun(self) -> bool:
+        """Whether more came than was allowed."""
+        return self._received > self._allowed
+
+    def allow(self, size: int) -> None:
+        """Let so many bytes come from now on, in place of what was allowed before."""
+        self._allowed = self._received + size
+
+    def recv(self, bufsize: int, flags: int = 0, /) -> bytes:
+        """Receive bytes; raises `Overrun` when more than was allowed has come already."""
+        data = super().recv(min(bufsize, self._room()), flags)
+        self._received += len(data)
+        return data
+
+    def recv_into(self, buffer: WriteableBuffer, nbytes: int = 0, flags: int = 0) -> int:
+        """Receive bytes into a buffer; raises `Overrun` when more than was allowed has come already."""
+        room = self._room()
+        size = super().recv_into(buffer, min(nbytes or memoryview(buffer).nbytes, room), flags)
+        self._received += size
+        return size
+
+    def send(self, data: ReadableBuffer, flags: int = 0, /) -> int:
+        """Send bytes; an answer to them may come."""
+        self._allowed = max(self._allowed, self._received + HEAD_ALLOWANCE)
+        return super().send(data, flags)
+
+    def _room(self) -> int:
+        """Return how many bytes may be received at once: what is left, and one more that tells that there are more."""
+        if self.overrun:
+            raise Overrun("more came than was allowed")
+        return self._allowed - self._received + 1

@@ -18,11 +18,11 @@ from groundwire.errors import (
     ProviderUnreachable,
     UnexpectedResponse,
 )
-from groundwire.transport.limited_socket import Overrun
 
 __all__ = [
     "UNREAD",
     "ExchangeFailed",
+    "Overrun",
     "Trouble",
     "Vetoed",
     "as_error",
@@ -37,7 +37,9 @@ UNREAD = "unread"
 """What a cassette says of an answer that was refused when its head and first bytes were here."""
 
 _RECORD = "Record it again: groundwire record FILE -- COMMAND"
-_WRONG_TIME = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
+# OpenSSL, x509_vfy.h: X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED; then self-signed and missing issuers.
+_WRONG_TIME = frozenset({9, 10})
+_UNKNOWN_AUTHORITY = frozenset({18, 19, 20, 21})
 
 
 Trouble = Literal["network", "proxy", "name", "resolver", "certificate", "large", "coding", "protocol", "cassette"]
@@ -60,6 +62,10 @@ class Vetoed(OSError):
     """The last gate refused a socket address."""
 
 
+class Overrun(OSError):
+    """More came than the socket was allowed to receive."""
+
+
 def translated(error: Exception, *, proxied: bool) -> Exception:
     """Return a library's error in our terms.
 
@@ -78,9 +84,12 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
         cause = getattr(cause, "os_error", None) or cause.__cause__
     match error:
         case aiohttp.ClientConnectorCertificateError():
-            if getattr(error.certificate_error, "verify_code", None) in _WRONG_TIME:
+            code = getattr(error.certificate_error, "verify_code", None)
+            if code in _WRONG_TIME:
                 detail = "has a TLS certificate that is not valid today, or this machine's clock is wrong"
                 return ExchangeFailed("certificate", detail)
+            if code in _UNKNOWN_AUTHORITY:
+                return ExchangeFailed("certificate", "has a TLS certificate from an authority that is not trusted here")
             return ExchangeFailed("certificate", "has a TLS certificate that is not valid for it")
         case aiohttp.ClientSSLError():
             return ExchangeFailed("certificate", "did not agree on a TLS connection")
@@ -151,7 +160,7 @@ def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoR
         case "resolver":
             fix = "Check this machine's network connection and its DNS settings"
         case "certificate":
-            fix = "Check its address and its certificate"
+            fix = "Check its address. In a network that inspects TLS, set SSL_CERT_FILE to its CA bundle"
         case "cassette":
             fix = _RECORD
         case _:

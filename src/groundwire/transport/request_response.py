@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from groundwire.deadline import Deadline
+from groundwire.safety.urls import WebUrl
 
 if TYPE_CHECKING:
     from yarl import URL
 
-__all__ = ["Head", "HttpRequest", "Inspect", "PartialResponse", "Response"]
+__all__ = ["FetchPolicy", "FetchSlot", "Head", "HttpRequest", "Inspect", "PartialResponse", "Response"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -97,3 +101,42 @@ class PartialResponse:
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytearray = field(default_factory=bytearray)
+
+
+@dataclass(slots=True)
+class FetchSlot:
+    """One permission to fetch a page, with the status and headers of the response."""
+
+    status: int = 0
+    """The HTTP status of the answer; 0 while there is none, and for a redirect."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Its headers."""
+
+
+class FetchPolicy(Protocol):
+    """Decides whether and when a page may be asked for, each redirect's target too."""
+
+    async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> object:
+        """See that a page may be read at all.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+            remote: Whether somebody else will read it for us.
+
+        Raises:
+            BlockedByPolicy, PageError: it may not.
+        """
+        ...
+
+    def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[FetchSlot]:
+        """Return a block in which one address may be asked; entering it waits for a slot.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+
+        Raises:
+            BlockedByPolicy, PageError: it may not be asked, or not in time.
+        """
+        ...

@@ -19,7 +19,7 @@ from groundwire.errors import (
     InvalidRequest,
     PermissionDenied,
 )
-from groundwire.models import Page
+from groundwire.models import Attempt, Page
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import OwnedProvider
 from groundwire.reading.passages.token_budget import TextBudget
@@ -35,9 +35,9 @@ from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import page_visibility, partition_of
 from groundwire.safety.url_extraction import addresses_in
+from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
-from groundwire.telemetry.call_events import CallListeners
-from groundwire.web.call_records import page_done
+from groundwire.telemetry.call_events import CallListeners, PageDone
 from groundwire.web.known_urls import KnownUrls
 from groundwire.web.session_sources import SessionSources
 
@@ -286,7 +286,7 @@ class OpenPages:
             reading.error = error
 
     def _done(self, target: PageTarget, started: float, end: Page | BaseException, budget: SessionBudget) -> None:
-        self.call_listeners.page_done(page_done(target.url, target.attempts.entries, started, end, budget))
+        self.call_listeners.page_done(_record(target.url, target.attempts.entries, started, end, budget))
 
 
 @dataclass(slots=True)
@@ -319,3 +319,26 @@ def _share(room: TextBudget, parts: int) -> TextBudget:
 def _left(room: TextBudget, content: str, times: int) -> TextBudget:
     tokens = None if room.tokens is None else room.tokens - times * room.tokens_of(content)
     return room.limited(room.characters - times * len(content), tokens)
+
+
+def _record(
+    url: str, attempts: Sequence[Attempt], started: float, end: Page | BaseException, budget: SessionBudget
+) -> PageDone:
+    """Return what call listeners get when opening a page has ended: `end` is the page, or what was raised."""
+    page = end if isinstance(end, Page) else None
+    try:
+        host = parse_url(url).host
+    except GroundwireError:
+        host = ""
+    return PageDone(
+        session=budget.session,
+        host=host,
+        reader=page.reader if page else None,
+        attempts=tuple(attempts),
+        characters=page.content_length if page else 0,
+        seconds=time.perf_counter() - started,
+        cached=bool(page and page.cached),
+        stale=bool(page and page.stale),
+        error=None if page else type(end).__name__,
+        cost_usd=sum(attempt.cost_usd for attempt in attempts),
+    )

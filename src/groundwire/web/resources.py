@@ -2,41 +2,152 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import cast
+from urllib.parse import unquote, urlsplit
 
 from groundwire.cassette import Cassette
-from groundwire.errors import ConfigurationError
+from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
 from groundwire.models import Observer
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
+from groundwire.providers.base import as_provider
+from groundwire.providers.registry import create
 from groundwire.reading.readers import Readers
 from groundwire.reading.workers.pool import Workers
 from groundwire.routing.cache import Cache
-from groundwire.routing.calls import LoadMonitor
-from groundwire.routing.cost_ledger import BackgroundTasks
+from groundwire.routing.calls import BackgroundTasks, LoadMonitor
 from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.politeness import Politeness
 from groundwire.routing.router import Router
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
-from groundwire.settings import Settings
-from groundwire.settings.validation import conflicting_settings, single_provider_warnings
+from groundwire.safety.secret_scanner import SecretScanner
+from groundwire.settings import KEY_VARIABLES, Settings
+from groundwire.settings.schema import conflicting_settings, single_provider_warnings
 from groundwire.storage import open_store
-from groundwire.storage.archive.store import open_archive
+from groundwire.storage.archive.store import Archive, open_archive
+from groundwire.storage.base import Store
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener, CallListeners, with_listener
 from groundwire.telemetry.call_log import CallLog
 from groundwire.telemetry.daily_counters import Scores
+from groundwire.transport import Transport
 from groundwire.transport.clients import HttpClients
 from groundwire.web.known_urls import KnownUrls
 from groundwire.web.open_page import OpenPageFlow, OpenPages
 from groundwire.web.search import SearchFlow
 from groundwire.web.session_sources import SessionSources
-from groundwire.web.setup import ProviderSetup, known_secrets, make_politeness, make_secret_scanner
 
-__all__ = ["Resources"]
+__all__ = ["ProviderSetup", "Resources", "known_secrets", "make_politeness", "make_secret_scanner"]
+
+
+@dataclass(slots=True)
+class ProviderSetup:
+    """Makes providers; one object serves both roles of a hybrid."""
+
+    settings: Settings
+    """What is in force."""
+    transports: HttpClients
+    """The connections that providers share."""
+    archive: Archive | None
+    """What was remembered; None when nothing is."""
+    workers: Workers
+    """Processes for heavy work, which readers share."""
+    made: dict[str, SearchProvider | ReadProvider] = field(default_factory=dict)
+    """The providers that were made here, by their names."""
+    skipped: tuple[str, ...] = ()
+    """Why providers are not used, a sentence each."""
+
+    def make(
+        self,
+        role: str,
+        given: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
+        configured: Sequence[str],
+    ) -> list[SearchProvider | ReadProvider]:
+        """Return the providers of one role in their order, without those that lack a key or a setting.
+
+        Args:
+            role: `search` or `read`.
+            given: Names and objects, as the caller wants them; None takes `configured`.
+            configured: The names in the settings.
+
+        Raises:
+            ConfigurationError: a provider is unknown or cannot do this, or none can be used.
+        """
+        usable: list[SearchProvider | ReadProvider] = []
+        reasons: list[str] = []
+        for item in configured if given is None else given:
+            if not isinstance(item, str):
+                usable.append(as_provider(item))
+                continue
+            try:
+                provider = self.made.get(item) or create(
+                    item, self.settings, self.transports, self.archive, workers=self.workers
+                )
+            except (NotConfigured, MissingKey) as error:
+                reasons.append(str(error))
+                continue
+            self.made[item] = provider
+            if not getattr(provider.capabilities, role):
+                what = "search" if role == "search" else "read pages"
+                raise ConfigurationError(f"{item} cannot {what}; take it out of {role}.providers.")
+            usable.append(provider)
+        self.skipped += tuple(reasons)
+        if not usable:
+            why = " ".join(reasons) or f"{role}.providers is empty."
+            raise ConfigurationError(f"There is no provider to {role} with. {why}")
+        return usable
+
+
+_logger = logging.getLogger(__name__)
+
+
+def known_secrets(settings: Settings) -> Iterator[str]:
+    """Yield every key that a service may be given, so that a cassette can leave them out."""
+    for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
+        if (key := settings.secret(variable)) is not None:
+            yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
+
+
+def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
+    """Yield what must go out in no address and no query: keys, passwords, and what the operator has named."""
+    yield from known_secrets(settings)
+    yield from (key.get_secret_value() for key in settings.keys.values())
+    for address in (settings.network.proxy, settings.storage.url):
+        with suppress(ValueError):
+            yield unquote(urlsplit(address).password or "")
+    for number, name in enumerate(settings.policy.secret_env_vars, start=1):
+        given = settings.secret(name)
+        value = given.get_secret_value() if given is not None else environment.get(name, "")
+        if not value.strip():
+            _logger.warning("policy.secret_env_vars: number %s names a variable that is not set", number)
+        yield value.strip()
+
+
+def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> SecretScanner:
+    """Return what knows the secrets that must not leave."""
+    return SecretScanner(_secrets(settings, environment))
+
+
+def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
+    """Return the crawl rules for page requests from the settings."""
+    read = settings.read
+    return Politeness(
+        pages,
+        store,
+        robots=read.robots,
+        exceptions=read.robots_exceptions,
+        delay=read.crawl_delay,
+        at_once=read.max_per_host,
+        user_agent=settings.network.user_agent,
+    )
+
 
 _MOST_WORKERS = 4  # processes for heavy work, on machines of so many cores
 _DEGRADED = "the store cannot be used now: cache and budgets are in this process's memory meanwhile"

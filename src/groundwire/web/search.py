@@ -10,7 +10,7 @@ from functools import partial
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
-from groundwire.models import Query, SearchResponse
+from groundwire.models import Attempt, Query, SearchResponse
 from groundwire.providers.base import OwnedProvider
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
@@ -24,8 +24,7 @@ from groundwire.safety.tenancy import Owner, partition_of
 from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, AssignNumbers, Lookup
-from groundwire.telemetry.call_events import CallListeners
-from groundwire.web.call_records import search_done
+from groundwire.telemetry.call_events import CallListeners, SearchDone
 from groundwire.web.known_urls import KnownUrls
 from groundwire.web.session_sources import SessionSources
 
@@ -71,9 +70,9 @@ class SearchFlow:
         try:
             response = await self._reserved(query, deadline, strategy, cache_mode, budget, attempts)
         except BaseException as error:
-            self.call_listeners.search_done(search_done(query, strategy, started, error, attempts.entries, budget))
+            self.call_listeners.search_done(_record(query, strategy, started, error, attempts.entries, budget))
             raise
-        self.call_listeners.search_done(search_done(query, strategy, started, response, attempts.entries, budget))
+        self.call_listeners.search_done(_record(query, strategy, started, response, attempts.entries, budget))
         return response
 
     async def _reserved(
@@ -173,3 +172,41 @@ class SearchFlow:
             "warnings": (*response.warnings, *await self.state(), *((warning,) if warning else ())),
         }
         return response.model_copy(update=update)
+
+
+def _record(
+    query: Query,
+    strategy: Strategy,
+    started: float,
+    end: SearchResponse | BaseException,
+    attempts: tuple[Attempt, ...],
+    budget: SessionBudget,
+) -> SearchDone:
+    """Return what call listeners get when a search has ended.
+
+    Args:
+        query: What was searched for.
+        strategy: How the providers were asked.
+        started: When it began, by `time.perf_counter`.
+        end: The response, or what was raised.
+        attempts: Those of the call itself: one that waited for another's load has made none.
+        budget: The session's.
+    """
+    answer = end if isinstance(end, SearchResponse) else None
+    attempts = () if answer and answer.cached else attempts
+    known = budget.state()
+    return SearchDone(
+        session=budget.session,
+        query_length=len(query.text),
+        provider=answer.provider if answer else None,
+        attempts=attempts,
+        results=len(answer.results) if answer else 0,
+        seconds=time.perf_counter() - started,
+        cached=bool(answer and answer.cached),
+        stale=bool(answer and answer.stale),
+        error=None if answer else type(end).__name__,
+        cost_usd=sum(attempt.cost_usd for attempt in attempts),
+        session_count=known.spent if known else None,
+        session_limit=known.limit if known else None,
+        strategy=strategy,
+    )

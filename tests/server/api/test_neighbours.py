@@ -40,7 +40,7 @@ async def test_mcp(gateway: Any) -> None:
         assert found.structured_content["provider"] == "searxng"
         refused = await session.call_tool("web_search", {"query": "more"})
         assert refused.is_error
-        assert "allowance" in str(refused.content)
+        assert "daily budget" in str(refused.content)
 
 
 async def test_an_mcp_session_is_its_owners(gateway: Any) -> None:

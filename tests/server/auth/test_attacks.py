@@ -266,7 +266,7 @@ async def test_a_body_that_does_not_come(serve: Serve) -> None:
 
 
 async def test_a_body_that_drips(serve: Serve) -> None:
-    gateway = await serve(body_timeout=0.2)
+    gateway = await serve(body_timeout=0.6)
     reader, writer = await asyncio.open_connection("127.0.0.1", gateway.port)
     writer.write(b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100000\r\n\r\n")
     dripped = 0

@@ -232,7 +232,7 @@ async def test_what_was_shown_is_not_searched_again(serve: Serve, world: World) 
         async with client.get("/", params={"q": "ranking", "open": address}) as response:
             text = await response.text()
         assert len(world.searxng.requests) == 1
-        assert "as found just now" in text
+        assert "searched just now" in text
         async with client.get("/", params={"q": "something else", "open": address}) as response:
             assert "Search again for" in await response.text()
         assert len(world.searxng.requests) == 1

@@ -192,7 +192,7 @@ def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[
     after = _AFTER.match(text, place)
     if after is None or not after["word"]:
         return "", place
-    words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + 40].split()[:2])]
+    words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + 40].split()[:1])]
     if scaled and words[0] == "d" and len(words) > 1:
         return tongue.units.get(words[1].strip("'.,;"), ""), place
     if scaled and words[0] in {"de", "des"} and len(words) > 1:

@@ -178,7 +178,7 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
     except (ValidationError, RecursionError) as error:
         first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
         where = f" ({'.'.join(map(str, first['loc']))}: {first['msg']})" if first else ""
-        raise InvalidRequest("sources", f"are no list of sources in JSON{where}", form) from error
+        raise InvalidRequest("sources", f"are not a JSON list of sources{where}", form) from error
     pages = []
     rows = whole if isinstance(whole, list) else whole.results or whole.sources
     for place, row in enumerate(rows, start=1):

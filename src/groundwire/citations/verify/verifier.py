@@ -46,9 +46,9 @@ _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
 MAX_COMPARISONS: Final = 5_000
 """Sentences of an answer, or parts of them that cite pages of their own, each once for every source that it cites."""
-_CHANGED: Final = "the page has changed since it was read, and what it said then is not kept; this is what it says now"
+_CHANGED: Final = "the page has changed since it was read, and its old content is not stored; this is the new one"
 _NEWER: Final = "the page has changed since it was read; this is what it said then"
-_GONE: Final = "the page was opened, but what it said is not kept any more"
+_GONE: Final = "the page was opened, but its content is not stored any more"
 
 
 def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entailment | None = None) -> Report:

@@ -185,7 +185,7 @@ class WebSearchExtension:
         try:
             await self._open()
         except GroundwireError as error:
-            _logger.info("Not all is set up yet: %s", error)
+            _logger.info("The setup is incomplete: %s", error)
 
     async def on_setup_complete(self) -> tuple[bool, str]:
         """Return whether the keys work, after asking each service that needs one; and a sentence for the user."""

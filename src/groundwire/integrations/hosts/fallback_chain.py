@@ -349,6 +349,6 @@ def _number(variable: str, usual: int) -> int:
     if not text:
         return usual
     if not re.fullmatch(r"\d{1,9}", text):
-        _logger.warning("%s is no whole number of 0 or more; %d counts instead", variable, usual)
+        _logger.warning("%s is not a whole number of 0 or more; using %d", variable, usual)
         return usual
     return int(text)

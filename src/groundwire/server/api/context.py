@@ -229,7 +229,7 @@ class Scrape:
         """Answer a request."""
         own = [
             *self._requests.lines(),
-            "# HELP groundwire_http_running Calls that run in this process.",
+            "# HELP groundwire_http_running Running calls of this process.",
             "# TYPE groundwire_http_running gauge",
             f"groundwire_http_running {self._traffic.running}",
         ]

@@ -163,7 +163,7 @@ class Tenant:
             InvalidRequest: it is none such.
         """
         if not 0 < len(name) <= _LONGEST or not name.isprintable():
-            raise InvalidRequest("session", "is no name of a session", f"Pass 1 to {_LONGEST} printable characters.")
+            raise InvalidRequest("session", "is not a session name", f"Pass 1 to {_LONGEST} printable characters.")
         return f"{self.prefix}{name}"
 
     def narrow(self, web: Web) -> Web:

@@ -6,10 +6,9 @@ import fcntl
 import json
 import os
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from groundwire.errors import ConfigurationError
 from groundwire.server.auth.keys import KeyRecord, succeed
 from groundwire.settings import Settings
+from groundwire.settings.atomic_write import write
 from groundwire.settings.sources import user_file
 from groundwire.settings.user_folders import expand_user
 
@@ -196,8 +196,9 @@ class KeyFile:
             except FileNotFoundError:
                 records = {}
             yield records
+            content = _Content(keys=tuple(records.values())).model_dump(mode="json")
             try:
-                _write(self.path, _Content(keys=tuple(records.values())).model_dump(mode="json"))
+                write(self.path, json.dumps(content, indent=2) + "\n")
             except OSError as error:
                 raise ConfigurationError(f"The key file {self.path} cannot be written: {error.strerror}.") from error
             self._looked = float("-inf")
@@ -217,24 +218,3 @@ def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> list
     if not named:
         raise ConfigurationError(f"No key is called {which[:80]!r}; see groundwire keys list.")
     return [one for one in named if not one.why_dead(now)] or named[-1:]
-
-
-def _write(path: Path, content: object) -> None:
-    """Replace the file, atomically and durably, by one that only its owner may read."""
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # mkstemp makes it 0600
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=2)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(OSError):
-            Path(name).unlink()
-        raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -73,7 +73,7 @@ def declared_length(headers: Mapping[str, str]) -> int | None:
     if given is None:
         return None
     if not _LENGTH.fullmatch(given.encode("latin-1")):
-        raise Refusal(400, "bad_header", "Content-Length is no number.")
+        raise Refusal(400, "bad_header", "Content-Length is not a number.")
     return int(given)
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from groundwire.storage.archive import sql
 from groundwire.storage.base import StoreError
-from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged
+from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, transaction
 from groundwire.storage.write_queue import Job
 
 __all__ = ["ArchiveFile", "Broken"]
@@ -64,12 +64,12 @@ class ArchiveFile:
         """
         try:
             db = self._open()
-            if self._file is None:
-                with self._lock:
-                    answers = _transact(db, jobs, lambda: db.execute("begin"))
+            if (file := self._file) is None:
+                with self._lock, transaction(db, lambda: db.execute("begin")):
+                    answers = [job.run(db) for job in jobs]
             else:
-                file = self._file
-                answers = _transact(db, jobs, lambda: file.patiently(lambda: db.execute("begin immediate")))
+                with transaction(db, lambda: file.patiently(lambda: db.execute("begin immediate"))):
+                    answers = [job.run(db) for job in jobs]
         except (sqlite3.Error, OSError) as exc:
             raise self._failure(exc) from exc
         for tell in answers:
@@ -163,18 +163,3 @@ class ArchiveFile:
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
             return Broken(f"{where} cannot be written: {exc}.", readable=self.is_open)
         return StoreError(f"{where} failed: {exc}.")
-
-
-def _transact(
-    db: sqlite3.Connection, jobs: Sequence[Job[object]], begin: Callable[[], object]
-) -> list[Callable[[], None]]:
-    begin()
-    try:
-        answers = [job.run(db) for job in jobs]
-        db.execute("commit")
-    except BaseException:
-        if db.in_transaction:
-            with suppress(sqlite3.Error):
-                db.execute("rollback")
-        raise
-    return answers

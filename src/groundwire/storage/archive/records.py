@@ -322,7 +322,7 @@ def read_line(line: bytes, now: float) -> Item | None:
         _check_address(read.result.url)
         return _from_result(read.result, _asked(read.asked), seen, owner=owner, public=read.public)
     if read.page.status != "success":
-        raise ValueError("page.status: a page that could not be read is not kept")
+        raise ValueError("page.status: a page that could not be read is not archived")
     for url in filter(None, (read.page.url, read.page.final_url)):
         _check_address(url)
     return _from_page(read.page, seen, read.asked, owner=owner, public=read.public)

@@ -294,7 +294,7 @@ class Archive(ArchiveQueries):
         try:
             return await self._writer.run(work)
         except StoreError as exc:
-            _logger.debug("Not kept in the archive: %s", exc)
+            _logger.debug("Not archived: %s", exc)
             return 0
 
     async def _read(self, look: Callable[[Connection], _T]) -> _T:
@@ -362,7 +362,7 @@ class Archive(ArchiveQueries):
             raise damage from exc
         self._recreated = True
         if aside is not None:
-            _logger.warning("%s It was moved to %s, and another begun.", damage, aside)
+            _logger.warning("%s It was moved to %s and recreated.", damage, aside)
 
     def _scrubbed(self) -> bool:
         scrub, self._scrub = self._scrub, False

@@ -10,6 +10,16 @@ its script, and where it was given hosted search it answers as if it had searche
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import Any
+
+from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire.testing.model_apis.anthropic import MESSAGES
+from groundwire.testing.model_apis.gemini import GENERATE_CONTENT
+from groundwire.testing.model_apis.openai import CHAT_COMPLETIONS, RESPONSES
 from groundwire.testing.model_apis.scripted_turns import (
     Cite,
     Decide,
@@ -20,6 +30,71 @@ from groundwire.testing.model_apis.scripted_turns import (
     quoting,
     script,
 )
-from groundwire.testing.model_apis.server import ModelServer
+from groundwire.testing.server import EmulatedServer
 
 __all__ = ["Cite", "Decide", "ModelServer", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "quoting", "script"]
+
+_APIS = MappingProxyType({"/messages": MESSAGES, "/chat/completions": CHAT_COMPLETIONS, "/responses": RESPONSES})
+_GEMINI = re.compile(r"/models/([^/:]+):(generateContent|streamGenerateContent)$")
+
+
+class ModelServer(EmulatedServer):
+    """A model behind Anthropic Messages, chat completions, OpenAI Responses and Gemini, each at its own path.
+
+    Args:
+        decide: What the model does; by default it says one sentence.
+        name: What the world calls it.
+        listed: The models that it lists; none means that it has no list.
+    """
+
+    def __init__(self, decide: Decide | None = None, name: str = "models", *, listed: Sequence[str] = ()) -> None:
+        super().__init__(name)
+        self._listed = listed
+        self.decide = decide or script()
+
+    def handle(self, request: Recorded) -> EmulatedResponse:
+        """Return what the service answers."""
+        if self._listed and request.method == "GET" and request.path.endswith("/models"):
+            rows = [{"id": name, "object": "model"} for name in self._listed]
+            return EmulatedResponse.json({"object": "list", "data": rows})
+        try:
+            body = request.json()
+        except ValueError:
+            return _refusal("The body is not JSON.")
+        if not isinstance(body, dict):
+            return _refusal("The body is no object.")
+        api = next((one for end, one in _APIS.items() if request.path.endswith(end)), None)
+        streamed = bool(body.get("stream"))
+        if found := _GEMINI.search(request.path):
+            api, streamed = GENERATE_CONTENT, found[2].startswith("stream")
+            body["model"] = found[1]
+        if api is None:
+            return _refusal(f"There is nothing at {request.path}.", status=404)
+        if not isinstance(body.get("model"), str):
+            return _refusal("model: Field required")
+        if reason := api.refusal(body):
+            return _refusal(reason)
+        scripted = api.parse(body)
+        turn = self.decide(scripted)
+        turn = (turn,) if isinstance(turn, ScriptedCall) else turn
+        if not isinstance(turn, Say) and (unknown := [one.name for one in turn if one.name not in scripted.functions]):
+            raise AssertionError(
+                f"The model was not given the tool {unknown[0]}; it has {', '.join(scripted.functions)}."
+            )
+        return (
+            _streamed(api.events(scripted, turn)) if streamed else EmulatedResponse.json(api.response(scripted, turn))
+        )
+
+
+def _refusal(text: str, *, status: int = 400) -> EmulatedResponse:
+    """Return a refusal that every SDK can read."""
+    error = {"message": text, "type": "invalid_request_error", "code": status, "status": "INVALID_ARGUMENT"}
+    return EmulatedResponse.json({"type": "error", "error": error}, status=status)
+
+
+def _streamed(events: list[tuple[str, Any]]) -> EmulatedResponse:
+    lines = []
+    for name, data in events:
+        text = data if isinstance(data, str) else json.dumps(data)
+        lines.append((f"event: {name}\n" if name else "") + f"data: {text}\n\n")
+    return EmulatedResponse(chunks=lambda: (line.encode() for line in lines), content_type="text/event-stream")

@@ -207,7 +207,7 @@ def _without_text(found: _Gathered, count: int) -> UnreadableDocument:
         return UnreadableDocument(
             "broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it."
         )
-    hidden = " that anybody can see" if found.removed else ""
+    hidden = " that is visible" if found.removed else ""
     return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}.")
 
 
