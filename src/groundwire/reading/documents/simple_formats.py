@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from email import policy
 from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
@@ -90,7 +90,7 @@ _UNSEEN: Final = frozenset(
         b"rsidtbl pgptbl bkmkstart bkmkend annotation atnid atnauthor"
     ).split()
 )
-_CHARACTERS: Final = {
+_CHARACTERS: Final[Mapping[bytes, str]] = {
     b"par": "\n\n", b"sect": "\n\n", b"page": "\n\n", b"line": "\n", b"row": "\n\n", b"cell": " | ", b"tab": " ",
     b"emdash": "\u2014", b"endash": "\u2013", b"lquote": "\u2018", b"rquote": "\u2019", b"ldblquote": "\u201c",
     b"rdblquote": "\u201d", b"bullet": "\u2022",

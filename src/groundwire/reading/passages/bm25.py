@@ -181,7 +181,7 @@ _GRAM: Final = 3  # letters
 _LONGEST: Final = 40  # letters of a word that are compared
 _ROOT: Final = 5  # letters by which a word is found again
 _RANKED: Final = 500  # passages that a ranker of the caller's is asked about
-_NONE: Final[dict[str, float]] = {}
+_NONE: Final[Mapping[str, float]] = {}
 _WORDS: Final = 20_000  # words of a page among which kin are looked for
 
 
