@@ -171,8 +171,8 @@ class ExtraBudget:
 
         Args:
             calls: How many.
-            reserve: The share of what is kept that must be left for others: help for what is merely late leaves it to
-                what would end without an answer.
+            reserve: The share of the budget that must remain: hedges of attempts that are merely late leave it to
+                searches that would end without an answer.
         """
         spent = self._shared + self._pending
         kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))
