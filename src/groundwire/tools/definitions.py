@@ -164,7 +164,7 @@ def open_page_definition(settings: Settings) -> ToolDefinition:
 
 
 def local_search_definition(settings: Settings) -> ToolDefinition:
-    """Return what a model is told of `search`, the tool of codelia: one search by DuckDuckGo or Brave."""
+    """Return the definition of `search`, the tool of codelia: one search by DuckDuckGo or Brave."""
     return ToolDefinition(
         name="search",
         description=(
