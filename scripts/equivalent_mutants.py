@@ -36,12 +36,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "only the first of them is looked at",
     ),
     (
-        "src/groundwire/server/auth/key_file.py",
-        "_write",
-        "pass",
-        "only a power failure tells whether a file was written through to the disk",
-    ),
-    (
         "src/groundwire/server/auth/rate_limits.py",
         "Slots.__init__",
         "self._process = secrets.token_hex(7)",

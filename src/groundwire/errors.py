@@ -84,7 +84,9 @@ class InvalidRequest(GroundwireError, ValueError):
 
     def __init__(self, field: str, problem: str, fix: str) -> None:
         super().__init__(f"{field}: {problem}. {fix}")
-        self.field, self.problem, self.fix = field, problem, fix
+        self.field: str = field
+        self.problem: str = problem
+        self.fix: str = fix
 
 
 class ConfigurationError(GroundwireError, ValueError):
@@ -110,7 +112,7 @@ class UnknownProvider(ConfigurationError):
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
         self.name = name
-        self.known = tuple(sorted(known))
+        self.known: tuple[str, ...] = tuple(sorted(known))
         near = difflib.get_close_matches(name.partition(":")[0], self.known, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"Unknown provider {name!r}.{hint} Known providers: {', '.join(self.known) or 'none'}.")
@@ -202,7 +204,11 @@ class BudgetExceeded(GroundwireError):
 
     def __init__(self, used_up: str, *, limit: int, spent: int, retry_after: float | None = None, resets: str = ""):
         super().__init__(f"{used_up} {resets}".rstrip())
-        self.used_up, self.resets, self.limit, self.spent, self.retry_after = used_up, resets, limit, spent, retry_after
+        self.used_up: str = used_up
+        self.resets: str = resets
+        self.limit: int = limit
+        self.spent: int = spent
+        self.retry_after: float | None = retry_after
 
 
 class ProviderError(GroundwireError):
@@ -235,49 +241,49 @@ class ProviderError(GroundwireError):
         self.status = status
         self.retry_after = retry_after
         self.fix = fix
-        self.windows = tuple(windows)
+        self.windows: tuple[RateWindow, ...] = tuple(windows)
 
 
 class RateLimited(ProviderError):
     """Too many requests for now."""
 
-    outcome = "rate_limited"
+    outcome: ClassVar[Outcome] = "rate_limited"
 
 
 class QuotaExceeded(ProviderError):
     """The quota of the plan or account is used up."""
 
-    outcome = "quota"
+    outcome: ClassVar[Outcome] = "quota"
 
 
 class AuthenticationFailed(ProviderError):
     """The key is missing, wrong, or not allowed to do this."""
 
-    outcome = "auth"
+    outcome: ClassVar[Outcome] = "auth"
 
 
 class RequestRefused(ProviderError):
     """The service says that our request is wrong."""
 
-    outcome = "bad_request"
+    outcome: ClassVar[Outcome] = "bad_request"
 
 
 class ProviderBlocked(ProviderError):
     """A bot check or an access rule of the service stands in the way."""
 
-    outcome = "blocked"
+    outcome: ClassVar[Outcome] = "blocked"
 
 
 class ProviderTimeout(ProviderError):
     """No answer within the time this attempt had."""
 
-    outcome = "timeout"
+    outcome: ClassVar[Outcome] = "timeout"
 
 
 class ProviderUnreachable(ProviderError):
     """No connection: refused, reset, TLS, or a name that does not resolve."""
 
-    outcome = "network"
+    outcome: ClassVar[Outcome] = "network"
 
 
 class ProviderUnavailable(ProviderError):
@@ -289,7 +295,7 @@ class ProviderUnavailable(ProviderError):
 class ProviderUnsupported(ProviderError):
     """The service is not set up to do what was asked."""
 
-    outcome = "unsupported"
+    outcome: ClassVar[Outcome] = "unsupported"
 
 
 class UnprovenEmpty(ProviderError):
@@ -301,7 +307,7 @@ class UnprovenEmpty(ProviderError):
 class UnexpectedResponse(ProviderError):
     """The answer is not of the service's form."""
 
-    outcome = "invalid_response"
+    outcome: ClassVar[Outcome] = "invalid_response"
 
 
 class PageError(GroundwireError):
@@ -316,7 +322,10 @@ class PageError(GroundwireError):
 
     def __init__(self, url: str, reason: str, *, status: int | None = None, retry_after: float | None = None) -> None:
         super().__init__(reason)
-        self.url, self.reason, self.status, self.retry_after = url, reason, status, retry_after
+        self.url: str = url
+        self.reason: str = reason
+        self.status: int | None = status
+        self.retry_after: float | None = retry_after
 
 
 class PageNotFound(PageError):
@@ -369,7 +378,7 @@ class DeadlineExceeded(GroundwireError, TimeoutError):
 
     def __init__(self, message: str, *, attempts: Sequence[Attempt] = ()) -> None:
         super().__init__(message)
-        self.attempts = tuple(attempts)
+        self.attempts: tuple[Attempt, ...] = tuple(attempts)
 
 
 class AllProvidersFailed(GroundwireError):
@@ -380,7 +389,7 @@ class AllProvidersFailed(GroundwireError):
     """
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
-        self.attempts = tuple(attempts)
+        self.attempts: tuple[Attempt, ...] = tuple(attempts)
         alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
         for one in self.attempts:  # several rounds mostly end alike: each provider and cause is named once
             alike.setdefault((one.provider, one.outcome, one.status, one.reason), []).append(one)
@@ -392,7 +401,7 @@ class AllProvidersFailed(GroundwireError):
 class Overloaded(GroundwireError):
     """This process has too much to do to answer a new call in time; try again in `retry_after` seconds."""
 
-    retry_after = 1.0
+    retry_after: float = 1.0
 
 
 class Closed(GroundwireError):

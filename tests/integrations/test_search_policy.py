@@ -53,7 +53,7 @@ def test_one_path_is_in_a_request() -> None:
 
 
 @pytest.mark.req("K3", "K7")
-@pytest.mark.parametrize("provider", ["moonshot", "zai", "google"])
+@pytest.mark.parametrize("provider", ["moonshot", "cerebras", "google"])
 @pytest.mark.usefixtures("services")
 def test_a_provider_that_is_not_known_searches_with_our_tool(provider: str) -> None:
     policy = SearchPolicy()

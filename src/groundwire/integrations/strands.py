@@ -5,7 +5,7 @@
 
     agent = Agent(tools=web_tools())
 
-`WebToolProvider()` instead of `web_tools()` is closed with its last agent.
+`WebToolProvider()` closes the tools with their last agent.
 
 `web_search` of this module is the drop-in of haytham as a Strands tool, with the session counter beside it;
 `duckduckgo_search`, `brave_search` and `tavily_search` ask one provider of the same chain.

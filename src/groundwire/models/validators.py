@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -187,7 +187,9 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 class FrozenModel(BaseModel):
     """A frozen model with a JSON form."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
+    )
 
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 

@@ -30,7 +30,7 @@ class ArchiveProvider:
         owner: Whose calls it answers; see `owned_by`.
     """
 
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
         max_results=_MOST,

@@ -164,7 +164,9 @@ class RevalidatingReader(Protocol):
 class Options(BaseModel):
     """A provider's own settings, `[providers.NAME]` in a file. Subclass it in the provider's file."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     delay: float = Field(default=0.0, ge=0, le=3_600)
     """Seconds between two requests to the service, kept across all tasks and processes that share the store."""

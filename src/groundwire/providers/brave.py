@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 from urllib.parse import quote
 
 from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
@@ -141,7 +141,7 @@ class BraveSearchProvider(SearchApiProvider):
     search_method = "GET"
     Options = BraveOptions
     _options: BraveOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         max_results=20,
         time_ranges=frozenset({"d", "w", "m", "y"}),
@@ -153,7 +153,7 @@ class BraveSearchProvider(SearchApiProvider):
         safesearch=True,
     )
     service = "https://api.search.brave.com"
-    key_variables = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
+    key_variables: ClassVar[tuple[str, ...]] = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")
     key_page = "https://api-dashboard.search.brave.com/app/keys"
     key_header = "X-Subscription-Token"
     tells_rates = True

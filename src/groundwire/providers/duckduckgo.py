@@ -68,7 +68,7 @@ class DuckDuckGoSearchProvider:
     """Web search by DuckDuckGo, as `ddgs` scrapes it; needs the extra `ddgs`."""
 
     Options = DuckDuckGoOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),
         domains="operator",
@@ -82,7 +82,7 @@ class DuckDuckGoSearchProvider:
         self.name = name
         self._cassette = cassette
         self._options = options
-        self.delay = options.delay
+        self.delay: float = options.delay
         self._threads = ThreadPoolExecutor(options.max_threads, "groundwire-ddgs")
 
     @classmethod

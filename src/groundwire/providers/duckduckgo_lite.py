@@ -86,7 +86,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
     service = _ADDRESSES["lite"]
     key_needed = False
     Options = DuckDuckGoLiteOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_PER_PAGE,
         time_ranges=frozenset({"d", "w", "m", "y"}),

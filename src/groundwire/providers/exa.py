@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageError, QuotaExceeded, RateLimited, UnexpectedResponse
@@ -62,13 +62,13 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading by Exa; one instance serves both roles."""
 
     service = "https://api.exa.ai"
-    key_variables = ("EXA_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("EXA_API_KEY",)
     key_page = "https://dashboard.exa.ai/api-keys"
     key_header = "x-api-key"
     read_path = "/contents"
     Options = ExaOptions
     _options: ExaOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
         max_results=_MAX_RESULTS,

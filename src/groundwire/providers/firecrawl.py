@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageRefused, ProviderUnavailable, RateLimited, UnexpectedResponse, UnsupportedContent
@@ -69,15 +69,15 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading by Firecrawl; one instance serves both roles."""
 
     service = "https://api.firecrawl.dev"
-    key_variables = ("FIRECRAWL_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("FIRECRAWL_API_KEY",)
     key_page = "https://www.firecrawl.dev/app/api-keys"
     search_credits = _SEARCH_CREDITS
     search_path = "/v2/search"
     read_path = "/v2/scrape"
-    read_timeout = 60.0  # it renders pages in a browser and queues requests
+    read_timeout: ClassVar[float] = 60.0  # it renders pages in a browser and queues requests
     Options = FirecrawlOptions
     _options: FirecrawlOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
         renders=True,

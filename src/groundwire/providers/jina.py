@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -92,13 +92,13 @@ class JinaReadProvider(ReadApiProvider):
     """Reading by Jina Reader. Addresses that carry a secret are not given to it."""
 
     service = "https://r.jina.ai"
-    key_variables = ("JINA_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("JINA_API_KEY",)
     key_page = "https://jina.ai/api-dashboard"
     key_needed = False
-    read_timeout = 30.0  # it runs a browser
+    read_timeout: ClassVar[float] = 30.0  # it runs a browser
     Options = JinaOptions
     _options: JinaOptions
-    capabilities = Capabilities(read=True, renders=True)
+    capabilities: Capabilities = Capabilities(read=True, renders=True)
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Return the address of a page as a request.

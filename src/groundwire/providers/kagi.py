@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from groundwire.errors import AuthenticationFailed, ProviderUnavailable, QuotaExceeded, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters, Results, SearchResult
@@ -68,7 +68,7 @@ class KagiSearchProvider(SearchApiProvider):
     search_path = "/api/v1/search"
     Options = KagiOptions
     _options: KagiOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),
@@ -79,7 +79,7 @@ class KagiSearchProvider(SearchApiProvider):
         safesearch=True,
     )
     service = "https://kagi.com"
-    key_variables = ("KAGI_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("KAGI_API_KEY",)
     key_page = "https://kagi.com/api"
 
     def headers(self, key: str | None) -> Mapping[str, str]:

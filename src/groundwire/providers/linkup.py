@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from groundwire.errors import AuthenticationFailed, QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
@@ -48,13 +48,13 @@ class LinkupSearchProvider(SearchApiProvider):
     """Web search by the Linkup API."""
 
     service = "https://api.linkup.so"
-    key_variables = ("LINKUP_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("LINKUP_API_KEY",)
     key_page = "https://app.linkup.so"
     search_path = "/v1/search"
-    search_timeout = 15.0
+    search_timeout: ClassVar[float] = 15.0
     Options = LinkupOptions
     _options: LinkupOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
@@ -34,14 +34,14 @@ class ParallelSearchProvider(SearchApiProvider):
     """Web search by the Parallel Search API."""
 
     service = "https://api.parallel.ai"
-    key_variables = ("PARALLEL_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("PARALLEL_API_KEY",)
     key_page = "https://platform.parallel.ai"
     key_header = "x-api-key"
     search_path = "/v1/search"
-    search_timeout = 20.0  # `advanced` takes several seconds
+    search_timeout: ClassVar[float] = 20.0  # `advanced` takes several seconds
     Options = ParallelOptions
     _options: ParallelOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),

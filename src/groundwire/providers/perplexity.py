@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -48,11 +48,11 @@ class PerplexitySearchProvider(SearchApiProvider):
     """Web search by the Perplexity Search API."""
 
     service = "https://api.perplexity.ai"
-    key_variables = ("PERPLEXITY_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
     key_page = "https://www.perplexity.ai/account/api/keys"
     Options = PerplexityOptions
     _options: PerplexityOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import SecretStr
 
@@ -68,9 +68,9 @@ class SearXngSearchProvider:
     """Web search by a SearXNG instance. Its `search.formats` setting must contain `json`."""
 
     Options = SearXngOptions
-    key_variables = (KEY,)
+    key_variables: ClassVar[tuple[str, ...]] = (KEY,)
     key_needed = False
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         pages=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),
@@ -86,9 +86,9 @@ class SearXngSearchProvider:
         self.name = name
         self._transport = transport
         self._options = options
-        self.delay = options.delay
+        self.delay: float = options.delay
         self._base = options.base_url.rstrip("/")
-        self.account = digest(self._base, key.get_secret_value() if key else "")
+        self.account: str = digest(self._base, key.get_secret_value() if key else "")
         self._headers = dict(_HEADERS) | ({"Authorization": f"Bearer {key.get_secret_value()}"} if key else {})
 
     @classmethod

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
@@ -56,12 +56,12 @@ class SerperSearchProvider(SearchApiProvider):
     """Web or news search by Serper."""
 
     service = "https://google.serper.dev"
-    key_variables = ("SERPER_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("SERPER_API_KEY",)
     key_page = "https://serper.dev"
     key_header = "X-API-KEY"
     Options = SerperOptions
     _options: SerperOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),

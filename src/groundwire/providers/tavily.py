@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, QuotaExceeded, UnexpectedResponse
@@ -73,13 +73,13 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading by Tavily; one instance serves both roles."""
 
     service = "https://api.tavily.com"
-    key_variables = ("TAVILY_API_KEY",)
+    key_variables: ClassVar[tuple[str, ...]] = ("TAVILY_API_KEY",)
     key_page = "https://app.tavily.com"
     key_needed = False
     read_path = "/extract"
     Options = TavilyOptions
     _options: TavilyOptions
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
         max_results=_MAX_RESULTS,

@@ -75,7 +75,7 @@ class WikipediaSearchProvider(SearchApiProvider):
     key_needed = False
     search_method = "GET"
     search_path = "/w/api.php"
-    capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
+    capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Return a query as a request.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
 from groundwire.models import Filters, Results, SearchResult
@@ -82,11 +82,11 @@ class YouSearchProvider(SearchApiProvider):
     """
 
     service = "https://ydc-index.io"
-    key_variables = ("YDC_API_KEY", "YOU_API_KEY")
+    key_variables: ClassVar[tuple[str, ...]] = ("YDC_API_KEY", "YOU_API_KEY")
     key_page = "https://you.com/platform"
     key_header = "X-API-Key"
     search_path = "/v1/search"
-    capabilities = Capabilities(
+    capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
         time_ranges=frozenset({"d", "w", "m", "y"}),

@@ -135,7 +135,7 @@ class LocalReadProvider:
         conversion: Makes Markdown of what came; by default one of its own.
     """
 
-    capabilities = Capabilities(read=True, guarded=True, revalidates=True)
+    capabilities: Capabilities = Capabilities(read=True, guarded=True, revalidates=True)
     Options = Options
     """It has no settings of its own; those of the section `read` hold for it."""
 

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -64,7 +64,7 @@ _Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
 class HealthRecord(BaseModel):
     """What is known of a provider. Times are in seconds since the epoch; 0 says nothing."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     cooldown: _Moment = 0.0
     """Until when it is in a cooldown."""

@@ -73,7 +73,7 @@ class HedgedRunner:
         self._random = random_
         self.health = health
         self._latencies: dict[str, Latencies] = {}
-        self.extra = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
+        self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
         self._retries = Tokens(policy.retries, policy.retries_kept)
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 

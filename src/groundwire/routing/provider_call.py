@@ -118,7 +118,7 @@ class ProviderCaller:
     ) -> None:
         self.health = health
         self.attempt_timeout = attempt_timeout
-        self.policy = policy or DomainPolicy()
+        self.policy: DomainPolicy = policy or DomainPolicy()
         self._attempt_listener = attempt_listener
         self.limiter = limiter
         self._shared = shared

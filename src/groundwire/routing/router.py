@@ -62,7 +62,7 @@ class Router:
         archive: Archive | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.providers = tuple(providers)
+        self.providers: tuple[SearchProvider, ...] = tuple(providers)
         self._hedging = hedging or HedgePolicy()
         health = Health()
         limiter = RateLimiter(store or MemoryStore(clock=lambda: asyncio.get_running_loop().time()))

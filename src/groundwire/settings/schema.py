@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -106,7 +106,9 @@ class SettingValue(BaseModel):
 class Settings(BaseModel):
     """Everything that can be set. `groundwire.settings.load` fills it from files and the environment."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     search: SearchSettings = Field(default_factory=SearchSettings)
     """How to search."""

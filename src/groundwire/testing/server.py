@@ -44,7 +44,7 @@ class EmulatedServer(ABC):
 
     def __init__(self, name: str, host: str | None = None) -> None:
         self.name = name
-        self.host = host or f"{name}.test"
+        self.host: str = host or f"{name}.test"
         self._port: int | None = None
         self._wanted = 0
         self._planned: list[_Planned] = []

@@ -56,7 +56,7 @@ class Site(EmulatedServer):
 
     def __init__(self, name: str, host: str, pages: Iterable[SitePage], calendar: Calendar) -> None:
         super().__init__(name, host)
-        self.contents = tuple(pages)
+        self.contents: tuple[SitePage, ...] = tuple(pages)
         self._by_path = {page.path: page for page in self.contents}
         self._calendar = calendar
 

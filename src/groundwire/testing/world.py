@@ -39,12 +39,12 @@ class World:
     def __init__(self, *, named: bool = False, today: date | None = None, port: int = 0) -> None:
         self._calendar = Calendar(today or datetime.now(UTC).date())
         self._sites = {site.name: site for site in make_sites(self._calendar)}
-        self.library = Library(tuple(self._sites.values()), self._calendar, named=named)
+        self.library: Library = Library(tuple(self._sites.values()), self._calendar, named=named)
         self._services: dict[str, EmulatedServer] = {}
         self._thread = ServerThread()
         self._running = False
         self._nobody: socket.socket | None = None
-        self.searxng = SearXng("searxng", self.library)
+        self.searxng: SearXng = SearXng("searxng", self.library)
         self._services["searxng"] = self.searxng
         self._next_port = port
 

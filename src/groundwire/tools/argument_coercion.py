@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -45,7 +45,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
 class SearchArguments(BaseModel):
     """The arguments of `web_search`."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     query: str
     """What to search for."""
@@ -60,7 +60,7 @@ class SearchArguments(BaseModel):
 class OpenArguments(BaseModel):
     """The arguments of `open_page`."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     url: str
     """The address."""

@@ -37,9 +37,9 @@ class HttpClients:
         self._settings = settings
         self._cassette = cassette
         self._resolver = cassette.resolve if cassette and cassette.replaying else resolver
-        self.guard = self._guard()
-        self.api = self._transport(self.guard, settings.network.proxy)
-        self.pages = self._transport(self.guard, settings.network.proxy)
+        self.guard: Guard = self._guard()
+        self.api: Transport = self._transport(self.guard, settings.network.proxy)
+        self.pages: Transport = self._transport(self.guard, settings.network.proxy)
         self._operators: dict[tuple[str, str], Transport] = {}
         self._proxied: dict[str, Transport] = {}
 

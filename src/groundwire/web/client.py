@@ -91,9 +91,9 @@ class Web(SessionView):
         count_tokens: CountTokens | None = None,
         ranker: Ranker | None = None,
     ) -> None:
-        self.settings = settings = load() if settings is None else settings
+        self.settings: Settings = load() if settings is None else settings
         self._resources = Resources(
-            settings,
+            self.settings,
             search_providers=search_providers,
             read_providers=read_providers,
             attempt_listener=attempt_listener,
@@ -111,11 +111,11 @@ class Web(SessionView):
         self._check_ask = partial(check_ask, count_tokens=count_tokens, ranker=ranker)
         self._is_view = False
         self._keep = True
-        name = settings.session.id
+        name = self.settings.session.id
         self._budget = SessionBudget(
             self._resources.store if name else MemoryStore(),  # no other process can use one without a name
             name or uuid4().hex,
-            limits_of(settings.session),
+            limits_of(self.settings.session),
             self._resources.tasks,
             named=bool(name),
         )

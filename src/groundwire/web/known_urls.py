@@ -23,10 +23,7 @@ from groundwire.storage.base import Store
 
 __all__ = ["UNKNOWN", "KeyLocks", "KnownUrls", "Origin"]
 
-UNKNOWN: Final = (
-    "Only URLs that the user gave, that a search returned, or that are on a page opened before may be opened. "
-    "They are opened unchanged. Search for the page, or ask the user for its URL."
-)
+UNKNOWN: Final = "Only URLs from the user, from a search, or from a page opened before may be opened, unchanged."
 """What is said of a URL that a session does not know."""
 
 Origin = Literal["user", "results", "pages"]

@@ -186,9 +186,9 @@ class Resources:
         self.closed = False
         if cassette is not None:
             cassette.hide(*known_secrets(settings))
-        self.clients = HttpClients(settings, resolver, cassette)
-        self.archive = open_archive(settings) if cassette is None else None
-        self.workers = Workers(min(_MOST_WORKERS, max(2, os.cpu_count() or 2)))
+        self.clients: HttpClients = HttpClients(settings, resolver, cassette)
+        self.archive: Archive | None = open_archive(settings) if cassette is None else None
+        self.workers: Workers = Workers(min(_MOST_WORKERS, max(2, os.cpu_count() or 2)))
         setup = ProviderSetup(settings, self.clients, self.archive, self.workers)
         _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in conflicting_settings(settings)])
         searchers = cast("list[SearchProvider]", setup.make("search", search_providers, settings.search.providers))
@@ -197,16 +197,18 @@ class Resources:
             _refuse([f"{key}: {text}. {why}" for key, text in single_provider_warnings(settings, searchers[0].name)])
         readers = cast("list[ReadProvider]", setup.make("read", read_providers, settings.read.providers))
         self.skipped = setup.skipped
-        self.policy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
-        self.store = open_store(
+        self.policy: DomainPolicy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
+        self.store: Store = open_store(
             settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout
         )
-        self.known = KnownUrls(self.store) if settings.policy.open_only == "known" else None
-        self.sources = SessionSources(self.store) if settings.session.citations == "session" else None
-        self.tasks = BackgroundTasks()
+        self.known: KnownUrls | None = KnownUrls(self.store) if settings.policy.open_only == "known" else None
+        self.sources: SessionSources | None = (
+            SessionSources(self.store) if settings.session.citations == "session" else None
+        )
+        self.tasks: BackgroundTasks = BackgroundTasks()
         self._said: set[str] = set()
-        self.load = LoadMonitor()
-        self.scores = Scores(self.store)
+        self.load: LoadMonitor = LoadMonitor()
+        self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
         self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
         self._cache = (
@@ -216,7 +218,7 @@ class Resources:
         own = () if any(isinstance(one, CallLog) for one in call_listeners) else (CallLog(),)
         listeners = CallListeners((*own, self.scores, *call_listeners))
         secrets = make_secret_scanner(settings, os.environ)
-        self.search_flow = SearchFlow(
+        self.search_flow: SearchFlow = SearchFlow(
             settings=settings,
             router=self._router(searchers, self.policy, ArchiveProvider(self.archive) if self.archive else None),
             policy=self.policy,
@@ -248,7 +250,7 @@ class Resources:
             workers=self.workers,
             state=self.state_warnings,
         )
-        self.open_pages = OpenPages(flow=flow, call_listeners=listeners)
+        self.open_pages: OpenPages = OpenPages(flow=flow, call_listeners=listeners)
 
     def other_router(
         self,

@@ -6,8 +6,8 @@ import builtins
 import io
 import random
 import zipfile
-from collections.abc import Mapping, Sequence
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -117,16 +117,10 @@ def test_a_long_sheet_is_cut_and_said() -> None:
 def test_without_its_library_a_spreadsheet_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     imported = builtins.__import__
 
-    def without(
-        name: str,
-        names: Mapping[str, object] | None = None,
-        places: Mapping[str, object] | None = None,
-        wanted: Sequence[str] | None = (),
-        level: int = 0,
-    ) -> ModuleType:
+    def without(name: str, *given: Any, **named: Any) -> ModuleType:
         if name == "python_calamine":
             raise ImportError(name)
-        return imported(name, names, places, wanted or (), level)
+        return imported(name, *given, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(UnreadableDocument, match=r'pip install "groundwire\[office\]"') as caught:

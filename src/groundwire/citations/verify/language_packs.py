@@ -104,45 +104,57 @@ class Language:
         self.code = code
         self.normal_form: Callable[[str], str] = lru_cache(maxsize=20_000)(self._without_endings)
         """Returns a word without case, marks of pronunciation and the commonest endings."""
-        self.dense = data.get("dense") == "true"
-        self.nouns = data.get("nouns") == "true"
-        self.case = data.get("case") == "true"
+        self.dense: bool = data.get("dense") == "true"
+        self.nouns: bool = data.get("nouns") == "true"
+        self.case: bool = data.get("case") == "true"
         self._endings = tuple(sorted(map(fold, data.get("endings", "").split()), key=len, reverse=True))
-        self.prefixes = tuple(sorted(map(fold, data.get("prefixes", "").split()), key=len, reverse=True))
+        self.prefixes: tuple[str, ...] = tuple(
+            sorted(map(fold, data.get("prefixes", "").split()), key=len, reverse=True)
+        )
         self._forms: dict[str, str] = {}
         if code == "en":
             self._forms = {form: line.split()[0] for line in _lines(data, "forms") for form in line.split()[1:]}
         self.spellings: Mapping[str, tuple[str, ...]] = MappingProxyType(self._spellings())
-        self.script = str(data.get("script", "latin"))
+        self.script: str = str(data.get("script", "latin"))
         words = data.get("function", "").split()
-        self.function_words = frozenset(words) if self.script == "latin" else frozenset(map(fold, words))
-        self.pronouns = self._folded(data, "pronouns")
-        self.not_names = self._folded(data, "not_names")
-        self.particles = self._folded(data, "particles")
-        self.passive = self._folded(data, "passive")
-        self.agent = self._folded(data, "agent")
-        self.articles = self._folded(data, "articles")
-        self.conjunctions = self._folded(data, "conjunctions")
-        self.vague = self._folded(data, "vague")
-        self.attribution = self._normal(data.get("attribution", "").split())
-        self.generic = self._normal(data.get("generic", "").split())
-        self.symmetric = self._normal(data.get("symmetric", "").split())
-        self.joiner = fold(data.get("joiner", ""))
-        self.months = MappingProxyType(
+        self.function_words: frozenset[str] = (
+            frozenset(words) if self.script == "latin" else frozenset(map(fold, words))
+        )
+        self.pronouns: frozenset[str] = self._folded(data, "pronouns")
+        self.not_names: frozenset[str] = self._folded(data, "not_names")
+        self.particles: frozenset[str] = self._folded(data, "particles")
+        self.passive: frozenset[str] = self._folded(data, "passive")
+        self.agent: frozenset[str] = self._folded(data, "agent")
+        self.articles: frozenset[str] = self._folded(data, "articles")
+        self.conjunctions: frozenset[str] = self._folded(data, "conjunctions")
+        self.vague: frozenset[str] = self._folded(data, "vague")
+        self.attribution: frozenset[str] = self._normal(data.get("attribution", "").split())
+        self.generic: frozenset[str] = self._normal(data.get("generic", "").split())
+        self.symmetric: frozenset[str] = self._normal(data.get("symmetric", "").split())
+        self.joiner: str = fold(data.get("joiner", ""))
+        self.months: Mapping[str, int] = MappingProxyType(
             {
                 fold(name.replace("_", " ")): number
                 for number, names in enumerate(data.get("months", ()), start=1)
                 for name in names.split()
             }
         )
-        self.numbers = MappingProxyType({word: float(value) for word, value in _valued(data, "numbers")})
-        self.scales = MappingProxyType({word: float(value) for word, value in _valued(data, "scales")})
-        self.fractions = MappingProxyType({word: float(value) for word, value in _valued(data, "fractions")})
-        self.units = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))
-        self.opposites = self._pairs(data, "opposites")
-        self.converse = self._pairs(data, "converse")
-        self.contrasts = self._groups(_lines(data, "contrasts"), "c")
-        self.groups = self._groups([*_lines(data, "synonyms"), *_lines(data, "forms")], "g")
+        self.numbers: Mapping[str, float] = MappingProxyType(
+            {word: float(value) for word, value in _valued(data, "numbers")}
+        )
+        self.scales: Mapping[str, float] = MappingProxyType(
+            {word: float(value) for word, value in _valued(data, "scales")}
+        )
+        self.fractions: Mapping[str, float] = MappingProxyType(
+            {word: float(value) for word, value in _valued(data, "fractions")}
+        )
+        self.units: Mapping[str, str] = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))
+        self.opposites: Mapping[str, frozenset[str]] = self._pairs(data, "opposites")
+        self.converse: Mapping[str, frozenset[str]] = self._pairs(data, "converse")
+        self.contrasts: Mapping[str, tuple[str, ...]] = self._groups(_lines(data, "contrasts"), "c")
+        self.groups: Mapping[str, tuple[str, ...]] = self._groups(
+            [*_lines(data, "synonyms"), *_lines(data, "forms")], "g"
+        )
         self.markers: Mapping[str, Marker] = MappingProxyType(
             {
                 fold(phrase.replace("_", " ")): Marker(family, kind)
@@ -153,11 +165,15 @@ class Language:
             }
         )
         denying = sorted((one for one, marker in self.markers.items() if marker.family == "negation"), key=len)[::-1]
-        self.negation = re.compile(rf"\b(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b", re.IGNORECASE)
+        self.negation: re.Pattern[str] = re.compile(
+            rf"\b(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b", re.IGNORECASE
+        )
         rounded = data.get("markers", {}).get("rounded", {}).get("about", "").split()
-        self.rounded = tuple(sorted((fold(phrase.replace("_", " ")) for phrase in rounded), key=len, reverse=True))
+        self.rounded: tuple[str, ...] = tuple(
+            sorted((fold(phrase.replace("_", " ")) for phrase in rounded), key=len, reverse=True)
+        )
         phrases = [phrase for phrase in (*self.markers, *self.groups) if " " in phrase]
-        self.phrases = re.compile(
+        self.phrases: re.Pattern[str] = re.compile(
             rf"\b(?:{'|'.join(map(re.escape, sorted(phrases, key=len, reverse=True))) or '(?!)'})\b"
         )
         self._lexicon = (
@@ -168,7 +184,7 @@ class Language:
             if self.dense
             else frozenset()
         )  # fmt: skip
-        self.longest = max(map(len, self._lexicon), default=1)
+        self.longest: int = max(map(len, self._lexicon), default=1)
 
     def _spellings(self) -> dict[str, tuple[str, ...]]:
         forms: dict[str, list[str]] = {}

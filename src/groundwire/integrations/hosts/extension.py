@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -49,7 +49,7 @@ _USUAL: Mapping[str, Any] = {
 class WebSearchExtensionConfig(BaseModel):
     """The `config` of the manifest."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     search_provider: Words = ("duckduckgo_lite",)
     """Who searches; of several the next is asked when one fails."""

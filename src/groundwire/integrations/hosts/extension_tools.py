@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -29,7 +29,7 @@ _FULL = 0.9  # of the budget; from there on the agent gets a warning
 class _Structured(BaseModel):
     """A result whose text is its JSON: the host's SDK gives a model what `str()` returns."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
 
     def __str__(self) -> str:
         return self.model_dump_json()

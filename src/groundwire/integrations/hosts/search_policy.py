@@ -49,7 +49,7 @@ class SearchPolicy:
         ask: Ask | None = None,
         arguments: Mapping[str, Any] | None = None,
     ) -> None:
-        self.settings = search_settings(config, arguments)
+        self.settings: Settings = search_settings(config, arguments)
         self._needs, self._context_size = _hosted_options(config or {})
         self._web = SyncWeb(self.settings)
         closed_with(self, self._web.close)

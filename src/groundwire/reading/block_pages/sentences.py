@@ -62,7 +62,7 @@ class PageSentences:
     def __init__(self, title: str, content: str) -> None:
         self._title = title[:_MOST]
         self._content = content[:_MOST]
-        self.words = word_count(content)
+        self.words: int = word_count(content)
 
     @property
     def explains(self) -> bool:

@@ -79,7 +79,7 @@ class Crawl4AIReadProvider:
         conversion: Makes Markdown of what the browser shows; by default one of its own.
     """
 
-    capabilities = Capabilities(read=True, guarded=True, renders=True)
+    capabilities: Capabilities = Capabilities(read=True, guarded=True, renders=True)
     Options = Crawl4AIOptions
 
     def __init__(

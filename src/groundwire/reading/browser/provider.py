@@ -84,7 +84,7 @@ class BrowserReadProvider:
         conversion: Makes Markdown of what the browser shows; by default one of its own.
     """
 
-    capabilities = Capabilities(read=True, guarded=True, renders=True)
+    capabilities: Capabilities = Capabilities(read=True, guarded=True, renders=True)
     Options = BrowserOptions
 
     def __init__(

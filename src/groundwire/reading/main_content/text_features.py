@@ -169,11 +169,11 @@ class Wording:
 
     def __init__(self, count: int) -> None:
         self.ends = b""
-        self.first_words = bytearray(count)
-        self.two_words = bytearray(count)
-        self.repeats = bytearray(count)
-        self.since_heading = bytearray(count)
-        self.heading_sizes = bytearray(count)
+        self.first_words: bytearray = bytearray(count)
+        self.two_words: bytearray = bytearray(count)
+        self.repeats: bytearray = bytearray(count)
+        self.since_heading: bytearray = bytearray(count)
+        self.heading_sizes: bytearray = bytearray(count)
         self.money = 0
         self.times = 0
 

@@ -61,7 +61,7 @@ class MarkdownWriter:
         self._cell: list[str] | None = None
         self._tight = False
         self._heading = ""
-        self.bullet = ""
+        self.bullet: str = ""
         """What goes before the next text of a cell."""
         self.lead = ""
         """What goes before the next block, if that is a paragraph."""

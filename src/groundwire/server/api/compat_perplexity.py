@@ -11,7 +11,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -33,7 +33,7 @@ _Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Z
 class PerplexityRequest(ApiRequest):
     """What is asked, with Perplexity's keys."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
 
     query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
     """The words, or several queries whose results come as one list."""
@@ -85,7 +85,7 @@ class PerplexityRequest(ApiRequest):
 class PerplexityResult(BaseModel):
     """One result, with Perplexity's keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     title: str
     """The page's title."""
@@ -102,7 +102,7 @@ class PerplexityResult(BaseModel):
 class PerplexityReply(BaseModel):
     """An answer with Perplexity's keys. One without results means that there are none."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     results: tuple[PerplexityResult, ...]
     """What was found, best first."""

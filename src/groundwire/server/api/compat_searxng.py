@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -44,7 +44,7 @@ _SAID: Final[Mapping[str, str]] = {
 class SearxngRequest(BaseModel):
     """The parameters of a SearXNG search. Others of SearXNG's, such as `theme`, are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
     q: Words
     """The query. `site:` and `-site:` before a domain work with every provider."""
@@ -68,7 +68,7 @@ class SearxngRequest(BaseModel):
 class SearxngResult(BaseModel):
     """One row of an answer, with SearXNG's keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     url: str
     """The page's address."""
@@ -105,7 +105,7 @@ class SearxngResult(BaseModel):
 class SearxngReply(BaseModel):
     """An answer with SearXNG's keys. One without results means that there are none."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     query: str
     """The words."""
@@ -128,7 +128,7 @@ class SearxngReply(BaseModel):
 class SearxngFailure(BaseModel):
     """A failure in SearXNG's form."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     error: str
     """What is wrong."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.responses import Response
@@ -39,7 +40,7 @@ _BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})
 class Problem(BaseModel):
     """What went wrong with one request."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     code: str
     """What kind of failure it is, for programs, such as `invalid_request` or `deadline_exceeded`."""
@@ -56,7 +57,7 @@ class Problem(BaseModel):
 class Failure(BaseModel):
     """The body of every response that is no success."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     error: Problem
     """What went wrong."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -90,7 +90,9 @@ def _names(aliases: Mapping[str, str]) -> AliasGenerator:
 class ApiRequest(BaseModel):
     """A request."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
+    )
 
     timeout: float | None = Field(default=None, ge=1, le=600)
     """Seconds for the whole call; by default, and at most, what the gateway gives."""
@@ -101,7 +103,7 @@ class ApiRequest(BaseModel):
 class SearchRequest(ApiRequest):
     """What to search for."""
 
-    model_config = ConfigDict(alias_generator=_names(SEARCH))
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=_names(SEARCH))
 
     query: Words
     """The words."""
@@ -145,7 +147,7 @@ class AskRequest(ApiRequest):
 class PagesRequest(ApiRequest):
     """Which pages to read: `url` for one, or `urls` for several side by side."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=_names(OPEN_PAGE),
         json_schema_extra={
             "oneOf": [_given("url", without=("urls",)), _given("urls", without=("url", "cursor"))],
@@ -186,7 +188,9 @@ class PagesRequest(ApiRequest):
 class GivenSource(BaseModel):
     """One source of an answer, as it was shown to the model that wrote it."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
+    )
 
     number: Size
     """The number it is cited by."""
@@ -203,7 +207,7 @@ class GivenSource(BaseModel):
 class VerifyRequest(ApiRequest):
     """An answer to check, sentence by sentence, against what it cites: what a session was shown, or given sources."""
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         json_schema_extra={"oneOf": [_given("session", without=("sources",)), _given("sources", without=("session",))]}
     )
 
@@ -229,7 +233,7 @@ ToolName = Literal["web_search", "open_page", "search"]
 class ToolPath(BaseModel):
     """Which tool is called."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
 
     name: ToolName
     """The tool; `search` is one search by DuckDuckGo or Brave, with codelia's arguments."""
@@ -254,7 +258,7 @@ _Mode = Literal["auto", "native", "local"]
 class ResolveRequest(BaseModel):
     """Whose model is to search."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     provider: _Provider
     """The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search."""
@@ -267,7 +271,7 @@ class ResolveRequest(BaseModel):
 class PrepareQuery(BaseModel):
     """How a request to a model API is prepared."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     provider: _Provider
     """The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search."""

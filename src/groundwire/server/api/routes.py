@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
@@ -68,7 +69,7 @@ __all__ = [
 class PagesReply(BaseModel):
     """The pages that were read."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     pages: tuple[Page, ...]
     """One for each address, in their order. `status` says of each whether it could be read, `error` why not."""
@@ -77,7 +78,7 @@ class PagesReply(BaseModel):
 class VerifyReply(BaseModel):
     """What became of every sentence of an answer."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     supported: bool
     """Whether every sentence with a mark is supported."""
@@ -109,7 +110,7 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
 class AskReply(BaseModel):
     """An answer to a question, with citations that were checked."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     question: str
     """The question."""

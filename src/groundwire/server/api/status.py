@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
@@ -43,7 +43,7 @@ _DAYS = 7
 
 
 class _Reply(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class ProviderRecord(_Reply):
@@ -270,7 +270,7 @@ Readiness = Literal["ok", "starting", "draining", "no_store", "no_provider"]
 class HealthReply(BaseModel):
     """How a gateway is."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     status: Readiness
     """`ok`; or why no calls should be sent here: it is starting or stopping, its store does not answer, or all search

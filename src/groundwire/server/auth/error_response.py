@@ -60,8 +60,8 @@ class Refusal(Exception):
         self.status = status
         self.code = code
         self.text = text
-        self.retry_after = None if retry_after is None else max(1, math.ceil(retry_after))
-        self.headers = dict(headers or {})
+        self.retry_after: int | None = None if retry_after is None else max(1, math.ceil(retry_after))
+        self.headers: dict[str, str] = dict(headers or {})
 
     def body(self) -> bytes:
         """Return the body: JSON, in the form of every failure of the gateway; OpenAI's clients read it as well."""

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, quote, unquote
 
 import mcp_types as types
@@ -74,7 +74,7 @@ PROMPT, NEW_SESSION = "web_research", "new_session"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
 _MARKDOWN = "text/markdown"
 _COMPLETIONS = 100  # the most that the protocol takes
-_LEAVE: dict[str, Any] = {
+_LEAVE: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow", "default": True}},
 }
@@ -272,11 +272,11 @@ class _Handlers:
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             answer = (params.input_responses or {}).get(name)
             if not isinstance(answer, types.ElicitResult):
-                form = types.ElicitRequestFormParams(message=question, requested_schema=_LEAVE)
+                form = types.ElicitRequestFormParams(message=question, requested_schema=dict(_LEAVE))
                 return types.InputRequiredResult(input_requests={name: types.ElicitRequest(params=form)})
         else:
             try:
-                asking = ctx.session.elicit_form(question, _LEAVE, ctx.request_id)
+                asking = ctx.session.elicit_form(question, dict(_LEAVE), ctx.request_id)
                 answer = await asyncio.wait_for(asking, self._sessions.settings.permission.confirm_timeout)
             except MCPError:
                 return None
@@ -328,7 +328,7 @@ def _tool(definition: ToolDefinition) -> types.Tool:
 def _is_unknown(error: str) -> bool:
     from groundwire.web.known_urls import UNKNOWN  # a server that starts loads nothing that searches
 
-    return error == UNKNOWN
+    return UNKNOWN in error
 
 
 def _contents(uri: str, text: str, mime_type: str) -> types.ReadResourceResult:

@@ -56,7 +56,7 @@ class Session:
         self._web = web
         self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
         self._pages: OrderedDict[str, str] = OrderedDict()
-        self.used = time.monotonic()
+        self.used: float = time.monotonic()
         self.log_level: str | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:

@@ -72,7 +72,7 @@ class Proxy:
         hosts: Collection[str] | None = LOOPBACK,
         key: str = "",
     ) -> None:
-        self.upstream = Upstream(upstream, read_timeout=read_timeout)
+        self.upstream: Upstream = Upstream(upstream, read_timeout=read_timeout)
         self._context = HandlerContext(
             web=web,
             upstream=self.upstream,
@@ -93,7 +93,7 @@ class Proxy:
                 Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS),
             ]
         )
-        self.app = HostCheckMiddleware(self.endpoints, hosts)
+        self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts)
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""

@@ -22,7 +22,7 @@ from groundwire.agent_loop import LoopEvent, Run, run_tools
 from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import Addresses, LinkFilter
 from groundwire.errors import GroundwireError, InvalidRequest, UnexpectedResponse
-from groundwire.hosted import Location, Needs, load_matrix, plan_for
+from groundwire.hosted import Location, Needs, Plan, load_matrix, plan_for
 from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.requests import with_search
 from groundwire.hosted.requirements import NO_NEEDS
@@ -105,9 +105,9 @@ class CompletionHandler(ABC):
         self.headers = headers
         self.web = context.web.session(context.session)
         store = context.web.store if context.web.keeps else context.private
-        self.conversations = Conversations(store, f"{context.web.owner.key}:{owner}")
+        self.conversations: Conversations = Conversations(store, f"{context.web.owner.key}:{owner}")
         self.row = load_matrix().api(self.api)
-        self.key = self.row.body
+        self.key: str = self.row.body
         self.sent = _messages(body.get(self.key))
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
@@ -135,7 +135,7 @@ class CompletionHandler(ABC):
         self.body, needs = self.cleaned(restored)
         self.body = with_search(self.body, self.row, needs)
         # The names are enough to plan; the needs of the plan are then those of the tools.
-        self.plan = plan_for(
+        self.plan: Plan = plan_for(
             self.body,
             self.row,
             mode="local",
@@ -146,8 +146,10 @@ class CompletionHandler(ABC):
             tools=self.context.tools,
         )
         rules = _permission(self.context)
-        self.tools = self.choose(tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)))
-        self.names = frozenset(tool.name for tool in self.tools)
+        self.tools: tuple[Tool, ...] = self.choose(
+            tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs))
+        )
+        self.names: frozenset[str] = frozenset(tool.name for tool in self.tools)
         declared = declared_functions(self.body, self.row)
         self.declared = None if declared is None else declared - self.names
 

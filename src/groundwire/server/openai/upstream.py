@@ -72,8 +72,8 @@ class Upstream:
             raise InvalidRequest(
                 "upstream", f"{base_url[:80]!r} is no address of an API", "Pass one like http://127.0.0.1:11434/v1."
             )
-        self.base_url = base_url.strip().rstrip("/")
-        self.shown = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+        self.base_url: str = base_url.strip().rstrip("/")
+        self.shown: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._read_timeout = read_timeout
         self._session: aiohttp.ClientSession | None = None
 

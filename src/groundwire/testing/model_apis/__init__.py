@@ -54,7 +54,7 @@ class ModelServer(EmulatedServer):
         super().__init__(name)
         self._invents = invents
         self._listed = listed
-        self.decide = decide or script()
+        self.decide: Decide = decide or script()
 
     def handle(self, request: Recorded) -> EmulatedResponse:
         """Return what the service answers."""

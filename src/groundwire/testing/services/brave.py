@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from html import escape
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -59,7 +59,7 @@ class Brave(ApiEmulator):
         altered: What its spelling correction makes of every query, or None.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="brave",
         routes={f"{method} /res/v1/{kind}/search": kind for method in ("GET", "POST") for kind in ("web", "news")},
         key_header="X-Subscription-Token",

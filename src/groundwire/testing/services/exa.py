@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
@@ -44,7 +44,7 @@ class Exa(ApiEmulator):
         overloaded: Whether it answers 503.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="exa",
         routes={"POST /search": "search", "POST /contents": "contents"},
         key_header="x-api-key",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
@@ -35,7 +35,7 @@ class Firecrawl(ApiEmulator):
         warning: What it says beside its results; empty for nothing.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="firecrawl",
         routes={"POST /v2/search": "search", "POST /v2/scrape": "scrape"},
         fields=SearchFields(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from email.utils import format_datetime
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -46,7 +46,7 @@ class Jina(ApiEmulator):
         down: Whether it is out of service.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="jina",
         routes={},
         parameters={"read": {"url": _address}},

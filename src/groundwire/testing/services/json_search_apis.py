@@ -129,11 +129,11 @@ class Parallel(ApiEmulator):
             "invalid": EmulatedRefusal(422),
         },
     )
-    known = frozenset(
+    known: frozenset[str] = frozenset(
         {"search_queries", "objective", "mode", "max_chars_total", "client_model", "session_id", "advanced_settings"}
     )
     """The parameters that it takes; others are refused."""
-    locations = frozenset({"us", "gb", "de", "fr", "jp"})
+    locations: frozenset[str] = frozenset({"us", "gb", "de", "fr", "jp"})
     """The locations that it knows; others are ignored, and that is said."""
     included = 10
     """The results that the price of a request covers."""

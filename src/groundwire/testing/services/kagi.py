@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
@@ -29,7 +29,7 @@ class Kagi(ApiEmulator):
         balance: The credit of the account in US dollars, as version 0 says it.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="kagi",
         routes={"POST /api/v1/search": "search", "GET /api/v0/search": "search_v0"},
         fields=SearchFields(
@@ -67,7 +67,7 @@ class Kagi(ApiEmulator):
 
     def __init__(self, library: Library) -> None:
         super().__init__(library)
-        self.balance = 12.5
+        self.balance: float = 12.5
 
     def accepts(self, request: Recorded, key: str) -> bool:
         """Whether a key is known; the versions name its scheme differently."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 from groundwire.testing.http_messages import EmulatedResponse
@@ -34,7 +34,7 @@ class Perplexity(ApiEmulator):
         money_status: The status for an account without credit: 401 as it was recorded, or 429.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="perplexity",
         routes={"POST /search": "search"},
         fields=SearchFields(

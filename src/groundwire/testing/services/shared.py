@@ -269,7 +269,7 @@ class ApiEmulator(EmulatedServer):
     def __init__(self, library: Library) -> None:
         super().__init__(self.spec.name)
         self.library = library
-        self.keys = {"test-key"}
+        self.keys: set[str] = {"test-key"}
         self.credits_left: dict[str, int] = {}
         self.used_up: set[str] = set()
         self.rate_limited = False

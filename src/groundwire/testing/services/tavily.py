@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from email.utils import format_datetime
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
@@ -38,7 +38,7 @@ class Tavily(ApiEmulator):
         keyless_wait: The seconds after which those without a key may come back.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="tavily",
         routes={"POST /search": "search", "POST /extract": "extract"},
         fields=SearchFields(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
@@ -24,7 +24,7 @@ class Wikipedia(ApiEmulator):
         lagging: Whether its database is behind, which it says with a status of 200.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="wikipedia",
         routes={"GET /w/api.php": "query", "POST /w/api.php": "query"},
         parameters={"query": {}},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -39,7 +39,7 @@ class You(ApiEmulator):
         news: Whether it takes queries for questions about the news, and adds that section.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="you",
         routes={"POST /v1/search": "search", "GET /v1/search": "search"},
         key_header="X-API-Key",

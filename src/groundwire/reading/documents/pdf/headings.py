@@ -44,9 +44,9 @@ class Headings:
         for line in lines:
             letters[_rounded(line.size)] += len(line.plain)
             mono += len(line.plain) * line.mono
-        self.body = letters.most_common(1)[0][0] if letters else 0.0
+        self.body: float = letters.most_common(1)[0][0] if letters else 0.0
         """The size of most of the text, in points."""
-        self.typewritten = mono > 0.7 * letters.total()
+        self.typewritten: bool = mono > 0.7 * letters.total()
         """Whether most letters are of one width."""
         self._outline = outline
         sizes: Counter[float] = Counter()

@@ -45,28 +45,32 @@ class PdfiumCalls:
 
     def __init__(self, raw: Any) -> None:
         word = c_void_p, c_int
-        self.text_object = _typed(raw.FPDFText_GetTextObject, c_void_p, *word)
-        self.box = _typed(raw.FPDFText_GetLooseCharBox, c_int, *word, c_void_p)
-        self.matrix = _typed(raw.FPDFText_GetMatrix, c_int, *word, POINTER(Matrix))
-        self.letter = _typed(raw.FPDFText_GetUnicode, c_uint, *word)
-        self.size = _typed(raw.FPDFText_GetFontSize, ctypes.c_double, *word)
-        self.font = _typed(raw.FPDFTextObj_GetFont, c_void_p, c_void_p)
-        self.mode = _typed(raw.FPDFTextObj_GetTextRenderMode, c_int, c_void_p)
-        self.fill = _typed(raw.FPDFPageObj_GetFillColor, c_int, c_void_p, *[POINTER(c_uint)] * 4)
-        self.bounds = _typed(raw.FPDFPageObj_GetBounds, c_int, c_void_p, *[POINTER(c_float)] * 4)
-        self.kind = _typed(raw.FPDFPageObj_GetType, c_int, c_void_p)
-        self.marks = _typed(raw.FPDFPageObj_CountMarks, c_int, c_void_p)
-        self.mark = _typed(raw.FPDFPageObj_GetMark, c_void_p, c_void_p, ctypes.c_ulong)
-        self.mark_name = _typed(
+        self.text_object: Callable[..., Any] = _typed(raw.FPDFText_GetTextObject, c_void_p, *word)
+        self.box: Callable[..., Any] = _typed(raw.FPDFText_GetLooseCharBox, c_int, *word, c_void_p)
+        self.matrix: Callable[..., Any] = _typed(raw.FPDFText_GetMatrix, c_int, *word, POINTER(Matrix))
+        self.letter: Callable[..., Any] = _typed(raw.FPDFText_GetUnicode, c_uint, *word)
+        self.size: Callable[..., Any] = _typed(raw.FPDFText_GetFontSize, ctypes.c_double, *word)
+        self.font: Callable[..., Any] = _typed(raw.FPDFTextObj_GetFont, c_void_p, c_void_p)
+        self.mode: Callable[..., Any] = _typed(raw.FPDFTextObj_GetTextRenderMode, c_int, c_void_p)
+        self.fill: Callable[..., Any] = _typed(raw.FPDFPageObj_GetFillColor, c_int, c_void_p, *[POINTER(c_uint)] * 4)
+        self.bounds: Callable[..., Any] = _typed(raw.FPDFPageObj_GetBounds, c_int, c_void_p, *[POINTER(c_float)] * 4)
+        self.kind: Callable[..., Any] = _typed(raw.FPDFPageObj_GetType, c_int, c_void_p)
+        self.marks: Callable[..., Any] = _typed(raw.FPDFPageObj_CountMarks, c_int, c_void_p)
+        self.mark: Callable[..., Any] = _typed(raw.FPDFPageObj_GetMark, c_void_p, c_void_p, ctypes.c_ulong)
+        self.mark_name: Callable[..., Any] = _typed(
             raw.FPDFPageObjMark_GetName, c_int, c_void_p, c_void_p, ctypes.c_ulong, POINTER(ctypes.c_ulong)
         )
-        self.clip = _typed(raw.FPDFPageObj_GetClipPath, c_void_p, c_void_p)
-        self.clip_paths = _typed(raw.FPDFClipPath_CountPaths, c_int, c_void_p)
-        self.object = _typed(raw.FPDFPage_GetObject, c_void_p, c_void_p, c_int)
-        self.part = _typed(raw.FPDFFormObj_GetObject, c_void_p, c_void_p, ctypes.c_ulong)
-        self.draw_mode = _typed(raw.FPDFPath_GetDrawMode, c_int, c_void_p, POINTER(c_int), POINTER(c_int))
-        self.font_name = _typed(raw.FPDFFont_GetBaseFontName, ctypes.c_size_t, c_void_p, c_void_p, ctypes.c_size_t)
-        self.font_flags = _typed(raw.FPDFFont_GetFlags, c_int, c_void_p)
+        self.clip: Callable[..., Any] = _typed(raw.FPDFPageObj_GetClipPath, c_void_p, c_void_p)
+        self.clip_paths: Callable[..., Any] = _typed(raw.FPDFClipPath_CountPaths, c_int, c_void_p)
+        self.object: Callable[..., Any] = _typed(raw.FPDFPage_GetObject, c_void_p, c_void_p, c_int)
+        self.part: Callable[..., Any] = _typed(raw.FPDFFormObj_GetObject, c_void_p, c_void_p, ctypes.c_ulong)
+        self.draw_mode: Callable[..., Any] = _typed(
+            raw.FPDFPath_GetDrawMode, c_int, c_void_p, POINTER(c_int), POINTER(c_int)
+        )
+        self.font_name: Callable[..., Any] = _typed(
+            raw.FPDFFont_GetBaseFontName, ctypes.c_size_t, c_void_p, c_void_p, ctypes.c_size_t
+        )
+        self.font_flags: Callable[..., Any] = _typed(raw.FPDFFont_GetFlags, c_int, c_void_p)
 
 
 class PdfPage:
@@ -82,11 +86,14 @@ class PdfPage:
         self.pdf = pdf
         self.handle = handle
         self.text = text
-        self.pointer = _address(handle)
-        self.text_pointer = _address(text)
+        self.pointer: int = _address(handle)
+        self.text_pointer: int = _address(text)
         box = pdf.raw.FS_RECTF()
         pdf.raw.FPDF_GetPageBoundingBox(handle, box)
-        self.left, self.bottom, self.right, self.top = box.left, box.bottom, box.right, box.top
+        self.left: float = box.left
+        self.bottom: float = box.bottom
+        self.right: float = box.right
+        self.top: float = box.top
 
 
 class Pdf:
@@ -102,7 +109,7 @@ class Pdf:
         self.raw = raw
         self.rebuilt = rebuilt
         self.document = document
-        self.call = PdfiumCalls(raw)
+        self.call: PdfiumCalls = PdfiumCalls(raw)
         self.pages: int = len(document)
 
     @contextmanager
