@@ -84,9 +84,7 @@ class InvalidRequest(GroundwireError, ValueError):
 
     def __init__(self, field: str, problem: str, fix: str) -> None:
         super().__init__(f"{field}: {problem}. {fix}")
-        self.field: str = field
-        self.problem: str = problem
-        self.fix: str = fix
+        self.field, self.problem, self.fix = field, problem, fix
 
 
 class ConfigurationError(GroundwireError, ValueError):
@@ -204,11 +202,7 @@ class BudgetExceeded(GroundwireError):
 
     def __init__(self, used_up: str, *, limit: int, spent: int, retry_after: float | None = None, resets: str = ""):
         super().__init__(f"{used_up} {resets}".rstrip())
-        self.used_up: str = used_up
-        self.resets: str = resets
-        self.limit: int = limit
-        self.spent: int = spent
-        self.retry_after: float | None = retry_after
+        self.used_up, self.resets, self.limit, self.spent, self.retry_after = used_up, resets, limit, spent, retry_after
 
 
 class ProviderError(GroundwireError):
@@ -322,10 +316,7 @@ class PageError(GroundwireError):
 
     def __init__(self, url: str, reason: str, *, status: int | None = None, retry_after: float | None = None) -> None:
         super().__init__(reason)
-        self.url: str = url
-        self.reason: str = reason
-        self.status: int | None = status
-        self.retry_after: float | None = retry_after
+        self.url, self.reason, self.status, self.retry_after = url, reason, status, retry_after
 
 
 class PageNotFound(PageError):

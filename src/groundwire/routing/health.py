@@ -50,7 +50,7 @@ _FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time
 _LONGEST_DEGRADED = 30.0  # seconds; what another process says about more is not believed
 _FAST = 0.5  # seconds; to ask who fails sooner costs next to nothing
 _PROBE = 1.0  # seconds that a probe has for itself; another one may go when it has not ended by then
-_TOGETHER = 0.1  # seconds; requests sent so close together meet the same provider, whoever ends first
+_TOGETHER = 0.1  # seconds; requests sent so close together meet the same provider, in whichever order they end
 _DOUBTING, _DOUBTFUL = 0.5, 0.5  # weight of the newest empty answer in the share that others contradict; too many
 _RECORD = 600.0  # seconds for which rows prove that a provider searches
 
