@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import re
 from pathlib import Path
 from typing import Any, get_args
@@ -14,7 +15,7 @@ from groundwire.citations.verify.report import Verdict
 from groundwire.testing import World
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "citations.md").read_text()
-(BLOCK,) = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+BLOCK, ASKING = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.req("B9", "Y12")
@@ -28,6 +29,8 @@ async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, tm
     assert [finding.verdict for finding in names["report"].findings] == ["supported", "not_found"]
     assert "#:~:text=" in names["shown"]
     assert "not found" in names["html"]
+    await asyncio.to_thread(exec, compile(ASKING, "citations.md", "exec"), names)
+    assert names["answer"].report.supported
 
 
 def test_it_names_all_channels_and_verdicts() -> None:

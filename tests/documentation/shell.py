@@ -24,9 +24,10 @@ _CHANGING = (
     (re.compile(r"\b\d{4}-\d{2}-\d{2}\b"), "DATE"),
     (re.compile(rf"\b\d\d? (?:{'|'.join(month_name[1:])}) \d\d\d\d\b"), "DATE"),
     (re.compile(r"(?<=\.test:)\d+"), "PORT"),
+    (re.compile(r"(?<=^\[@)\d+(?=\]$)", re.MULTILINE), "POSITION"),
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
 )
-"""What differs from one run to the next: times, days, ports of names under .test, colors."""
+"""What differs from one run to the next: times, days, positions after written-out days, ports under .test, colors."""
 
 
 def commands(text: str) -> list[tuple[str, str]]:

@@ -48,7 +48,7 @@ def test_openai_gets_the_model_that_searches() -> None:
     assert not has_web_search_tool([OTHER])
     assert build_tools_json_excluding_web_search(tools) == tools[1:]
     request = prepare_request({**BODY, "model": "gpt-4o", "tools": [CHAT]}, "openai_chat")
-    assert request["model"] == "gpt-4o-search-preview"
+    assert request["model"] == "gpt-5-search-api"
     assert request["web_search_options"] == {"search_context_size": "medium"}
     assert "tools" not in request
 
