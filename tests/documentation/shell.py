@@ -25,9 +25,10 @@ _CHANGING = (
     (re.compile(rf"\b\d\d? (?:{'|'.join(month_name[1:])}) \d\d\d\d\b"), "DATE"),
     (re.compile(r"(?<=\.test:)\d+"), "PORT"),
     (re.compile(r"(?<=^\[@)\d+(?=\]$)", re.MULTILINE), "POSITION"),
+    (re.compile(r"\b\d+ of \d,\d{3} characters\b"), "LENGTH"),
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
 )
-"""What differs from one run to the next: times, days, positions after written-out days, ports under .test, colors."""
+"""What differs from one run to the next: times, days, lengths and positions after days, ports under .test, colors."""
 
 
 def commands(text: str) -> list[tuple[str, str]]:
