@@ -321,7 +321,7 @@ async def test_auto_takes_no_hosted_search_that_nobody_can_bound(world: World, s
     async with Web(settings(search=native, session={"max_searches": 20})) as web:
         run = await run_tools(body, caller(models, "gemini"), web=web, api="gemini")
         assert (run.plan.path, run.spent.searches) == ("local", 1)
-        assert "no limit of searches" in run.plan.reason
+        assert "does not support max_uses" in run.plan.reason
     models.decide = script(end=Say("It merges."))
     async with Web(settings(search=native, session={"max_searches": 0})) as web:
         run = await run_tools(body, caller(models, "gemini"), web=web, api="gemini")

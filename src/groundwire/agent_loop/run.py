@@ -295,7 +295,7 @@ class _Loop:
         tools = tuple(web_tools(self.web, self.plan.needs)) if self.given is None else self.given
         local = planned(self.body, self.plan.api, self.web, "local", self.plan.needs, tools, self.most)
         why = f"{self.plan.api.title} refused its own search ({refusal.message or refusal.code})"
-        self.plan = replace(local, reason=f"We search: {why}.", warnings=(*local.warnings, f"{why}."))
+        self.plan = replace(local, reason=f"Groundwire searches: {why}.", warnings=(*local.warnings, f"{why}."))
         self.tools = {tool.name: tool for tool in tools}
         self.fallen = replace(refusal, code="hosted_search_refused", message=f"{why}.")
         return True

@@ -108,7 +108,9 @@ def plan(
                 f"{model!r} of {row.title} calls no tools{because}, and its hosted search is not used: {reason}",
                 "Choose another model, or let its hosted search be used.",
             )
-        return Plan(api=row, model=model, cloud=cloud, path="local", reason=f"We search: {reason}.", needs=needs)
+        return Plan(
+            api=row, model=model, cloud=cloud, path="local", reason=f"Groundwire searches: {reason}.", needs=needs
+        )
 
     if mode == "local":
         return ours("the search mode is local")
@@ -125,7 +127,7 @@ def plan(
         model=model,
         cloud=cloud,
         path="native",
-        reason=f"{row.title} searches by itself ({chosen}).",
+        reason=f"{row.title} uses hosted search ({chosen}).",
         needs=needs,
         hosted=hosted,
         tool=chosen,
@@ -161,7 +163,11 @@ def _obstacles(
         yield True, f"the model that searches refuses {names}", f"Take {names} out of the request."
     if needs.functions and not hosted.functions:
         why = _why(hosted, "functions")
-        yield True, f"{its} does not go with other function tools{why}", "Take the others out, or choose another mode."
+        yield (
+            True,
+            f"{its} cannot be combined with other function tools{why}",
+            "Take the others out, or choose another mode.",
+        )
     yield from (
         (hard, text + _why(hosted, ability), f'Leave {what} out, or set search.mode to "auto".')
         for hard, text, ability, what in _unmet(hosted, needs, its)
@@ -171,18 +177,18 @@ def _obstacles(
 def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, str, str]]:
     """Yield what hosted search cannot honor: whether at all, how to say it, which ability it is, whose need."""
     if needs.max_uses is not None and hosted.max_uses == "no":
-        yield True, f"{its} has no limit of searches (max_uses)", "max_uses", "max_uses"
+        yield True, f"{its} does not support max_uses", "max_uses", "max_uses"
     for name, bound, ability in (
         ("allowed_domains", hosted.include, "include"),
         ("blocked_domains", hosted.exclude, "exclude"),
     ):
         count = len(getattr(needs, name))
         if count and bound == 0:
-            yield True, f"{its} cannot honor {name}", ability, name
+            yield True, f"{its} does not support {name}", ability, name
         elif bound is not None and count > bound:
             yield True, f"{its} takes at most {bound} {name}, not {count}", ability, name
         elif count and hosted.whole_domains and (parts := sub_domains(getattr(needs, name))):
-            yield True, f"{its} takes whole sites only, not {parts[0]} ({name})", ability, name
+            yield True, f"{its} accepts whole sites only, not {parts[0]} ({name})", ability, name
     if needs.allowed_domains and needs.blocked_domains and not hosted.together:
         yield (
             True,
@@ -193,13 +199,13 @@ def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, 
     if needs.blocked_domains and hosted.exclude != 0 and hosted.leaks:
         yield False, f"{its} has let blocked_domains through before", "leaks", "blocked_domains"
     if needs.recent and not hosted.recency:
-        yield True, f"{its} knows no time of publication (time_range)", "recency", "time_range"
+        yield True, f"{its} cannot filter by date (time_range)", "recency", "time_range"
     elif (needs.published_after or needs.published_before) and hosted.request and "after" not in hosted.request:
-        yield True, f"{its} knows no dates (published_after, published_before)", "recency", "published_after"
+        yield True, f"{its} does not support published_after and published_before", "recency", "published_after"
     if needs.location is not None:
         missing = [part for part in needs.location.parts() if part not in hosted.location]
         if missing:
-            yield True, f"{its} does not take the user's {', '.join(missing)}", "location", "location"
+            yield True, f"{its} does not support the user's {', '.join(missing)}", "location", "location"
 
 
 def _why(hosted: Hosted, ability: str) -> str:

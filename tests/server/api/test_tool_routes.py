@@ -92,7 +92,7 @@ async def test_who_searches_for_a_model(gateway: Any) -> None:
         _, made = await post(client, "/v1/resolve", {"provider": provider, "model": "claude-sonnet-4-5"})
         assert (made["provider"], made["path"], made["tool"]) == (provider, "native" if tool else "local", tool)
     _, made = await post(client, "/v1/resolve", {"provider": "openai", "model": "gpt-5", "mode": "local"})
-    assert (made["path"], made["reason"]) == ("local", "We search: the search mode is local.")
+    assert (made["path"], made["reason"]) == ("local", "Groundwire searches: the search mode is local.")
 
 
 async def test_one_way_to_search_is_put_into_a_request(gateway: Any) -> None:

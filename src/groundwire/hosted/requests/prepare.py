@@ -245,7 +245,7 @@ def _fitting(chosen: Plan, body: Mapping[str, Any], facts: RequestFacts) -> Plan
     if facts.functions and not hosted.functions:
         raise NativeUnsupported(
             chosen.api.provider,
-            f"the hosted search of {chosen.model} does not go with the other function tools of the body",
+            f"the hosted search of {chosen.model} cannot be combined with the other function tools of the request",
             "Plan with Needs(functions=True), or with plan_for.",
         )
     if facts.effort in hosted.efforts:
