@@ -10,6 +10,7 @@ import sys
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from urllib.parse import urlsplit
@@ -19,6 +20,7 @@ from axe_playwright_python.async_playwright import Axe
 
 from components.browsing import browsing
 from components.markdown_blocks import ROOT, documents
+from groundwire.settings.schema import known_keys
 
 _LOADS = {
     "script": "src",
@@ -110,6 +112,14 @@ def test_every_page_is_in_the_navigation(built: Path) -> None:
             page = name.removeprefix("docs/").removesuffix(".md")
             folder = built / "site" / ("" if page == "index" else page)
             assert folder.resolve() in linked, f"{name} is not in the navigation: put it into docs/.nav.yml"
+
+
+def test_search_finds_every_public_name_and_every_setting(built: Path) -> None:
+    index = (built / "site" / "search.json").read_text(encoding="utf-8")
+    modules = ("", ".agent_loop", ".citations", ".hosted", ".telemetry", ".testing", ".tools")
+    names = {name for module in modules for name in import_module(f"groundwire{module}").__all__}
+    words = set(re.findall(r"\w+", index))
+    assert {name for name in names | {key.rpartition(".")[2] for key in known_keys()} if name not in words} == set()
 
 
 def test_a_broken_link_fails(tmp_path: Path) -> None:
