@@ -26,7 +26,7 @@ from groundwire.models import (
 )
 from groundwire.providers import Capabilities, SearchProvider
 from groundwire.routing.health import scope
-from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_of
+from groundwire.routing.rate_limiter import Rate, RateLimiter, Slot, rate_of
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
 
@@ -277,7 +277,7 @@ def test_a_rate_is_lowered_once_for_each_window_that_was_too_full() -> None:
     async def run() -> None:
         limiter, asked = RateLimiter(MemoryStore()), Limited()
         clock, told = asyncio.get_running_loop().time, []
-        slots = []
+        slots: list[Slot] = []
         for number in range(90):  # four a second, of which the service takes twenty in ten seconds
             slot = await limiter.acquire(asked, Deadline.after(60, clock), 60.0) if number < 1 else slots[0]
             full = number % 40 >= 20
