@@ -1,4 +1,4 @@
-"""All checks side by side, within one deadline."""
+"""Runs all checks concurrently, within one deadline."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ CHECKS = (
     Check("providers", "Providers", check_providers, needs_settings=True),
     Check("port", "Port of the gateway", check_port, needs_settings=True),
 )
-"""The checks, in the order in which their findings make sense: what is first may be the cause of what follows."""
+"""The checks, in the order of their findings: the first may be the cause of those that follow."""
 
-_RESERVE = 0.3  # seconds before the deadline in which what is not finished is ended
+_RESERVE = 0.3  # seconds before the deadline at which unfinished checks are canceled
 
 
 async def examine(
@@ -47,14 +47,14 @@ async def examine(
     done: Callable[[CheckResult], None] = lambda result: None,
     checks: Sequence[Check] = CHECKS,
 ) -> DoctorReport:
-    """Examine a machine.
+    """Run the checks on a machine.
 
     Args:
-        machine: What is examined; `Machine.here()` is this one.
-        seconds: After how many seconds the report must be there; what is not finished then says so.
-        offline: Whether to make no network requests.
-        done: Called with each check, in their order, as soon as it and those before it are finished.
-        checks: What is to be looked at.
+        machine: The machine to examine; `Machine.here()` is the real one.
+        seconds: The deadline of the report, in seconds; unfinished checks are reported as such.
+        offline: Whether to skip network requests.
+        done: Called with each result, in order, as soon as it and those before it are finished.
+        checks: The checks to run.
     """
     began = time.monotonic()
     deadline = Deadline.after(seconds)

@@ -1,6 +1,6 @@
-"""Room where files are kept.
+"""Check of the free disk space.
 
-The port on which `groundwire serve` listens.
+Also of the port that `groundwire serve` listens on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FULL, _LOW = 20_000_000, 500_000_000  # bytes; the cache may take 256 MB and th
 
 
 async def check_disk(examination: Examination) -> Seen:
-    """See whether there is room for the cache and the archive."""
+    """Check that there is room for the cache and the archive."""
     folders = {existing(user_folder("cache"))}
     settings = examination.settings
     if settings is not None:
@@ -54,22 +54,22 @@ async def check_disk(examination: Examination) -> Seen:
 
 
 def archive_path(settings: Settings) -> Path:
-    """Return where the archive is."""
+    """Return the path of the archive."""
     return expand_user(settings.archive.path) if settings.archive.path else default_path()
 
 
 def existing(folder: Path) -> Path:
-    """Return a folder, or the nearest one above it that is there."""
+    """Return a folder, or its nearest existing parent."""
     while not folder.is_dir() and folder != folder.parent:
         folder = folder.parent
     return folder
 
 
-_ANSWER_WAIT = 1.0  # seconds for a server there to answer
+_ANSWER_WAIT = 1.0  # seconds for a server there to respond
 
 
 async def check_port(examination: Examination) -> Seen:
-    """See whether the gateway could listen, or listens already."""
+    """Check whether the gateway could listen on its port, or already does."""
     host, port = examination.listens
     if not port:
         return "any that is free", ()
@@ -92,7 +92,7 @@ async def check_port(examination: Examination) -> Seen:
 
 
 def _taken(host: str, port: int) -> str:
-    """Return why a server could not listen there, or nothing."""
+    """Return why a server could not listen there, or an empty string."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
@@ -105,7 +105,7 @@ def _taken(host: str, port: int) -> str:
 
 
 def _is_gateway(host: str, port: int) -> bool:
-    """Tell whether a Groundwire gateway listens there: both of its health pages return a status and nothing else."""
+    """Return whether a Groundwire gateway listens there: its two health endpoints return only a status."""
     return all(_says_status(host, port, path) for path in ("/healthz", "/readyz"))
 
 

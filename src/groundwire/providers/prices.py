@@ -1,4 +1,4 @@
-"""What calls cost: the dated price lists in `prices.toml`."""
+"""Prices of calls: the dated price lists in `prices.toml`."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class Prices:
     units: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     """Prices by unit: `request`, `credit`, `page`, `result`, `token`, or a mode with a price of its own."""
     as_of: str = ""
-    """The day on which the list was read, ISO 8601."""
+    """The date of the list, ISO 8601."""
     source: str = ""
-    """Where the list was published."""
+    """The source of the list."""
     free: str = ""
-    """What is free, in words."""
+    """What is free, as text."""
 
     def cost(self, unit: str = "request", count: float = 1) -> float:
-        """Return what `count` units cost, in US dollars; 0 for a unit that is not listed."""
+        """Return the price of `count` units, in US dollars; 0 for a unit that is not listed."""
         return self.units.get(unit, 0.0) * count
 
 
 @cache
 def load_prices() -> Mapping[str, Prices]:
-    """Return the price lists by provider."""
+    """Load the price lists by provider."""
     text = files("groundwire.providers").joinpath("prices.toml").read_text(encoding="utf-8")
     return MappingProxyType({name: _prices(entry) for name, entry in tomllib.loads(text).items()})
 

@@ -1,4 +1,4 @@
-"""Rows of a response as results, and pages that were read."""
+"""Conversion of a response's rows to results, and of pages to read results."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ def result(
     score: object = None,
     read_date: Callable[[str], str] = day,
 ) -> SearchResult | None:
-    """Return one row as a result, or None when it has no address.
+    """Convert one row to a result, or None if it has no URL.
 
     Args:
         source: The provider's name.
-        url: Its address as it came; anything but text counts as none, here and below.
+        url: Its URL as received; anything but a string counts as missing, here and below.
         title: Its title.
         snippet: A passage.
-        date: When it was published, in the service's own way.
-        score: The service's own measure.
-        read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
+        date: Its publication date, in the service's format.
+        score: The service's own score.
+        read_date: Converts a date to ISO 8601, or to an empty string if it is not a date, which is then passed on as
+            text.
     """
     if not (address := text_or_empty(url)):
         return None
@@ -53,16 +54,16 @@ def result(
 def results(
     reply: Response, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
 ) -> Results:
-    """Return the rows of a successful response; what is not a row is skipped.
+    """Convert the rows of a successful response; anything else is skipped.
 
     Args:
         reply: The response.
         name: The provider's name.
-        items: What stands where the list of rows belongs.
-        row: Reads one object, given the provider's name; None when it has no address.
+        items: The value in place of the list of rows.
+        row: Converts one object, given the provider's name; None if it has no URL.
 
     Raises:
-        UnexpectedResponse: there is no list, or none of the rows in it has an address.
+        UnexpectedResponse: there is no list, or none of its rows has a URL.
     """
     if not isinstance(items, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
@@ -73,19 +74,19 @@ def results(
 
 
 def page_result(url: str, content: str, *, title: object = "", **more: Any) -> ReadResult:
-    """Return a page that was read.
+    """Return the result for a page.
 
     Args:
-        url: The address that was asked for.
+        url: The requested URL.
         content: Its Markdown.
-        title: Its title as it came; anything but text counts as none.
-        more: Further fields of the result.
+        title: Its title as received; anything but a string counts as missing.
+        more: Additional fields of the result.
     """
     return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)
 
 
 def any_date(text: str) -> str:
-    """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
+    """Convert an ISO 8601 date or an email date (RFC 5322) to ISO 8601; an empty string for anything else."""
     if found := day(text):
         return found
     try:

@@ -1,4 +1,4 @@
-"""Filters are promises: each is checked on every row, and a receipt says who saw to it."""
+"""Verification of filters on every row, with receipts that state what applied each of them."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from groundwire.safety.domains import DomainPolicy
 
 __all__ = ["DatedRows", "asked_of", "filter_by_date", "notes", "receipts"]
 
-_ZONES = timedelta(days=1)  # a day begins up to half a day earlier or later elsewhere
+_ZONES = timedelta(days=1)  # a day begins up to half a day earlier or later in other time zones
 
 
 @dataclass(frozen=True, slots=True)
 class DatedRows:
-    """Rows that satisfy the dates that were asked for."""
+    """Rows that match the requested dates."""
 
     rows: tuple[SearchResult, ...]
-    """The rows that do, or that have no date."""
+    """The rows that match, or have no date."""
     dropped: int
-    """How many are older or newer."""
+    """How many are out of range."""
     undated: int
-    """How many of the kept ones have no date."""
+    """How many of the rows have no date."""
 
 
 def asked_of(query: Query, policy: DomainPolicy) -> Query:
-    """Return the query as a provider should see it: with the operator's domain lists joined to the caller's."""
+    """Return the query for a provider, with the operator's domain lists merged into the caller's."""
     if not policy.allowed and not policy.blocked:
         return query
     return replace(
@@ -40,12 +40,12 @@ def asked_of(query: Query, policy: DomainPolicy) -> Query:
 
 
 def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | None = None) -> DatedRows:
-    """Return the rows that lie within the time range and the days of a query; rows without a date are kept.
+    """Return the rows within the time range and dates of a query; rows without a date are kept.
 
     Args:
         rows: Cleaned rows; `published` is ISO 8601 or None.
-        query: What was asked.
-        today: The present day, by default in UTC.
+        query: The query.
+        today: The current date, by default in UTC.
     """
     now = today or datetime.now(UTC).date()
     starts = [day for day in (time_range_start(query.time_range, now), query.published_after) if day]
@@ -66,13 +66,13 @@ def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | Non
 def receipts(
     query: Query, results: Results, capabilities: Capabilities, dated: DatedRows, kept: Sequence[SearchResult]
 ) -> tuple[FilterReceipt, ...]:
-    """Return a receipt for each filter that was asked for.
+    """Return a receipt for each requested filter.
 
     Args:
-        query: What was asked.
-        results: The provider's answer; what it says about filters wins over its capabilities.
-        capabilities: What the provider can do.
-        dated: The counts of the filter by date.
+        query: The query.
+        results: The provider's results; its receipts take precedence over its capabilities.
+        capabilities: The provider's features.
+        dated: The counts of the date filter.
         kept: The rows that are returned.
     """
     made = []
@@ -88,7 +88,7 @@ def receipts(
 
 
 def notes(made: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
-    """Return what the reader should know about the filters, a sentence each; nothing where all went well."""
+    """Return warnings about the filters, a sentence each; none if all were applied."""
     said = []
     for receipt in made:
         if receipt.applied == "not_possible":

@@ -2,7 +2,7 @@
 
 Source: the WHATWG Fetch standard, section 2.9 "Port blocking" (https://fetch.spec.whatwg.org/#port-blocking).
 
-The host names that are refused before anybody is asked where they lead.
+Also the host names that are rejected before any lookup.
 """
 
 from __future__ import annotations
@@ -96,27 +96,27 @@ BAD_PORTS = frozenset(
         10080,  # amanda
     }
 )
-"""Port numbers that carry other protocols, whose servers can be made to act on an HTTP request's text."""
+"""Ports of other protocols, whose servers could be made to act on the text of an HTTP request."""
 
 
 SPECIAL_SUFFIXES = frozenset(
     {
         "home.arpa",  # RFC 8375, home networks
         "internal",  # ICANN board resolution 2024.07.29.06, private use
-        "lan",  # not delegated; what home routers hand out
+        "lan",  # not delegated; used by home routers
         "local",  # RFC 6762, multicast DNS; also Kubernetes (cluster.local)
-        "localdomain",  # not delegated; the hosts files of many systems
+        "localdomain",  # not delegated; used in the hosts files of many systems
         "localhost",  # RFC 6761, 6.3
         "onion",  # RFC 7686, never in the DNS
     }
 )
-"""Names that are meant for one network or machine, together with everything below them."""
+"""Names that are reserved for one network or machine, including all subdomains."""
 
 
 def is_special_name(host: str) -> bool:
-    """Tell whether a name can only lead inside a network.
+    """Return whether a name can only refer to something inside a network.
 
-    Names of one label are among them: a resolver completes them with the domains of its own network.
+    Single-label names are included: a resolver completes them with the domains of its network.
 
     Args:
         host: A name in lower-case ASCII without a trailing dot; not an IP address.

@@ -1,4 +1,4 @@
-"""The URLs in a text: a message of a user, or a page as Markdown."""
+"""Extraction of URLs from a text: a user's message, or a page as Markdown."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ __all__ = ["addresses_in"]
 _START = re.compile(r"https?://", re.IGNORECASE)
 _END = re.compile(r"[\s<>\"`\x00-\x1f]|\]\(")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # CommonMark 0.31, 2.4
-_AFTER = ".,;:!?'\"*_~|\u2026\u3002\uff0c\u201d\u2019\u00bb"  # what follows an address in a sentence
+_AFTER = ".,;:!?'\"*_~|\u2026\u3002\uff0c\u201d\u2019\u00bb"  # punctuation after a URL in a sentence
 _PAIRS: Final[Mapping[str, str]] = {")": "(", "]": "[", "}": "{"}
-_SIGNS = 20  # after an address
-_LONGEST = 1_000_000  # characters that are looked through
+_SIGNS = 20  # after a URL
+_LONGEST = 1_000_000  # characters that are examined
 
 
 def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
-    """Return the http and https addresses in a text, each once, in their order.
+    """Return the unique http and https URLs in a text, in order.
 
-    Addresses of Markdown links, between angle brackets, and plain ones. What can be read in several ways (`&amp;`,
-    a full stop or a bracket at the end) is returned in each; an address within another is part of that one.
+    URLs of Markdown links, in angle brackets, and plain ones. An ambiguous one (`&amp;`, a trailing full stop or
+    bracket) is returned in each form; a URL inside another is part of it.
 
     Args:
         text: Any text.
-        limit: The most addresses.
+        limit: The most URLs.
     """
     found: dict[WebUrl, None] = {}
     for url in _read(text[:_LONGEST]):
@@ -46,7 +46,7 @@ def _read(text: str) -> Iterator[WebUrl]:
         longest = min(begin + MAX_LENGTH, len(text))
         end = _END.search(text, start.end(), longest)
         address = text[begin : end.start() if end else longest]
-        if text[max(0, begin - 2) : begin] == "](":  # the address of a Markdown link
+        if text[max(0, begin - 2) : begin] == "](":  # the URL of a Markdown link
             address = _to_closing(address)
         at = begin + len(address)
         for reading in dict.fromkeys((address, _trimmed(address))):
@@ -58,7 +58,7 @@ def _read(text: str) -> Iterator[WebUrl]:
 
 
 def _to_closing(address: str) -> str:
-    """Return an address up to the bracket that closes the link; those within it come in pairs."""
+    """Return a URL up to the bracket that closes the link; its own brackets are balanced."""
     depth = 0
     for at, char in enumerate(address):
         if char == "(":
@@ -71,7 +71,7 @@ def _to_closing(address: str) -> str:
 
 
 def _trimmed(address: str) -> str:
-    """Return an address without the punctuation after it."""
+    """Return a URL without trailing punctuation."""
     end = len(address)
     for _ in range(min(end, _SIGNS)):
         last = address[end - 1]

@@ -1,4 +1,4 @@
-"""The settings that a host's document implies, wherever its operator has not said otherwise."""
+"""Default settings of a host application, for values that its operator has not set."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["load_with", "whole_number"]
 
 
 def load_with(usual: Mapping[str, Any], arguments: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings in force, with other defaults than ours.
+    """Load the current settings with other defaults.
 
     Args:
-        usual: Values by dotted key that count where neither the arguments, the environment nor a file set them.
-        arguments: Values by dotted key that win over everything.
+        usual: Values by dotted key for what neither the arguments, the environment nor a file sets.
+        arguments: Values by dotted key that take precedence over everything.
 
     Raises:
-        ConfigurationError: a key or value is wrong.
+        ConfigurationError: a key or value is invalid.
     """
     arguments = dict(arguments or {})
     set_by_somebody = load(arguments)
@@ -28,7 +28,7 @@ def load_with(usual: Mapping[str, Any], arguments: Mapping[str, Any] | None = No
 
 
 def whole_number(value: object, usual: int) -> int:
-    """Return a number that a model wrote, as a number or as text; the usual one where it is neither."""
+    """Convert a number written by a model as a number or as text; return the default if it is neither."""
     if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,9}\s*", value):
         return int(value)
     return int(value) if isinstance(value, (int, float)) and abs(value) < 1e9 else usual

@@ -1,4 +1,4 @@
-"""Jupyter notebooks: their cells as Markdown, and what they print (nbformat 3 and 4)."""
+"""Jupyter notebooks as Markdown: cells and outputs (nbformat 3 and 4)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from groundwire.reading.text.sanitize import clean
 
 __all__ = ["read_notebook"]
 
-_MAX_OUTPUT: Final = 2_000  # characters of what one cell prints
+_MAX_OUTPUT: Final = 2_000  # characters of a cell's output
 _LANGUAGE: Final = re.compile(r"[A-Za-z0-9+#-]{1,20}")
 _HEADING: Final = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
 def read_notebook(text: str) -> Extracted | None:
-    """Return a notebook as Markdown; None when the text is none."""
+    """Convert a notebook to Markdown; None if it is not one."""
     try:
         notebook = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,9 +1,9 @@
-"""What a worker takes from itself before it looks at a page: files, the network, other processes.
+"""Sandbox of a worker: no access to files, the network and other processes.
 
-Landlock (https://docs.kernel.org/userspace-api/landlock.html) leaves it nothing but reading the code that it runs on;
-a seccomp filter (https://docs.kernel.org/userspace-api/seccomp_filter.html) refuses sockets, programs, signals and
-changes of files. Both are asked for through `ctypes`, need no privilege, and hold for the rest of the process's life. A
-system without one of them goes on without it and says so.
+Landlock (https://docs.kernel.org/userspace-api/landlock.html) restricts it to reading its own code; a seccomp filter
+(https://docs.kernel.org/userspace-api/seccomp_filter.html) blocks sockets, programs, signals and changes of files. Both
+are set up through `ctypes`, need no privilege, and apply for the rest of the process's life. If a system lacks one of
+them, the worker continues without it and reports that.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PACKAGES: Final = (
 )
 """What may be loaded while a page is read, wherever it is installed."""
 
-# the audit number, and the column below
+# the audit architecture, and the column below
 _MACHINES: Mapping[str, tuple[int, int]] = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _REFUSED: Final = (
     # the network
@@ -49,7 +49,7 @@ _REFUSED: Final = (
     # programs, other processes and their memory
     (59, 221), (322, 281), (57, None), (58, None), (62, 129), (200, 130), (234, 131), (129, 138), (297, 240),
     (424, 424), (434, 434), (438, 438), (101, 117), (310, 270), (311, 271), (141, 140), (251, 30),
-    # changes of files that Landlock does not know, and all of them where there is none
+    # changes of files that Landlock does not cover, and all of them without it
     (85, None), (87, None), (263, 35), (82, None), (264, 38), (316, 276), (83, None), (258, 34), (84, None), (86, None),
     (265, 37), (88, None), (266, 36), (90, None), (91, 52), (268, 53), (452, 452), (92, None), (93, 55), (94, None),
     (260, 54), (76, 45), (133, None), (259, 33), (188, 5), (189, 6), (190, 7), (280, 88), (437, 437),
@@ -58,9 +58,9 @@ _REFUSED: Final = (
     (248, 217), (249, 218), (425, 425), (426, 426), (427, 427), (319, 279), (304, 265), (175, 105), (313, 273),
     (246, 104),
 )  # fmt: skip
-"""Calls that reading a page has no use for, by their numbers on x86-64 and on ARM (None: there is no such call)."""
+"""System calls that reading a page does not need, by number on x86-64 and ARM (None if nonexistent)."""
 _CLONE3, _CLONE, _PRLIMIT, _OPEN, _OPENAT = 435, (56, 220), (302, 261), (2, None), (257, 56)
-_THREAD: Final = 0x10000  # a flag of clone: a thread of this process and no new one
+_THREAD: Final = 0x10000  # a flag of clone: a new thread, not a process
 _WRITING: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
 _LOAD, _EQUAL, _GREATER, _SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # BPF_LD|W|ABS, BPF_JMP|JEQ, JGE, JSET, BPF_RET
@@ -70,12 +70,12 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # their offsets in struct seccomp
 
 
 def confine() -> tuple[str, ...]:
-    """Give up everything but what reading a page needs, as far as the system can take it away.
+    """Give up all access that reading a page does not need, as far as the system supports it.
 
-    Call it before there is a second thread, which would keep everything.
+    Call it before starting a second thread, which would keep its access.
 
     Returns:
-        What now holds: `landlock`, `seccomp`, both or neither.
+        The restrictions in effect: `landlock`, `seccomp`, both or neither.
     """
     if sys.platform != "linux":
         return ()
@@ -111,9 +111,9 @@ def _restrict_files(libc: ctypes.CDLL) -> bool:
 
 
 def _code() -> Iterator[Path]:
-    """Yield where the code is that this process runs on, and what may still be loaded.
+    """Yield the paths of this process's code, and of what may still be loaded.
 
-    Not every folder that is imported from: a caller's own may hold the file with its keys.
+    Not every folder on the import path: the caller's own may contain a file with keys.
     """
     yield from (Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     yield from (Path(path) for path in sys.path if Path(path).name in {"site-packages", "dist-packages", "lib-dynload"})
@@ -141,17 +141,17 @@ def _refuse_calls(libc: ctypes.CDLL) -> bool:
 
 
 def _instructions(audit: int, column: int) -> Iterator[bytes]:
-    """Yield the filter: what is not refused is allowed (struct sock_filter of linux/filter.h)."""
+    """Yield the filter, which allows what it does not block (struct sock_filter of linux/filter.h)."""
     refuse = _step(_RETURN, _ERROR | _EPERM)
     yield _step(_LOAD, _ARCHITECTURE)
     yield _step(_EQUAL, audit, yes=1) + _step(_RETURN, _KILL)
     yield _step(_LOAD, _NUMBER)
     if column == 0:
-        yield _step(_GREATER, 0x40000000, no=1) + _step(_RETURN, _KILL)  # the other numbers of x32
+        yield _step(_GREATER, 0x40000000, no=1) + _step(_RETURN, _KILL)  # the other system call numbers of x32
     for numbers in _REFUSED:
         if (number := numbers[column]) is not None:
             yield _step(_EQUAL, number, no=1) + refuse
-    yield _step(_EQUAL, _CLONE3, no=1) + _step(_RETURN, _ERROR | _ENOSYS)  # its flags cannot be seen; clone follows
+    yield _step(_EQUAL, _CLONE3, no=1) + _step(_RETURN, _ERROR | _ENOSYS)  # its flags are invisible; clone follows
     allow = _step(_RETURN, _ALLOW)
     yield _step(_EQUAL, _CLONE[column], no=4) + _step(_LOAD, _argument(0)) + _step(_SET, _THREAD, no=1) + allow + refuse
     yield _step(_EQUAL, _PRLIMIT[column], no=4) + _step(_LOAD, _argument(0)) + _step(_EQUAL, 0, no=1) + allow + refuse
@@ -168,7 +168,7 @@ def _instructions(audit: int, column: int) -> Iterator[bytes]:
 
 
 def _argument(place: int) -> int:
-    return _ARGUMENTS + 8 * place  # the lower half, where the first byte is the lowest
+    return _ARGUMENTS + 8 * place  # the lower half, in little-endian order
 
 
 def _step(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:

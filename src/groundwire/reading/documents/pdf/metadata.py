@@ -1,4 +1,4 @@
-"""What a PDF says about itself: title, author, date, language; and where its links lead."""
+"""Metadata of a PDF: title, author, date, language; and its link targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groundwire.reading.metadata.dates import iso_date
 
 __all__ = ["Details", "add_links", "read_details"]
 
-_MAX_LINKS: Final = 500  # of one page
+_MAX_LINKS: Final = 500  # links per page
 _MAX_URL: Final = 2_000  # bytes
 _MAX_PACKET: Final = 1_000_000  # bytes
 _WEB: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
@@ -36,7 +36,7 @@ _PRISM: Final = "publicationDate"
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a file says about itself."""
+    """Metadata of a file."""
 
     title: str = ""
     author: str | None = None
@@ -45,10 +45,10 @@ class Details:
 
 
 def read_details(pdf: Pdf, body: bytes) -> Details:
-    """Return what a file says about itself.
+    """Read the metadata of a file.
 
-    The date is the one of publication where its XMP metadata have one (`prism:publicationDate`, `dc:date`), else the
-    one on which the file was made.
+    The date is that of publication in the XMP metadata (`prism:publicationDate`, `dc:date`) if present, else the
+    creation date.
     """
     info = pdf.document.get_metadata_dict(skip_empty=True)
     packet = _packet(body)
@@ -65,7 +65,7 @@ def read_details(pdf: Pdf, body: bytes) -> Details:
 
 
 def add_links(page: PdfPage, words: Sequence[Word]) -> None:
-    """Tell the words of a page where they lead; their places are as on the sheet."""
+    """Set the link targets of the words of a page, in sheet coordinates."""
     raw, document = page.pdf.raw, page.pdf.document
     position = ctypes.c_int(0)
     link = raw.FPDF_LINK()
@@ -97,13 +97,13 @@ def _address(raw: Any, document: Any, link: Any) -> str:
 
 def _language(pdf: Pdf) -> str | None:
     letters = (ctypes.c_ushort * 50)()
-    length = pdf.raw.FPDFCatalog_GetLanguage(pdf.document, letters, 100)  # bytes, with the closing zero
+    length = pdf.raw.FPDFCatalog_GetLanguage(pdf.document, letters, 100)  # bytes, including the terminating zero
     language = "".join(map(chr, letters[: max(0, min(length // 2, 50) - 1)]))
     return language if _LANGUAGE.match(language) else None
 
 
 def _day(value: str) -> str | None:
-    """Return the day of a date in a PDF's own form (ISO 32000-1, 7.9.4)."""
+    """Return the date of a PDF date string (ISO 32000-1, 7.9.4)."""
     match = _DATE.match(value)
     if match is None:
         return None
@@ -115,14 +115,14 @@ def _day(value: str) -> str | None:
 
 
 def _packet(body: bytes) -> etree._Element | None:
-    """Return the file's last XMP packet that is not compressed."""
+    """Return the file's last uncompressed XMP packet."""
     end = body.rfind(b"</x:xmpmeta>")
     start = body.rfind(b"<x:xmpmeta", max(0, end - _MAX_PACKET), end) if end > 0 else -1
     return parse_xml(body[start : end + len(b"</x:xmpmeta>")]) if start >= 0 else None
 
 
 def _first(packet: etree._Element | None, name: str) -> str:
-    """Return the first text of a property, written as an element or as an attribute."""
+    """Return the first value of a property, written as an element or as an attribute."""
     if packet is None:
         return ""
     for element in packet.iter():

@@ -1,4 +1,4 @@
-"""Tables of a page: lines whose parts stand under each other, as a table of GitHub's Markdown, where that is sure."""
+"""Detection of tables: lines with aligned parts, as a GitHub Markdown table, where that is certain."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["table_at"]
 _LEAST_ROWS: Final = 3
 _MAX_ROWS: Final = 2_000
 _MAX_COLUMNS: Final = 30
-_LONG: Final = 60  # characters; cells of running text are no cells
-_FILLED: Final = 0.6  # of the cells
+_LONG: Final = 60  # characters; longer cells are running text
+_FILLED: Final = 0.6  # share of the cells
 
 
 def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
-    """Return the table that begins at a line and how many lines it takes, or None.
+    """Return the table that begins at a line and its number of lines, or None.
 
     Args:
         lines: The lines of a column, from top to bottom.
-        start: The place of the line.
+        start: The index of the line.
     """
     if not lines[start].cells:
         return None
@@ -38,14 +38,14 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
         return None
     size = median(line.size for line in rows)
     if min(right[0] - left[1] for left, right in pairwise(edges)) < size:
-        return None  # no table leaves less between its columns; justified text does
+        return None  # no table has narrower gaps; justified text does
     table: list[list[str]] = []
     for line in lines[start:end]:
         places = _places(line, edges)
         if places is None:
             return None
         if table and not line.cells and places[0][0] > 0:
-            _append(table[-1], places)  # the rest of a cell that took more than one line
+            _append(table[-1], places)  # the rest of a multiline cell
         else:
             row = [""] * len(edges)
             _append(row, places)
@@ -68,7 +68,7 @@ def _goes_on(lines: Sequence[Line], start: int, index: int) -> bool:
 
 
 def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
-    """Return the strips in which all cells stand, from left to right."""
+    """Return the horizontal extents of the columns, from left to right."""
     strips: list[tuple[float, float]] = []
     for cell in sorted((cell for row in rows for cell in row.cells), key=lambda cell: cell.x0):
         if strips and cell.x0 < strips[-1][1]:
@@ -79,7 +79,7 @@ def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
 
 
 def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int, str]] | None:
-    """Return in which column each part of a line stands; None when one stands in no single one."""
+    """Return the column of each part of a line; None if one fits in no single column."""
     found = []
     for cell in line.cells or [Cell(line.x0, line.x1, line.text)]:
         columns = [index for index, (left, right) in enumerate(edges) if cell.x0 < right and cell.x1 > left]
