@@ -1,7 +1,7 @@
 """Incremental parser of citation markers in an answer.
 
-A marker is `[1]`, `[1, 3]`, `[1-3]` or the same in other brackets, `【1】` and `［1］`, but not in code, in a link or after
-a backslash. Code and links follow CommonMark 0.31 as far as that is possible without lookahead.
+A marker is `[1]`, `[1, 3]`, `[1-3]` or the same in other brackets, `【1】` and `［1］`, but not in code, in a link or
+after a backslash. Code and links follow CommonMark 0.31 as far as that is possible without lookahead.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def _gives_away(name: str, value: str, depth: int) -> bool:
 
 
 def _looks_random(value: str) -> bool:
-    """Tell a credential from words: long, without blanks, letters and digits mixed within one of its parts."""
+    """Return whether a value looks like a credential: long, without spaces, mixing letters and digits in one part."""
     if len(value) < _RANDOM or value.startswith("/") or not re.fullmatch(r"[A-Za-z0-9._~+/=%-]+", value):
         return False
     parts = [part for part in re.split(r"[^A-Za-z0-9]+", value) if part]

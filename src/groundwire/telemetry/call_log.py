@@ -1,4 +1,4 @@
-"""One log record a call, and a formatter that writes records as JSON."""
+"""A log record per call, and a JSON formatter for log records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OWN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "t
 
 
 class CallLog:
-    """Writes one record of level INFO for each call to the logger `groundwire.calls`.
+    """Writes a log record of level INFO for each call to the logger `groundwire.calls`.
 
     The facts are attributes of the record: `outcome`, `provider`, `attempts`, `latency_ms`, `cost_usd`, `session_id`,
     and for a search `query_length`, `session_count`, `session_limit`. The words of a query are among them only when
@@ -62,14 +62,14 @@ class CallLog:
 
 
 class JsonFormatter(logging.Formatter):
-    """Writes a record and everything that was given as `extra` as one line of JSON in ASCII.
+    """Formats a record with its `extra` fields as one line of JSON in ASCII.
 
     `time` is ISO 8601 in UTC; `level`, `logger` and `message` follow, then the extra attributes, and `exception` when
     there was one. A value that JSON has no form for is written as its `repr`.
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line, without its end."""
+        """Return the line, without a newline."""
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -86,7 +86,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def extra_of(record: logging.LogRecord) -> dict[str, object]:
-    """Return what was given to a log call as `extra`."""
+    """Return the `extra` fields of a log record."""
     return {name: value for name, value in record.__dict__.items() if name not in _OWN}
 
 
@@ -111,7 +111,7 @@ def _common(done: SearchDone | PageDone) -> dict[str, object]:
 
 
 def _compact(attempt: Attempt) -> dict[str, object]:
-    """Return an attempt without its reason, in which a service may repeat what it was asked."""
+    """Return an attempt without its reason, in which a service may repeat the query."""
     facts: dict[str, object] = {
         "provider": attempt.provider,
         "outcome": attempt.outcome,

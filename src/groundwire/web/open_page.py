@@ -48,51 +48,51 @@ _AT_ONCE = 20_000  # characters that are looked through without a thread, in abo
 
 @dataclass(frozen=True, slots=True)
 class PageTarget:
-    """A page that was asked for, before anything has judged its URL."""
+    """A requested page, before its URL is checked."""
 
     url: str
-    """The URL as it was given."""
+    """The URL as given."""
     selection: Ask
-    """The part of the page that is wanted."""
+    """The requested part of the page."""
     deadline: Deadline
-    """The moment by which the page must be here."""
+    """The deadline of the page."""
     cache_mode: CacheMode
-    """What to do with a cached page."""
+    """The cache mode."""
     attempts: AttemptLog = field(default_factory=AttemptLog)
-    """Which readers were asked, and how it ended."""
+    """The attempts and their outcomes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPageFlow:
-    """Opens pages, for one `Web` and all of its sessions."""
+    """Opens pages for one `Web` and all of its sessions."""
 
     settings: Settings
-    """What is in force."""
+    """The settings in effect."""
     guard: Guard
-    """Judges addresses."""
+    """The guard for URLs."""
     readers: Readers
-    """Read the pages."""
+    """The readers."""
     policy: DomainPolicy
     """The operator's domain lists."""
     cache: Cache | None
-    """Keeps pages; None keeps nothing."""
+    """The page cache; None disables it."""
     secrets: SecretScanner
-    """Know the secrets that must go out in no address."""
+    """The scanner for secrets in URLs."""
     known: KnownUrls | None
-    """Know which addresses a session may open; None lets it open any."""
+    """The URLs known to sessions; None allows any."""
     sources: SessionSources | None
-    """Number what a session is shown; None gives pages no number."""
+    """The numbering of a session's pages; None disables it."""
     workers: Workers
-    """Look through long pages."""
+    """The workers for long pages."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
-    """Says what is wrong with the store and the archive."""
+    """Returns warnings about the store and the archive."""
 
     async def open(self, target: PageTarget, budget: SessionBudget) -> Page:
-        """Read a page and return the part that is wanted; see `whole` and `shown`."""
+        """Read a page and return the requested part; see `whole` and `shown`."""
         return await self.shown(await self.whole(target, budget), target.selection, target, budget)
 
     async def shown(self, page: Page, selection: Ask, target: PageTarget, budget: SessionBudget) -> Page:
-        """Return the part of a whole page that is wanted, and count it.
+        """Return the requested part of a whole page, and count it.
 
         Raises:
             InvalidRequest: the page has no such part. DeadlineExceeded: looking through a giant took too long.
@@ -114,7 +114,7 @@ class OpenPageFlow:
         return part
 
     async def whole(self, target: PageTarget, budget: SessionBudget) -> Page:
-        """Read a page that the guard and the domain lists allow, within a session's budget.
+        """Read a page allowed by the guard and the domain lists, within a session's budget.
 
         Raises:
             BlockedByPolicy, BudgetExceeded, PageError, ProviderError, DeadlineExceeded.

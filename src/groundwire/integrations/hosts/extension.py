@@ -148,8 +148,8 @@ class WebSearchExtension:
 
         Args:
             prompt: The user's message; ignored.
-            turn: Passed by newer hosts; ignored.
-            more: Passed by older hosts; ignored.
+            turn: An argument of newer hosts; ignored.
+            more: An argument of older hosts; ignored.
         """
         return CITATION_SENTENCE
 

@@ -69,7 +69,7 @@ _SCRIPTS: Final = "script:not([type]), script[type*=javascript i], script[type=m
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was removed from a page, and what was kept although it is not shown initially."""
+    """What was removed from a page, and what was left in although it is not shown initially."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
     """How many pieces of text were removed, by reason: the property, `attribute`, `class`, `color`, `element`."""
