@@ -345,8 +345,8 @@ def choose_cassette(
 
     Args:
         cassette: A cassette.
+        record: A file to record into; an existing one is replaced.
         replay: A file to replay.
-        replay: A file to be replayed.
         environment: The variables, usually `os.environ`.
 
     Raises:
