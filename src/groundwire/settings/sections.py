@@ -120,7 +120,7 @@ class SearchSettings(SettingsSection):
     """How to search."""
 
     providers: Words = ("searxng", "duckduckgo_lite", "brave", "tavily")
-    """The search providers, in the order in which they are asked; one that is not configured is skipped."""
+    """The search providers, in order of use; one that is not configured is skipped."""
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
     """How providers are asked: one after the other, the next when one is late, or several at once and merged."""
     latency: Literal["normal", "fast", "fastest"] = "normal"
@@ -147,9 +147,9 @@ class ReadSettings(SettingsSection):
     """How to read pages."""
 
     providers: Words = ("local",)
-    """The read providers, in the order in which they are asked; the next one when a page needs what one cannot do."""
+    """The read providers, in order of use; the next one when a page needs what one cannot do."""
     render_domains: Words = ()
-    """Domains, sub-domains included, whose pages go first to the readers that run scripts: `browser`, `crawl4ai`."""
+    """Domains, subdomains included, whose pages go first to the readers that run scripts: `browser`, `crawl4ai`."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """The most characters of Markdown of a page; longer pages are cut at a block and say so."""
     timeout: float = Field(default=20.0, gt=0, le=600)
@@ -163,7 +163,7 @@ class ReadSettings(SettingsSection):
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
-    """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
+    """Domains, subdomains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
     crawl_delay: float = Field(default=0.0, ge=0, le=60)
     """Seconds between two requests to one site; if its robots.txt asks for more, that counts, up to five seconds."""
     max_per_host: int = Field(default=6, ge=1, le=100)
@@ -230,9 +230,9 @@ class PolicySettings(SettingsSection):
     """What may be found and opened."""
 
     allowed_domains: Words = ()
-    """Only these domains and their sub-domains, in results and in pages; empty means every domain."""
+    """Only these domains and their subdomains, in results and in pages; empty means every domain."""
     blocked_domains: Words = ()
-    """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
+    """Never these domains nor their subdomains; stronger than the list of allowed ones."""
     allowed_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened, and read only, although they are not public."""
     open_only: Literal["any", "known"] = "any"
@@ -247,15 +247,15 @@ class PermissionSettings(SettingsSection):
     """What a model's tool calls may do when tools are guarded; a rule is TOOL, TOOL(DOMAIN), either with @SESSION."""
 
     default: Decision = "confirm"
-    """What happens to a call that no rule speaks of: allow, confirm (somebody is asked) or deny."""
+    """What happens to a call that no rule speaks of: allow, confirm (someone is asked) or deny."""
     allow: Words = ()
     """Calls that need no question, such as `web_search` or `open_page(python.org)`."""
     confirm: Words = ()
-    """Calls about which somebody is asked; stronger than allow."""
+    """Calls about which someone is asked; stronger than allow."""
     deny: Words = ()
     """Calls that are refused; stronger than everything else."""
     confirm_timeout: float = Field(default=120.0, gt=0, le=86_400)
-    """Seconds to wait for somebody's answer; no answer is a refusal."""
+    """Seconds to wait for someone's answer; no answer is a refusal."""
 
     @field_validator("allow", "confirm", "deny")
     @classmethod
@@ -348,7 +348,7 @@ class ServerSettings(SettingsSection):
 
 
 Decision = Literal["allow", "confirm", "deny"]
-"""What becomes of a call: it is made, somebody is asked, or it is refused."""
+"""What becomes of a call: it is made, someone is asked, or it is refused."""
 
 _RULE = re.compile(
     r"(?P<tool>\*|[A-Za-z_][\w-]{0,63})(\((?P<domain>[^()\s@/:]{1,253})\))?(@(?P<session>[^\s()]{1,200}))?"
@@ -362,7 +362,7 @@ class PermissionRule:
     tool: str
     """The tool's name, or `*` for every tool."""
     domain: str | None = None
-    """Only calls about this domain and its sub-domains; None means about anything."""
+    """Only calls about this domain and its subdomains; None means about anything."""
     session: str | None = None
     """Only calls of the session of this name; None means of every session."""
 

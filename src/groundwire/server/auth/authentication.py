@@ -31,7 +31,7 @@ class ClientAddress:
     """Finds the client's address of a request, also behind load balancers.
 
     Args:
-        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anybody
+        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anyone
             else says there is not.
     """
 

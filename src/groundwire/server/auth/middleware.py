@@ -75,7 +75,7 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
     """Check that a server may listen where the settings say.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         keys: The keys.
         host: Where it listens, if not as the settings say.
         token: The token of a server that may have one, empty when it has none.
