@@ -1,6 +1,6 @@
 """The status of each provider: in use or not, ready or what it lacks, and the origin of its key.
 
-Trying a provider with one call on its own path, and saying what became of it.
+Also the test of a provider with one call, without fallbacks.
 """
 
 from __future__ import annotations

@@ -214,7 +214,7 @@ class Authenticator:
     Args:
         keys: The keys.
         must: Whether a key is asked for even where there has never been one.
-        token: What is as good as a key of an operator without limits; empty is none.
+        token: A token equivalent to an operator's key without limits; empty for none.
         pages: Paths at which people sign in.
         clients: Says which address a request comes from.
         failures: Counts wrong keys.

@@ -84,7 +84,7 @@ class ArchiveQueries(ABC):
             limit: The most that is returned.
             filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
                 region, SafeSearch and the page are left aside.
-            offset: How many of the best are passed over.
+            offset: How many of the best matches to skip.
 
         Raises:
             StoreError: the archive cannot be searched.

@@ -223,7 +223,7 @@ def take_in(db: sqlite3.Connection, lines: IO[bytes], *, now: float, oldest: int
         db: The database.
         lines: Lines of JSON.
         now: The current time, in seconds since the epoch.
-        oldest: What was seen earlier is passed over; in milliseconds since the epoch.
+        oldest: Earlier entries are skipped; in milliseconds since the epoch.
         max_bytes: The most that everything may take.
     """
     added = unchanged = skipped = 0
