@@ -20,7 +20,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     value_at,
 )
-from groundwire.providers.result_rows import results
+from groundwire.providers.query_mapping import results
 from groundwire.transport import Response
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]

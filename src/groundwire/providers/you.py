@@ -19,8 +19,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     window,
 )
-from groundwire.providers.query_mapping import domain_lists
-from groundwire.providers.result_rows import result
+from groundwire.providers.query_mapping import domain_lists, result
 from groundwire.transport import Response
 
 __all__ = ["YouSearchProvider", "parse", "to_body"]
