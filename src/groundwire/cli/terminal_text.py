@@ -123,7 +123,7 @@ class _Cleaning(logging.Formatter):
     """A formatter whose lines cannot control the terminal; a record's extra fields follow its message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        from groundwire.telemetry.call_log import extra_of  # only commands that log load it
+        from groundwire.telemetry.call_events import extra_of  # only a command that logs waits for it
 
         facts = (f" {name}={_fact(value)}" for name, value in extra_of(record).items() if value not in (None, "", []))
         return clean(super().format(record) + "".join(facts))
@@ -147,7 +147,7 @@ def log_to_stderr(verbose: int, *, as_json: bool = False) -> Iterator[None]:
     handler = logging.StreamHandler() if verbose else logging.NullHandler()
     handler.setFormatter(_Cleaning("%(levelname)s %(name)s: %(message)s"))
     if verbose and as_json:
-        from groundwire.telemetry.call_log import JsonFormatter
+        from groundwire.telemetry.call_events import JsonFormatter
 
         handler.setFormatter(JsonFormatter())
     before = root.level, ours.level

@@ -2,43 +2,70 @@
 
 from __future__ import annotations
 
-import inspect
-import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, runtime_checkable
+from functools import cache
+from importlib.resources import files
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, MissingKey, UnexpectedResponse
-from groundwire.models import NO_FILTERS, Filters, Freshness, ReadResult, SearchResult, TimeRange
+from groundwire.errors import ConfigurationError, MissingKey
+from groundwire.models import Filters, Freshness, ReadResult, SearchResult, TimeRange
 from groundwire.models.validators import did_you_mean, faults
-from groundwire.providers.prices import Prices, load_prices
 from groundwire.settings import Settings
 from groundwire.transport import Transport
 
 if TYPE_CHECKING:
     from groundwire.reading.workers.pool import Workers
-    from groundwire.safety.tenancy import Owner
     from groundwire.storage.archive.store import Archive
 
 __all__ = [
     "Capabilities",
     "Options",
-    "OwnedProvider",
+    "Prices",
     "ProviderClass",
     "ProviderContext",
     "ReadProvider",
     "RevalidatingReader",
     "SearchProvider",
     "Transports",
-    "as_provider",
-    "owned_by",
+    "load_prices",
 ]
 
 
-_P = TypeVar("_P")
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """The price list of one service, in US dollars by unit."""
+
+    units: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    """Prices by unit: `request`, `credit`, `page`, `result`, `token`, or a mode with a price of its own."""
+    as_of: str = ""
+    """The day on which the list was read, ISO 8601."""
+    source: str = ""
+    """Where the list was published."""
+    free: str = ""
+    """What is free, in words."""
+
+    def cost(self, unit: str = "request", count: float = 1) -> float:
+        """Return what `count` units cost, in US dollars; 0 for a unit that is not listed."""
+        return self.units.get(unit, 0.0) * count
+
+
+@cache
+def load_prices() -> Mapping[str, Prices]:
+    """Return the price lists by provider."""
+    text = files("groundwire.providers").joinpath("prices.toml").read_text(encoding="utf-8")
+    return MappingProxyType({name: _prices(entry) for name, entry in tomllib.loads(text).items()})
+
+
+def _prices(entry: dict[str, Any]) -> Prices:
+    units = {unit: float(price) for unit, price in entry.items() if isinstance(price, (int, float))}
+    as_of, source, free = (str(entry.get(name, "")) for name in ("as_of", "source", "free"))
+    return Prices(MappingProxyType(units), as_of, source, free)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,20 +154,6 @@ class ReadProvider(Protocol):
             PageError: the page cannot be read. ProviderError: the service failed. DeadlineExceeded.
         """
         ...
-
-
-@runtime_checkable
-class OwnedProvider(Protocol):
-    """A provider whose results depend on the owner of the call, such as an archive."""
-
-    def owned_by(self, owner: Owner) -> Self:
-        """Return the same provider for the calls of an owner."""
-        ...
-
-
-def owned_by(provider: _P, owner: Owner) -> _P:
-    """Return a provider for the calls of an owner; most providers ignore it."""
-    return provider.owned_by(owner) if isinstance(provider, OwnedProvider) else provider
 
 
 class RevalidatingReader(Protocol):
@@ -275,85 +288,3 @@ class ProviderClass(Protocol):
             NotConfigured, MissingKey: it is not configured yet. ConfigurationError: an option is invalid.
         """
         ...
-
-
-_ModelT = TypeVar("_ModelT", bound=BaseModel)
-_SUFFIX = re.compile(r"(?:Search|Read)*Provider$")
-
-
-def as_provider(given: object) -> SearchProvider | ReadProvider:
-    """Return an object as a provider, wrapped if it has only the methods of a host's protocols.
-
-    Args:
-        given: An object with `search(query, *, limit)`, `read_url(url)` or both. Without a `name`, it is named after
-            its class: `MySearchProvider` becomes `my`. Its results have the fields of `SearchResult` and `ReadResult`,
-            as attributes or keys.
-
-    Raises:
-        ConfigurationError: it has neither method.
-    """
-    searches, reads = callable(getattr(given, "search", None)), callable(getattr(given, "read_url", None))
-    if not (searches or reads):
-        raise ConfigurationError(
-            f"{type(given).__name__} is no provider: it needs an async method search(query, *, limit) or read_url(url)."
-        )
-    full = hasattr(given, "name") and hasattr(given, "capabilities")
-    if (
-        full
-        and not (searches and _takes_less(given, "search", "filters", "deadline"))
-        and not (reads and _takes_less(given, "read_url", "deadline"))
-    ):
-        return cast("SearchProvider | ReadProvider", given)
-    return _PlainProvider(given, searches=searches, reads=reads)
-
-
-class _PlainProvider:
-    """A provider around an object without filters or deadlines; the router applies both."""
-
-    def __init__(self, inner: Any, *, searches: bool, reads: bool) -> None:
-        kind = type(inner).__name__
-        self.name: str = getattr(inner, "name", None) or (_SUFFIX.sub("", kind) or kind).lower()
-        self.capabilities: Capabilities = getattr(inner, "capabilities", None) or Capabilities(
-            search=searches, read=reads
-        )
-        self._inner = inner
-
-    async def search(
-        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
-    ) -> list[SearchResult]:
-        """Search; see `SearchProvider.search`."""
-        del filters, deadline
-        rows = await self._inner.search(query, limit=limit)
-        return [self._model(SearchResult, row) for row in rows]
-
-    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`."""
-        del deadline
-        return self._model(ReadResult, await self._inner.read_url(url))
-
-    def _model(self, model: type[_ModelT], value: object) -> _ModelT:
-        """Convert a result to a model; unknown fields are dropped."""
-        if isinstance(value, model):
-            return value
-        names = model.model_fields
-        fields = (
-            value
-            if isinstance(value, Mapping)
-            else {name: getattr(value, name) for name in names if hasattr(value, name)}
-        )
-        try:
-            return model(**{name: fields[name] for name in names if name in fields})
-        except ValidationError as error:
-            wrong = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
-            raise UnexpectedResponse(self.name, f"returned a {type(value).__name__} whose {wrong} is wrong") from error
-
-
-def _takes_less(given: object, method: str, *names: str) -> bool:
-    """Whether a method lacks one of the named parameters."""
-    try:
-        parameters = inspect.signature(getattr(given, method)).parameters
-    except (TypeError, ValueError):
-        return False
-    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
-        return False
-    return not set(names) <= set(parameters)

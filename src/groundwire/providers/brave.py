@@ -25,8 +25,8 @@ from groundwire.providers.http_parsing import (
     value_at,
     window,
 )
-from groundwire.providers.query_mapping import with_site_operators
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.locales import country_code, known_language
+from groundwire.providers.query_mapping import result, results, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]
@@ -36,34 +36,6 @@ _MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
 _MAX_GOGGLE = 5_000  # characters in the URL; servers accept lines of 8,000
 _FRESHNESS: Final[Mapping[str, str]] = {"d": "pd", "w": "pw", "m": "pm", "y": "py"}
 _FIRST_DAY = date(1970, 1, 1)
-_COUNTRIES = frozenset(
-    re.findall(
-        "[a-z]+",
-        "ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz ph pl pt ru sa se tr tw us za",
-    )
-)
-_LANGUAGES = frozenset(
-    re.findall(
-        "[a-z]+",
-        "ar bg bn ca cs da de en es et eu fi fr gl gu he hi hr hu is it kn ko lt lv ml mr ms nb nl pa pl ro ru sk sl "
-        "sr sv ta te th tr uk vi",
-    )
-)
-_OTHER_LANGUAGES: Final[
-    Mapping[str, str]
-] = {  # by language, or by language and script or country; the longest match counts
-    "en-gb": "en-gb",
-    "ja": "jp",
-    "no": "nb",
-    "nn": "nb",
-    "pt": "pt-pt",
-    "pt-br": "pt-br",
-    "zh": "zh-hans",
-    "zh-hant": "zh-hant",
-    "zh-hk": "zh-hant",
-    "zh-mo": "zh-hant",
-    "zh-tw": "zh-hant",
-}
 
 
 def _lacks_key(reply: Response) -> bool:
@@ -199,16 +171,10 @@ def to_params(
         values["offset"] = str(min(filters.page - 1, 9))
     if freshness := _freshness(filters, today or datetime.now(UTC).date(), mapped):
         values["freshness"] = freshness
-    if filters.region:
-        if filters.region.lower() in _COUNTRIES:
-            values["country"] = filters.region.upper()
-        else:
-            mapped.applied["region"] = "not_possible"
-    if filters.language:
-        if language := _language(filters.language, filters.region):
-            values["search_lang"] = language
-        else:
-            mapped.applied["language"] = "not_possible"
+    if country := country_code(mapped, filters, "brave"):
+        values["country"] = country
+    if language := known_language(mapped, filters, "brave"):
+        values["search_lang"] = language
     _add_domains(mapped, words, filters, name)
     return mapped
 
@@ -245,17 +211,6 @@ def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
         mapped.applied["time_range"] = "post_filter"
         start = filters.published_after
     return f"{(start or _FIRST_DAY).isoformat()}to{end.isoformat()}"
-
-
-def _language(tag: str, region: str | None) -> str | None:
-    """Return the service's code of a language, or None if it is unsupported."""
-    parts = tag.lower().split("-")
-    if len(parts) == 1 and region:
-        parts.append(region.lower())
-    for part in parts[1:]:
-        if code := _OTHER_LANGUAGES.get(f"{parts[0]}-{part}"):
-            return code
-    return _OTHER_LANGUAGES.get(parts[0]) or (parts[0] if parts[0] in _LANGUAGES else None)
 
 
 def parse(reply: Response, name: str = "brave", *, extra_snippets: bool = False) -> Results:

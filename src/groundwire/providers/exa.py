@@ -24,8 +24,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     window,
 )
-from groundwire.providers.query_mapping import domain_lists
-from groundwire.providers.result_rows import page_result, result, results
+from groundwire.providers.query_mapping import domain_lists, page_result, result, results
 from groundwire.transport import Response
 
 __all__ = ["ExaOptions", "ExaProvider", "parse", "parse_page", "to_body"]

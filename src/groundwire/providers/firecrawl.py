@@ -27,8 +27,7 @@ from groundwire.providers.http_parsing import (
     said,
     text_or_empty,
 )
-from groundwire.providers.query_mapping import domain_lists, google_dates
-from groundwire.providers.result_rows import page_result, result, results
+from groundwire.providers.query_mapping import domain_lists, google_dates, page_result, result, results
 from groundwire.transport import Response
 
 __all__ = ["FirecrawlOptions", "FirecrawlProvider", "parse", "parse_page", "to_body"]

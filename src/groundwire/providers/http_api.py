@@ -16,10 +16,9 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError, NotConfigured, ProviderError
 from groundwire.models import NO_FILTERS, Applied, Filters, RateWindow, ReadResult, Results
-from groundwire.providers.base import Options, ProviderContext
+from groundwire.providers.base import Options, Prices, ProviderContext
 from groundwire.providers.http_parsing import json_or_empty, number_or_none, value_at
 from groundwire.providers.key_rotation import Keys
-from groundwire.providers.prices import Prices
 from groundwire.transport import Response, Transport
 
 __all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider", "rate_windows"]

@@ -39,7 +39,7 @@ from groundwire.providers.http_parsing import (
     said,
     text_or_empty,
 )
-from groundwire.providers.result_rows import any_date, page_result
+from groundwire.providers.query_mapping import any_date, page_result
 from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Response

@@ -19,8 +19,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     window,
 )
-from groundwire.providers.query_mapping import with_site_operators
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.query_mapping import result, results, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["KagiOptions", "KagiSearchProvider", "parse", "to_body", "to_params"]

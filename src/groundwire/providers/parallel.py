@@ -10,8 +10,7 @@ from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import clipped, json_answer, objects, text_or_empty, window
-from groundwire.providers.query_mapping import domain_lists
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.query_mapping import domain_lists, result, results
 from groundwire.transport import Response
 
 __all__ = ["ParallelOptions", "ParallelSearchProvider", "parse", "to_body"]

@@ -1,20 +1,26 @@
-"""Mapping of a query's filters to a service: domain lists, search operators, country names."""
+"""The two mappings of a service: a query with its filters in its terms, and its rows and pages as results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import date
+from email.utils import parsedate_to_datetime
+from typing import Any
 
-from groundwire.models import Filters
+from groundwire.errors import UnexpectedResponse
+from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.http_api import Mapped
-from groundwire.providers.http_parsing import window
+from groundwire.providers.http_parsing import clean, day, number_or_none, objects, text_or_empty, window
+from groundwire.transport import Response
 
 __all__ = [
     "american_date",
-    "country_name",
+    "any_date",
     "domain_lists",
     "google_dates",
-    "language_code",
+    "page_result",
+    "result",
+    "results",
     "time_filter",
     "with_site_operators",
 ]
@@ -91,40 +97,6 @@ def with_site_operators(text: str, filters: Filters) -> tuple[str, str | None]:
     return query, None
 
 
-# Names as English-language services write them; an unknown one makes a service reject the request.
-_COUNTRY_NAMES = """
-af afghanistan | al albania | dz algeria | ad andorra | ao angola | ar argentina | am armenia | au australia
-at austria | az azerbaijan | bs bahamas | bh bahrain | bd bangladesh | bb barbados | by belarus | be belgium
-bz belize | bj benin | bt bhutan | bo bolivia | ba bosnia and herzegovina | bw botswana | br brazil | bn brunei
-bg bulgaria | bf burkina faso | bi burundi | kh cambodia | cm cameroon | ca canada | cv cape verde
-cf central african republic | td chad | cl chile | cn china | co colombia | km comoros | cg congo | cr costa rica
-hr croatia | cu cuba | cy cyprus | cz czech republic | dk denmark | dj djibouti | do dominican republic | ec ecuador
-eg egypt | sv el salvador | gq equatorial guinea | er eritrea | ee estonia | et ethiopia | fj fiji | fi finland
-fr france | ga gabon | gm gambia | ge georgia | de germany | gh ghana | gr greece | gt guatemala | gn guinea
-ht haiti | hn honduras | hu hungary | is iceland | in india | id indonesia | ir iran | iq iraq | ie ireland
-il israel | it italy | jm jamaica | jp japan | jo jordan | kz kazakhstan | ke kenya | kw kuwait | kg kyrgyzstan
-lv latvia | lb lebanon | ls lesotho | lr liberia | ly libya | li liechtenstein | lt lithuania | lu luxembourg
-mg madagascar | mw malawi | my malaysia | mv maldives | ml mali | mt malta | mr mauritania | mu mauritius | mx mexico
-md moldova | mc monaco | mn mongolia | me montenegro | ma morocco | mz mozambique | mm myanmar | na namibia | np nepal
-nl netherlands | nz new zealand | ni nicaragua | ne niger | ng nigeria | kp north korea | mk north macedonia | no norway
-om oman | pk pakistan | pa panama | pg papua new guinea | py paraguay | pe peru | ph philippines | pl poland
-pt portugal | qa qatar | ro romania | ru russia | rw rwanda | sa saudi arabia | sn senegal | rs serbia | sg singapore
-sk slovakia | si slovenia | so somalia | za south africa | kr south korea | ss south sudan | es spain | lk sri lanka
-sd sudan | se sweden | ch switzerland | sy syria | tw taiwan | tj tajikistan | tz tanzania | th thailand | tg togo
-tt trinidad and tobago | tn tunisia | tr turkey | tm turkmenistan | ug uganda | ua ukraine | ae united arab emirates
-gb united kingdom | us united states | uy uruguay | uz uzbekistan | ve venezuela | vn vietnam | ye yemen | zm zambia
-zw zimbabwe
-"""
-
-
-def country_name(code: str) -> str:
-    """Return a country's English name in lower case, or an empty string for an unlisted code."""
-    entries = (
-        entry.split(maxsplit=1) for line in _COUNTRY_NAMES.split("\n") for entry in line.split("|") if entry.strip()
-    )
-    return next((name.strip() for key, name in entries if key == code.lower()), "")
-
-
 def time_filter(
     filters: Filters,
     ranges: Mapping[str, str],
@@ -147,16 +119,6 @@ def time_filter(
     if not filters.published_after and not filters.published_before:
         return {} if filters.time_range == "all" else {range_key: ranges[filters.time_range]}
     return {key: form(day) for key, day in zip(day_keys, window(filters, today), strict=True) if day}
-
-
-def language_code(mapped: Mapped, filters: Filters) -> str:
-    """Return the language as a two-letter ISO 639-1 code; empty, with a receipt, if it has three letters."""
-    code = (filters.language or "").partition("-")[0].lower()
-    if len(code) == 2:
-        return code
-    if code:
-        mapped.applied["language"] = "not_possible"
-    return ""
 
 
 def american_date(day: date) -> str:
@@ -185,3 +147,83 @@ def google_dates(
         first = filters.published_after
     days = (("cd_min", first), ("cd_max", last))
     return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
+
+
+def result(
+    source: str,
+    *,
+    url: object,
+    title: object,
+    snippet: object,
+    date: object = None,
+    score: object = None,
+    read_date: Callable[[str], str] = day,
+) -> SearchResult | None:
+    """Return one row as a result, or None when it has no address.
+
+    Args:
+        source: The provider's name.
+        url: Its address as it came; anything but text counts as none, here and below.
+        title: Its title.
+        snippet: A passage.
+        date: When it was published, in the service's own way.
+        score: The service's own measure.
+        read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
+    """
+    if not (address := text_or_empty(url)):
+        return None
+    said = text_or_empty(date).strip()
+    published = read_date(said)
+    return SearchResult(
+        title=text_or_empty(title),
+        url=address,
+        snippet=text_or_empty(snippet),
+        source=source,
+        published=published or None,
+        published_origin="" if published else said,
+        score=number_or_none(score),
+    )
+
+
+def results(
+    reply: Response, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
+) -> Results:
+    """Return the rows of a successful response; what is not a row is skipped.
+
+    Args:
+        reply: The response.
+        name: The provider's name.
+        items: What stands where the list of rows belongs.
+        row: Reads one object, given the provider's name; None when it has no address.
+
+    Raises:
+        UnexpectedResponse: there is no list, or none of the rows in it has an address.
+    """
+    if not isinstance(items, list):
+        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    found = tuple(read for item in objects(items) if (read := row(item, name)) is not None)
+    if items and not found:
+        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+    return Results(found, status=reply.status)
+
+
+def page_result(url: str, content: str, *, title: object = "", **more: Any) -> ReadResult:
+    """Return a page that was read.
+
+    Args:
+        url: The address that was asked for.
+        content: Its Markdown.
+        title: Its title as it came; anything but text counts as none.
+        more: Further fields of the result.
+    """
+    return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)
+
+
+def any_date(text: str) -> str:
+    """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
+    if found := day(text):
+        return found
+    try:
+        return parsedate_to_datetime(text).isoformat()
+    except (ValueError, OverflowError):
+        return ""

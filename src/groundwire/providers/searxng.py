@@ -24,8 +24,7 @@ from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.http_parsing import ErrorRule, json_object, objects, raise_for_error, text_or_empty
 from groundwire.providers.key_rotation import digest
-from groundwire.providers.query_mapping import with_site_operators
-from groundwire.providers.result_rows import result
+from groundwire.providers.query_mapping import result, with_site_operators
 from groundwire.settings.sections import Words
 from groundwire.transport import Response, Transport
 

@@ -21,8 +21,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     value_at,
 )
-from groundwire.providers.query_mapping import google_dates, with_site_operators
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.query_mapping import google_dates, result, results, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["SerperOptions", "SerperSearchProvider", "credits_used", "parse", "to_body"]

@@ -23,8 +23,15 @@ from groundwire.providers.http_parsing import (
     said,
     value_at,
 )
-from groundwire.providers.query_mapping import country_name, domain_lists, language_code, time_filter
-from groundwire.providers.result_rows import any_date, page_result, result, results
+from groundwire.providers.locales import country_name, language_code
+from groundwire.providers.query_mapping import (
+    any_date,
+    domain_lists,
+    page_result,
+    result,
+    results,
+    time_filter,
+)
 from groundwire.transport import Response
 
 __all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
@@ -20,7 +18,8 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     value_at,
 )
-from groundwire.providers.result_rows import results
+from groundwire.providers.locales import known_language, language_of
+from groundwire.providers.query_mapping import results
 from groundwire.transport import Response
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]
@@ -53,19 +52,7 @@ _ERRORS = (  # MediaWiki also reports errors with status 200
 )
 _MAX_RESULTS = 50  # the service takes up to 500
 _MAX_QUERY = 300  # of a query (CirrusSearch)
-_PLAIN = "/:,()!*'@;~$-_."  # characters that MediaWiki does not encode in a URL
-# The editions with at least 10,000 articles whose codes are also language codes.
-_EDITIONS = frozenset(
-    re.findall(
-        "[a-z]+",
-        "af am an ar arz as ast av az azb ba be bg bn bpy br bs ca ce ceb ckb co cs cv cy da de diq el en eo es "
-        "et eu fa fi fo fr fy ga gd gl gu ha hak he hi hr hsb ht hu hy ia id ig ilo io is it ja jv ka kk km kn "
-        "ko ku ky la lb li lld lmo lt lv mai mg mhr mi min mk ml mn mr ms my mzn nap nds ne new nl nn no nv oc "
-        "or os pa pl pms pnb ps pt qu ro ru rw sa sah sc scn sco sd sh shn si sk sl sn so sq sr su sv sw szl ta "
-        "te tg th tl tr tt ug uk ur uz vec vi vo wa war wuu xmf yi yo za zh zu",
-    )
-)
-_OTHER_EDITIONS: Final[Mapping[str, str]] = {"fil": "tl", "iw": "he", "nb": "no", "cmn": "zh"}
+_PLAIN = "/:,()!*'@;~$-_."  # what MediaWiki leaves as it is in an address
 
 
 class WikipediaSearchProvider(SearchApiProvider):
@@ -93,20 +80,14 @@ class WikipediaSearchProvider(SearchApiProvider):
 
 
 def edition(filters: Filters) -> str:
-    """Return the edition to search: that of the language, else that of an allowed domain such as de.wikipedia.org."""
-    if code := _edition_of(filters.language or ""):
+    """Return the edition to ask: that of the language, else that of an allowed domain such as de.wikipedia.org."""
+    if code := language_of(filters.language or "", "wikipedia"):
         return code
     for domain in filters.allowed_domains:
         code, _, rest = domain.removeprefix("www.").partition(".")
-        if rest == "wikipedia.org" and code in _EDITIONS:
+        if rest == "wikipedia.org" and language_of(code, "wikipedia") == code:
             return code
     return "en"
-
-
-def _edition_of(tag: str) -> str:
-    code = tag.lower().partition("-")[0]
-    code = _OTHER_EDITIONS.get(code, code)
-    return code if code in _EDITIONS else ""
 
 
 def _may_answer(host: str, filters: Filters) -> bool:
@@ -132,8 +113,7 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "wikipedi
     mapped = Mapped(values, warnings=warnings, address={"language": edition(filters)})
     if filters.page > 1:
         values["sroffset"] = str((filters.page - 1) * rows)
-    if filters.language and not _edition_of(filters.language):
-        mapped.applied["language"] = "not_possible"
+    if filters.language and not known_language(mapped, filters, "wikipedia"):
         warnings.append(f"{name}: it has no edition in {filters.language}; {edition(filters)} was searched")
     return mapped
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
 from groundwire.reading.block_pages.empty_shell import is_shell
 from groundwire.reading.documents.document import FILES, read_file
-from groundwire.reading.documents.notebook import read_notebook
+from groundwire.reading.documents.simple_formats import read_notebook
 from groundwire.reading.documents.tabular import read_delimited
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.encoding.decode import decode

@@ -30,11 +30,11 @@ from groundwire.errors import (
 )
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
-from groundwire.providers.base import RevalidatingReader, owned_by
+from groundwire.providers.base import RevalidatingReader
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
-from groundwire.safety.tenancy import Owner
+from groundwire.safety.tenancy import Owner, owned_by
 from groundwire.safety.url_redaction import for_third_parties
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage import StoreError

@@ -26,14 +26,13 @@ from groundwire.models import (
     SearchResult,
 )
 from groundwire.providers import SearchProvider
-from groundwire.providers.base import owned_by
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.filter_receipts import asked_of, filter_by_date, notes, receipts
 from groundwire.routing.health import Changes, Health
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
-from groundwire.routing.result_merging import normalize
+from groundwire.routing.result_merging import asked_of, filter_by_date, normalize, notes, receipts
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.tenancy import owned_by
 
 __all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt", "price_of"]
 

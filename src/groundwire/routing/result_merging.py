@@ -1,22 +1,164 @@
-"""Normalization and merging of results: plain text, bounded length, http URLs only, no duplicates."""
+"""What becomes of a provider's rows: filters checked with receipts, one form, no page twice, several lists fused.
+
+Rows are plain text, bounded, with http addresses only. Filters are promises: each is checked on every row, and a
+receipt says who applied it.
+"""
 
 from __future__ import annotations
 
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
-from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, SearchResult
+from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
+from groundwire.providers import Capabilities
+from groundwire.providers.http_parsing import time_range_start
 from groundwire.safety.chat_template_tokens import break_marks
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.urls import WebUrl, parse_url
 
-__all__ = ["Address", "address_of", "canonical", "fuse", "normalize", "plain"]
+__all__ = [
+    "Address",
+    "DatedRows",
+    "address_of",
+    "asked_of",
+    "canonical",
+    "filter_by_date",
+    "fuse",
+    "normalize",
+    "notes",
+    "plain",
+    "receipts",
+]
+
+
+_ZONES = timedelta(days=1)  # a day begins up to half a day earlier or later elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class DatedRows:
+    """Rows that satisfy the dates that were asked for."""
+
+    rows: tuple[SearchResult, ...]
+    """The rows that do, or that have no date."""
+    dropped: int
+    """How many are older or newer."""
+    undated: int
+    """How many of the kept ones have no date."""
+
+
+def asked_of(query: Query, policy: DomainPolicy) -> Query:
+    """Return the query as a provider should see it: with the operator's domain lists joined to the caller's."""
+    if not policy.allowed and not policy.blocked:
+        return query
+    return replace(
+        query,
+        allowed_domains=query.allowed_domains or policy.allowed,
+        blocked_domains=tuple(dict.fromkeys((*query.blocked_domains, *policy.blocked))),
+    )
+
+
+def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | None = None) -> DatedRows:
+    """Return the rows that lie within the time range and the days of a query; rows without a date are kept.
+
+    Args:
+        rows: Cleaned rows; `published` is ISO 8601 or None.
+        query: What was asked.
+        today: The present day, by default in UTC.
+    """
+    now = today or datetime.now(UTC).date()
+    starts = [day for day in (time_range_start(query.time_range, now), query.published_after) if day]
+    first = max(starts, default=None)
+    last = query.published_before
+    kept, dropped, undated = [], 0, 0
+    for row in rows:
+        day = _day(row.published)
+        if day is None:
+            undated += 1
+        elif (first and day < first - _ZONES) or (last and day > last + _ZONES):
+            dropped += 1
+            continue
+        kept.append(row)
+    return DatedRows(tuple(kept), dropped, undated)
+
+
+def receipts(
+    query: Query, results: Results, capabilities: Capabilities, dated: DatedRows, kept: Sequence[SearchResult]
+) -> tuple[FilterReceipt, ...]:
+    """Return a receipt for each filter that was asked for.
+
+    Args:
+        query: What was asked.
+        results: The provider's answer; what it says about filters wins over its capabilities.
+        capabilities: What the provider can do.
+        dated: The counts of the filter by date.
+        kept: The rows that are returned.
+    """
+    made = []
+    undated = sum(1 for row in kept if row.published is None)
+    for name, usual in _asked(query, capabilities):
+        note = ""
+        if name in _DATES and undated:
+            note = f"{undated} of {len(kept)} results have no date and were kept"
+        elif name in _DATES and dated.dropped:
+            note = f"{dated.dropped} results outside were left out"
+        made.append(FilterReceipt(filter=name, applied=results.applied.get(name, usual), note=note))
+    return tuple(made)
+
+
+def notes(made: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
+    """Return what the reader should know about the filters, a sentence each; nothing where all went well."""
+    said = []
+    for receipt in made:
+        if receipt.applied == "not_possible":
+            said.append(f"{provider} cannot filter by {receipt.filter}; the results are not filtered by it")
+        elif receipt.note:
+            said.append(f"{receipt.filter}: {receipt.note}")
+    return tuple(said)
+
+
+_DATES = frozenset({"time_range", "published_after", "published_before"})
+
+
+def _asked(query: Query, capabilities: Capabilities) -> Iterator[tuple[str, Applied]]:
+    """Yield each filter that is not at its default, and what the provider's capabilities promise for it."""
+    by_domain: Applied = "post_filter" if capabilities.domains == "none" else capabilities.domains
+    if query.allowed_domains:
+        yield "allowed_domains", by_domain
+    if query.blocked_domains:
+        yield "blocked_domains", by_domain
+    if query.time_range != "all":
+        yield "time_range", "native" if query.time_range in capabilities.time_ranges else "post_filter"
+    for name in ("published_after", "published_before"):
+        if getattr(query, name):
+            yield name, "native" if capabilities.dates else "post_filter"
+    if query.language:
+        yield "language", _if(capabilities.language)
+    if query.region:
+        yield "region", _if(capabilities.region)
+    if query.safesearch != "moderate":
+        yield "safesearch", _if(capabilities.safesearch)
+    if query.page > 1:
+        yield "page", _if(capabilities.pages)
+
+
+def _if(able: bool) -> Applied:
+    return "native" if able else "not_possible"
+
+
+def _day(published: str | None) -> date | None:
+    if published is None:
+        return None
+    try:
+        return datetime.fromisoformat(published).date()
+    except ValueError:
+        return None
+
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in "\"'<>`"})

@@ -6,7 +6,7 @@ Reading stored data requires a `Viewer` as a keyword argument, so that a call wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, NewType, TypeAlias
+from typing import Final, Literal, NewType, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
 from urllib.parse import quote
 
 from groundwire.safety.url_redaction import has_secret
@@ -16,14 +16,18 @@ __all__ = [
     "LOCAL",
     "OPERATOR",
     "Operator",
+    "OwnedProvider",
     "Owner",
     "Partition",
     "Sharing",
     "Viewer",
     "Visibility",
+    "owned_by",
     "page_visibility",
     "partition_of",
 ]
+
+_P = TypeVar("_P")
 
 Visibility = Literal["private", "public"]
 """`private`: for its owner. `public`: reveals nothing about its owner but that someone had it."""
@@ -73,6 +77,21 @@ OPERATOR: Final = Operator()
 
 Viewer: TypeAlias = Owner | Operator
 """The reader of stored data."""
+
+
+@runtime_checkable
+class OwnedProvider(Protocol):
+    """A provider whose answers depend on whose call it is, as those of an archive do."""
+
+    def owned_by(self, owner: Owner) -> Self:
+        """Return the same provider for the calls of an owner."""
+        ...
+
+
+def owned_by(provider: _P, owner: Owner) -> _P:
+    """Return a provider for the calls of an owner; most are the same for all."""
+    return provider.owned_by(owner) if isinstance(provider, OwnedProvider) else provider
+
 
 Partition = NewType("Partition", str)
 """A partition of a store; created by `partition_of`."""

@@ -9,8 +9,7 @@ import inspect
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from groundwire.providers.base import Capabilities, ProviderClass
-from groundwire.providers.prices import Prices, load_prices
+from groundwire.providers.base import Capabilities, Prices, ProviderClass, load_prices
 from groundwire.providers.registry import provider_classes
 
 __all__ = ["Offer", "SetupField", "load_offers", "setup_schema"]

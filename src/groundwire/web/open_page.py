@@ -21,7 +21,6 @@ from groundwire.errors import (
 )
 from groundwire.models import Attempt, Page
 from groundwire.providers import ReadProvider
-from groundwire.providers.base import OwnedProvider
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
@@ -33,12 +32,11 @@ from groundwire.routing.calls import AttemptLog, CacheMode, PageCall
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import page_visibility, partition_of
-from groundwire.safety.url_extraction import addresses_in
+from groundwire.safety.tenancy import OwnedProvider, page_visibility, partition_of
 from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import CallListeners, PageDone
-from groundwire.web.known_urls import KnownUrls
+from groundwire.web.known_urls import KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
 __all__ = ["OpenPageFlow", "OpenPages", "PageTarget", "check_url", "check_urls"]

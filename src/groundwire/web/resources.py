@@ -15,8 +15,7 @@ from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
 from groundwire.models import Observer
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
-from groundwire.providers.base import as_provider
-from groundwire.providers.registry import create
+from groundwire.providers.registry import as_provider, create
 from groundwire.reading.readers import Readers
 from groundwire.reading.workers.pool import Workers
 from groundwire.routing.cache import Cache
@@ -34,8 +33,7 @@ from groundwire.storage.archive.store import Archive, open_archive
 from groundwire.storage.base import Store
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.storage.memory import MemoryStore
-from groundwire.telemetry.call_events import CallListener, CallListeners, with_listener
-from groundwire.telemetry.call_log import CallLog
+from groundwire.telemetry.call_events import CallListener, CallListeners, CallLog, with_listener
 from groundwire.telemetry.daily_counters import Scores
 from groundwire.transport import Transport
 from groundwire.transport.clients import HttpClients

@@ -11,7 +11,6 @@ from functools import partial
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Attempt, Query, SearchResponse
-from groundwire.providers.base import OwnedProvider
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
@@ -20,12 +19,11 @@ from groundwire.routing.hedging_policy import Strategy
 from groundwire.routing.router import Router
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import Owner, partition_of
-from groundwire.safety.url_extraction import addresses_in
+from groundwire.safety.tenancy import OwnedProvider, Owner, partition_of
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, AssignNumbers, Lookup
 from groundwire.telemetry.call_events import CallListeners, SearchDone
-from groundwire.web.known_urls import KnownUrls
+from groundwire.web.known_urls import KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
 __all__ = ["SearchFlow"]

@@ -13,20 +13,20 @@ from groundwire.models import Budget
 from groundwire.models.aliases import other_method
 from groundwire.models.validators import check_choice, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.providers.base import as_provider
+from groundwire.providers.registry import as_provider
 from groundwire.reading.workers.pool import Workers
 from groundwire.routing.budget import Limits, Reservation, SessionBudget, session_name
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.routing.health import ProviderHealth
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.tenancy import Owner
-from groundwire.safety.url_extraction import addresses_in
 from groundwire.settings import SessionSettings, Settings
 from groundwire.storage import Store
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.scorecard import ScoreHistory, score_history
 from groundwire.transport.clients import HttpClients
+from groundwire.web.known_urls import addresses_in
 from groundwire.web.open_page import OpenPages
 from groundwire.web.resources import Resources
 from groundwire.web.search import SearchFlow

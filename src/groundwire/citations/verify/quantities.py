@@ -43,7 +43,8 @@ _NUMBER: Final = re.compile(
 )
 _WORDS: Final = re.compile(rf"[^\W\d_{DENSE}]+(?:['’-][^\W\d_]+)*")
 _AFTER: Final = re.compile(r"(?P<gap>[ \u00a0\u202f-]?)(?P<word>%|％|℃|°[CF]|km/h|[^\W\d_]+\.?)?")
-_BETWEEN: Final = re.compile(r"[ \u00a0-]{1,2}")
+_BETWEEN: Final = re.compile(r"[\u064b-\u0652]{0,2}[ \u00a0-]{1,2}")  # behind the vowel marks of Arabic
+_HUNDREDS: Final = re.compile(r", (?=[a-z]+ hundred\b)")  # five thousand, two hundred
 _KANJI: Final[Mapping[str, int]] = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {
     "零": 0,
     "两": 2,
@@ -218,11 +219,16 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
     for half in _HALF.finditer(text) if tongue.code == "en" else ():
         if unit := _unit_at(text, half.end(), tongue, scaled=False)[0]:
             yield Number(half[0].strip(), (0.5,), unit, False, half.start(), half.end() - 1)
+    bare = (
+        {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
+    )  # one of them, without a word for "one"
     run: list[tuple[float, bool, int, int]] = []
     for piece, start, end in _pieces(low, tongue):
         value, is_scale = _value(piece, tongue, bool(run))
         joins = bool(run) and piece in {tongue.joiner, "and"}
-        near = not run or _BETWEEN.fullmatch(low, run[-1][3], start)
+        near = (
+            not run or _BETWEEN.fullmatch(low, run[-1][3], start) or (run[-1][1] and _HUNDREDS.match(low, run[-1][3]))
+        )
         if run and (
             not near
             or (value is None and not joins)
@@ -230,7 +236,7 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
         ):
             yield from _number_of(run, text, tongue)
             run = []
-        if value is not None and (run or not is_scale or value in {100.0, 1000.0} or _opens(low, start)):
+        if value is not None and (run or not is_scale or value in bare or _opens(low, start)):
             run.append((value, is_scale, start, end))
         elif joins and run:
             run.append((0.0, False, start, end))
@@ -292,11 +298,11 @@ def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bo
     if not last and len(run) > 1:  # an "and"
         last, was_scale = run[-2][0], run[-2][1]
     if is_scale:
-        return not was_scale or value > last
+        return not was_scale or value > last or value == 100  # mille cent
     if was_scale or (last >= 100 and last % 100 == 0):
         return value < last
-    if last < 10 and value >= 20 and value % 10 == 0 and was_and:
-        return True  # as in Arabic: five and twenty
+    if last < 10 and value >= 10 and value % 10 == 0 and was_and:
+        return True  # as in Arabic: nine ten, five and twenty
     return (last >= 20 and last % 10 == 0 and 1 <= value < 10) or (last in {60.0, 80.0} and 10 <= value < 20)
 
 
@@ -318,7 +324,9 @@ def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Langu
         if not is_scale:
             current += value
         elif value == 100 or (value == 12 and not total):
-            current *= value
+            current = (current or 1.0) * value
+        elif total < value:
+            total, current = (total + current or 1.0) * value, 0.0  # dos mil millones
         else:
             total, current = total + (current or 1.0) * value, 0.0
     unit, after = _unit_at(text, end, tongue, scaled=run[-1][1])
@@ -345,6 +353,8 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
                 digit = digit * 10 + _KANJI[character] if digit and run.isdecimal() else float(_KANJI[character])
             elif scale < 1e4:
                 part, digit = part + (digit or 1.0) * scale, 0.0
+            elif total < scale:
+                total, part, digit = (total + part + digit or 1.0) * scale, 0.0, 0.0  # 三万亿
             else:
                 total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
         unit, _ = ("%", 0) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from groundwire._version import __version__
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.integrations.framework_versions import check_version
-from groundwire.integrations.hosts.defaults import load_with
+from groundwire.integrations.hosts import load_with
 from groundwire.integrations.hosts.extension_tools import PageTools
 from groundwire.providers.registry import provider_class
 from groundwire.settings import Settings

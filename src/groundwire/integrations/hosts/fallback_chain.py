@@ -22,15 +22,14 @@ from typing import Any, Final
 from uuid import uuid4
 
 from groundwire.errors import AllProvidersFailed, BudgetExceeded, GroundwireError
-from groundwire.integrations.hosts.defaults import load_with, whole_number
+from groundwire.integrations.hosts import load_with, whole_number
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResponse
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.settings import Settings
 from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
-from groundwire.telemetry.call_events import SearchDone
-from groundwire.telemetry.call_log import CallLog
+from groundwire.telemetry.call_events import CallLog, SearchDone
 from groundwire.tools.results import for_model, warnings_for_model
 from groundwire.web import Web
 

@@ -16,7 +16,7 @@ from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.hosted import Plan, plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Location, Needs
-from groundwire.integrations.hosts.defaults import load_with
+from groundwire.integrations.hosts import load_with
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from pydantic import SecretStr
 
 from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, UnknownProvider
-from groundwire.integrations.hosts.defaults import load_with, whole_number
+from groundwire.integrations.hosts import load_with, whole_number
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
-from groundwire.providers.prices import Prices, load_prices
+from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import failed

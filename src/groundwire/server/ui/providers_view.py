@@ -10,7 +10,7 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from groundwire.providers.prices import Prices, load_prices
+from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
 from groundwire.server.ui.formatting import duration, money, percent
 from groundwire.server.ui.query_params import whole

@@ -20,7 +20,7 @@ SERVICES: Final[Mapping[str, str]] = {
     "kagi": "kagi:Kagi",
     "linkup": "json_search_apis:Linkup",
     "parallel": "json_search_apis:Parallel",
-    "perplexity": "perplexity:Perplexity",
+    "perplexity": "json_search_apis:Perplexity",
     "serper": "json_search_apis:Serper",
     "tavily": "tavily:Tavily",
     "wikipedia": "wikipedia:Wikipedia",

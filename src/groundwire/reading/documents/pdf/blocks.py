@@ -1,4 +1,8 @@
-"""Grouping of lines into blocks: paragraphs, list items, code, tables, and possible headings."""
+"""Lines to blocks: paragraphs whose lines belong together, list items, code, tables, and what may be a heading.
+
+A table is a run of lines whose parts stand under each other; it becomes a table of GitHub's Markdown where that is
+sure.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,115 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
-from groundwire.reading.documents.pdf.lines import Line
-from groundwire.reading.documents.pdf.tables import table_at
+from groundwire.reading.documents.pdf.lines import Cell, Line
 from groundwire.reading.markdown.escaping import escape_line, fence
 
-__all__ = ["Block", "blocks", "join_broken"]
+__all__ = ["Block", "blocks", "join_broken", "table_at"]
+
+
+_LEAST_ROWS: Final = 3
+_MAX_ROWS: Final = 2_000
+_MAX_COLUMNS: Final = 30
+_LONG: Final = 60  # characters; cells of running text are no cells
+_FILLED: Final = 0.6  # of the cells
+
+
+def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
+    """Return the table that begins at a line and how many lines it takes, or None.
+
+    Args:
+        lines: The lines of a column, from top to bottom.
+        start: The place of the line.
+    """
+    if not lines[start].cells:
+        return None
+    end = start + 1
+    while end < len(lines) and end - start < _MAX_ROWS and _goes_on(lines, start, end):
+        end += 1
+    while end > start and not lines[end - 1].cells:
+        end -= 1
+    rows = [line for line in lines[start:end] if line.cells]
+    edges = _columns(rows)
+    if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < _LEAST_ROWS:
+        return None
+    size = median(line.size for line in rows)
+    if min(right[0] - left[1] for left, right in pairwise(edges)) < size:
+        return None  # no table leaves less between its columns; justified text does
+    table: list[list[str]] = []
+    for line in lines[start:end]:
+        places = _places(line, edges)
+        if places is None:
+            return None
+        if table and not line.cells and places[0][0] > 0:
+            _append(table[-1], places)  # the rest of a cell that took more than one line
+        else:
+            row = [""] * len(edges)
+            _append(row, places)
+            table.append(row)
+    if not _is_sure(table):
+        return None
+    return _to_markdown(table), end - start
+
+
+def _goes_on(lines: Sequence[Line], start: int, index: int) -> bool:
+    line, before = lines[index], lines[index - 1]
+    size = max(line.size, before.size, 1.0)
+    if line.middle - before.middle > 3.0 * size:
+        return False
+    if line.cells:
+        return True
+    if line.middle - before.middle > 1.6 * size or line.x0 <= lines[start].cells[0].x1:
+        return False
+    return index + 1 < len(lines) and bool(lines[index + 1].cells)
+
+
+def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
+    """Return the strips in which all cells stand, from left to right."""
+    strips: list[tuple[float, float]] = []
+    for cell in sorted((cell for row in rows for cell in row.cells), key=lambda cell: cell.x0):
+        if strips and cell.x0 < strips[-1][1]:
+            strips[-1] = strips[-1][0], max(strips[-1][1], cell.x1)
+        else:
+            strips.append((cell.x0, cell.x1))
+    return strips
+
+
+def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int, str]] | None:
+    """Return in which column each part of a line stands; None when one stands in no single one."""
+    found = []
+    for cell in line.cells or [Cell(line.x0, line.x1, line.text)]:
+        columns = [index for index, (left, right) in enumerate(edges) if cell.x0 < right and cell.x1 > left]
+        if len(columns) != 1:
+            return None
+        found.append((columns[0], cell.text))
+    return found
+
+
+def _append(row: list[str], places: Sequence[tuple[int, str]]) -> None:
+    for column, text in places:
+        row[column] = f"{row[column]} {text}".strip()
+
+
+def _is_sure(table: Sequence[Sequence[str]]) -> bool:
+    if len(table) < 2:
+        return False
+    cells = [text for row in table for text in row if text]
+    filled = len(cells) / (len(table) * len(table[0]))
+    return (
+        filled >= _FILLED
+        and median(map(len, cells)) <= _LONG
+        and not all(text in "\u2026.-" for row in table for text in row[1:])
+    )
+
+
+def _to_markdown(table: Sequence[Sequence[str]]) -> str:
+    head, *rows = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in table]
+    return "\n".join([head, "|" + " --- |" * len(table[0]), *rows])
+
 
 Kind = Literal["text", "item", "code", "table"]
 
