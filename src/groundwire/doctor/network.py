@@ -39,7 +39,7 @@ async def check_network(examination: Examination) -> Seen:
 
 
 async def check_clock(examination: Examination) -> Seen:
-    """See whether this machine's clock agrees with those of the services."""
+    """Check that this machine's clock agrees with those of the services."""
     await examination.calls()
     if not examination.skews:
         return "no answer told the time", ()
@@ -61,7 +61,7 @@ async def check_clock(examination: Examination) -> Seen:
 
 
 def trouble(call: Verification) -> str:
-    """Return what stood in the way of a call: name, certificate, proxy, network; nothing if the service answered."""
+    """Return the cause of a failed call: name, certificate, proxy or network; empty if the service responded."""
     if call.verdict != "unreachable":
         return ""
     error: BaseException | None = call.error
@@ -73,7 +73,7 @@ def trouble(call: Verification) -> str:
 
 
 def explained(call: Verification) -> bool:
-    """Tell whether the check of the network has said already why a call failed."""
+    """Return whether the network check has already reported why a call failed."""
     return trouble(call) in {"name", "certificate", "proxy"}
 
 

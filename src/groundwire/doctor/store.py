@@ -69,13 +69,13 @@ def existing(folder: Path) -> Path:
     return folder
 
 
-_LONGEST = 3.0  # seconds for reading a whole file through
+_LONGEST = 3.0  # seconds for reading a whole file
 _PROBE = "doctor"
 _REFUSALS = ("auth", "password", "noperm", "readonly", "oom", "misconf", "noauth", "wrongpass")
 
 
 async def check_store(examination: Examination) -> Seen:
-    """See whether what is to be kept can be kept."""
+    """Check that the store can be read and written."""
     url = examination.known.storage.url
     address = parse_store_url(url)
     if address.kind == "memory":
@@ -84,7 +84,7 @@ async def check_store(examination: Examination) -> Seen:
         path = Path(address.target) if address.target else user_folder("cache") / "store.sqlite3"
         return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "store", "storage.url")))
     if not examination.machine.has_module("redis"):
-        return "", ()  # the check of optional parts says so
+        return "", ()  # reported by the check of optional packages
     where = shown("storage.url", url)
     try:
         store = ValkeyStore(address.target, timeout=2.0)
@@ -102,7 +102,7 @@ async def check_store(examination: Examination) -> Seen:
 
 
 async def check_archive(examination: Examination) -> Seen:
-    """See whether the archive can be read and written."""
+    """Check that the archive can be read and written."""
     chosen = examination.known.archive
     if not chosen.enabled:
         return "switched off", ()
@@ -175,7 +175,7 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
     try:
         (said,) = db.execute("pragma quick_check(1)").fetchone()
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:  # too large to be read through here
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:  # too large to read in full
             return
         raise
     if said != "ok":

@@ -1,4 +1,4 @@
-"""The contracts that a provider implements, and the context from which it is made."""
+"""The protocols that a provider implements, and the context it is created from."""
 
 from __future__ import annotations
 
@@ -70,22 +70,22 @@ def _prices(entry: dict[str, Any]) -> Prices:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """What a provider can do by itself; the rest is done for it, or reported as missing."""
+    """The features of a provider; missing ones are emulated or reported."""
 
     search: bool = False
     """Whether it searches."""
     read: bool = False
     """Whether it reads pages."""
     max_results: int = 20
-    """The most results that one request can give."""
+    """The most results of one request."""
     time_ranges: frozenset[TimeRange] = frozenset()
     """The time ranges it supports."""
     dates: bool = False
-    """Whether it can filter by a first and a last day."""
+    """Whether it can filter by a first and a last publication date."""
     domains: Literal["native", "operator", "none"] = "none"
     """How it filters by domain: by a parameter, by `site:` in the query, or not at all."""
     pages: bool = False
-    """Whether it has further pages of results."""
+    """Whether it supports further pages of results."""
     language: bool = False
     """Whether it can prefer a language."""
     region: bool = False
@@ -93,21 +93,21 @@ class Capabilities:
     safesearch: bool = False
     """Whether it supports SafeSearch."""
     guarded: bool = False
-    """Whether it connects through the guarded transport, which judges every hop at the moment of connecting."""
+    """Whether it connects through the guarded transport, which checks every hop when connecting."""
     renders: bool = False
-    """Whether it renders a page as a browser does, scripts included."""
+    """Whether it renders a page as a browser does, including scripts."""
     revalidates: bool = False
-    """Whether `read_url` takes `known`, a `Freshness`, and may report that the page has not changed since."""
+    """Whether `read_url` takes `known`, a `Freshness`, and may report that the page is unchanged."""
 
 
 @runtime_checkable
 class SearchProvider(Protocol):
-    """Takes a query, returns ranked results. It does not retry, cache, filter again or fall back: the router does."""
+    """Takes a query and returns ranked results. The router adds retries, caching, filtering and fallback."""
 
     name: str
     """Its name in settings, attempts and results."""
     capabilities: Capabilities
-    """What it can do by itself."""
+    """Its features."""
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = ..., deadline: Deadline | None = None
@@ -116,13 +116,14 @@ class SearchProvider(Protocol):
 
         Args:
             query: The text of the query.
-            limit: The most results wanted; more may be returned and are cut.
-            filters: What the results should satisfy, as far as the service can; it is checked again afterwards.
-            deadline: When the response must be here.
+            limit: The most results wanted; additional ones are dropped.
+            filters: The filters that the service should apply as far as it can; the results are checked again
+                afterwards.
+            deadline: The deadline of the response.
 
         Returns:
-            The results, best first; a `Results` when there is more to say about them. An empty one means that the
-            service searched and found nothing.
+            The results, best first; a `Results` to add metadata. An empty one means that the service searched and found
+            nothing.
 
         Raises:
             ProviderError: one of its classes, for every failure.
@@ -137,14 +138,14 @@ class ReadProvider(Protocol):
     name: str
     """Its name in settings and pages."""
     capabilities: Capabilities
-    """What it can do by itself."""
+    """Its features."""
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Read a page.
 
         Args:
-            url: An address that the guard has allowed.
-            deadline: When the page must be here.
+            url: A URL that the guard has allowed.
+            deadline: The deadline of the page.
 
         Returns:
             The page, or a result with `success` false and the reason.
@@ -156,40 +157,40 @@ class ReadProvider(Protocol):
 
 
 class RevalidatingReader(Protocol):
-    """A `ReadProvider` that can ask whether a page has changed; its capabilities say `revalidates`."""
+    """A `ReadProvider` that can revalidate a page; its capabilities include `revalidates`."""
 
     async def read_url(
         self, url: str, *, deadline: Deadline | None = None, known: Freshness | None = None
     ) -> ReadResult:
-        """Read a page, or find that it has not changed; see `ReadProvider.read_url`.
+        """Read a page, or find that it is unchanged; see `ReadProvider.read_url`.
 
         Args:
-            url: An address that the guard has allowed.
-            deadline: When the page must be here.
-            known: What the server said when this reader read the page before.
+            url: A URL that the guard has allowed.
+            deadline: The deadline of the page.
+            known: The caching headers from when this reader last read the page.
 
         Returns:
-            The page, or a result that says `unchanged` with what the server says about it now.
+            The page, or a result with `unchanged` and the new caching headers.
         """
         ...
 
 
 class Options(BaseModel):
-    """A provider's own settings, `[providers.NAME]` in a file. Subclass it in the provider's file."""
+    """A provider's own settings, `[providers.NAME]` in a file. Subclass it in the provider's module."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
     )
 
     delay: float = Field(default=0.0, ge=0, le=3_600)
-    """Seconds between two requests to the service, kept across all tasks and processes that share the store."""
+    """Seconds between two requests to the service, across all tasks and processes that share the store."""
 
 
 _O = TypeVar("_O", bound=Options)
 
 
 class Transports(Protocol):
-    """Where a provider gets its HTTP clients; it does not close them."""
+    """The HTTP clients for providers, which do not close them."""
 
     @property
     def api(self) -> Transport:
@@ -202,36 +203,36 @@ class Transports(Protocol):
         ...
 
     def service(self, url: str) -> Transport:
-        """Return the client for a public service, which goes through the proxy that its address wants."""
+        """Return the client for a public service, through the proxy for its URL."""
         ...
 
     def operator(self, base_url: str) -> Transport:
-        """Return a client that may reach the one origin of a URL that the operator configured, private or not."""
+        """Return a client restricted to the origin of a URL configured by the operator, private or not."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderContext:
-    """What a provider is made from."""
+    """The context that a provider is created from."""
 
     name: str
-    """Its name: that of its entry point, or `NAME:LABEL` where there are several of one kind."""
+    """Its name: that of its entry point, or `NAME:LABEL` if there are several of one kind."""
     settings: Settings
     """All settings."""
     transports: Transports
     """HTTP clients."""
     raw_options: Mapping[str, Any] = field(default_factory=dict)
-    """The provider's own options, not validated yet."""
+    """The provider's own options, not yet validated."""
     archive: Archive | None = None
     """The offline archive, unless it is disabled."""
     workers: Workers | None = None
-    """Processes for heavy work, where there are some that several readers share."""
+    """The shared worker processes for heavy work, if any."""
 
     def options(self, model: type[_O]) -> _O:
         """Return the provider's own settings, validated.
 
         Raises:
-            ConfigurationError: an option is unknown or has a wrong value.
+            ConfigurationError: an option is unknown or has an invalid value.
         """
         try:
             return model.model_validate(dict(self.raw_options))
@@ -245,14 +246,14 @@ class ProviderContext:
             raise ConfigurationError("\n".join(lines)) from error
 
     def keys(self, *variables: str, needed: bool = True) -> tuple[SecretStr, ...]:
-        """Return all keys kept under the variables' names; one variable may hold several, separated by commas.
+        """Return all keys stored under these variable names; one variable may hold several, separated by commas.
 
         Args:
-            variables: The names under which a key may be kept, the usual one first.
-            needed: Whether there must be one.
+            variables: The names that a key may be stored under, the usual one first.
+            needed: Whether a key is required.
 
         Raises:
-            MissingKey: there is none, and one is needed.
+            MissingKey: there is none, and one is required.
         """
         found: dict[str, SecretStr] = {}
         for variable in variables:
@@ -265,25 +266,25 @@ class ProviderContext:
         return tuple(found.values())
 
     def prices(self) -> Prices:
-        """Return what the service's calls cost; nothing for one that is not listed."""
+        """Return the prices of the service's calls; zero if it is not listed."""
         return load_prices().get(self.name.partition(":")[0], Prices())
 
     def key(self, variable: str) -> SecretStr | None:
-        """Return the key kept under an environment variable's name, or None."""
+        """Return the key stored under the name of an environment variable, or None."""
         return self.settings.secret(variable)
 
 
 class ProviderClass(Protocol):
-    """What an entry point of the group `groundwire.providers` names."""
+    """The target of an entry point in the group `groundwire.providers`."""
 
     capabilities: ClassVar[Capabilities]
-    """What it can do by itself."""
+    """Its features."""
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the provider.
+        """Create the provider.
 
         Raises:
-            NotConfigured, MissingKey: it cannot be used yet. ConfigurationError: an option is wrong.
+            NotConfigured, MissingKey: it is not configured yet. ConfigurationError: an option is invalid.
         """
         ...

@@ -36,18 +36,18 @@ def domain_lists(
     most_blocked: int | None = None,
     one_list: bool = False,
 ) -> dict[str, list[str]]:
-    """Return the domains that can go out; the others are left to the check of the rows afterwards, and that is said.
+    """Return the domains to send; the others are filtered from the results afterwards, with a warning.
 
-    Allowed domains go out all or none: with a part of them the pages of the others would never come.
+    Allowed domains are sent all or none: with only some of them, the pages of the others would be missing.
 
     Args:
-        mapped: The request so far; its warnings and receipts are added to.
-        filters: Where the domains are.
+        mapped: The request so far; warnings and receipts are added to it.
+        filters: The filters with the domains.
         name: The provider's name, for the warnings.
-        keys: What the service calls the list of what is allowed, and that of what is blocked.
-        most: How many domains of a list the service takes; None for any number.
-        most_blocked: How many blocked ones, where that is another number.
-        one_list: Whether it takes one list only: the allowed domains, which are the narrower one.
+        keys: The service's names of the allowed and of the blocked list.
+        most: The maximum length of a list; None for unlimited.
+        most_blocked: The maximum number of blocked domains, if it differs.
+        one_list: Whether the service accepts only one list: the allowed domains, which are narrower.
     """
     lists = {"allowed_domains": filters.allowed_domains, "blocked_domains": filters.blocked_domains}
     if one_list and all(lists.values()):
@@ -65,21 +65,21 @@ def domain_lists(
     return found
 
 
-_MAX_OPERATORS = 5  # operators; engines ignore or refuse queries with many more
-_MAX_QUERY = 380  # characters; Brave, behind several of the services, takes 400
+_MAX_OPERATORS = 5  # operators; engines ignore or reject queries with many more
+_MAX_QUERY = 380  # characters; Brave, the index behind several of the services, allows 400
 
 
 def with_site_operators(text: str, filters: Filters) -> tuple[str, str | None]:
     """Add `site:` operators for the domains of the filters.
 
-    Allowed domains become `text (site:a OR site:b)`: without the parentheses the OR would bind to the words.
+    Allowed domains become `text (site:a OR site:b)`: without the parentheses, OR would bind to the text.
 
     Args:
-        text: The words.
-        filters: Where the domains are.
+        text: The query.
+        filters: The filters with the domains.
 
     Returns:
-        The query, and a warning when there were more domains than a query can hold. Rows are checked against the
+        The query, and a warning if there were more domains than a query can hold. Results are checked against the
         domains afterwards in any case.
     """
     wanted = [f"site:{domain}" for domain in filters.allowed_domains]
@@ -106,14 +106,14 @@ def time_filter(
     form: Callable[[date], str] = date.isoformat,
     today: date | None = None,
 ) -> dict[str, str]:
-    """Return a time range under one key, or days under two, for services that take one kind at a time.
+    """Return a time range under one key, or dates under two, for services that accept only one kind at a time.
 
     Args:
-        filters: Where they are; a range beside days becomes a day.
-        ranges: The service's words for our time ranges.
-        range_key: What the service calls the range.
-        day_keys: What it calls the first and the last day.
-        form: Writes a day.
+        filters: The filters; a range together with dates becomes a date.
+        ranges: The service's values of the time ranges.
+        range_key: The service's name of the range.
+        day_keys: Its names of the first and the last day.
+        form: Formats a day.
         today: The day on which a time range ends, by default that of the system's clock, in UTC.
     """
     if not filters.published_after and not filters.published_before:
@@ -122,22 +122,22 @@ def time_filter(
 
 
 def american_date(day: date) -> str:
-    """Return a day as month, day and year, without zeros before them."""
+    """Format a date as month, day and year, without leading zeros."""
     return f"{day.month}/{day.day}/{day.year}"
 
 
 def google_dates(
     mapped: Mapped, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
 ) -> str:
-    """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or nothing.
+    """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or an empty string.
 
-    A range that ends before it begins is left out, and that is said in the receipts.
+    A range that ends before it begins is omitted, with a receipt.
 
     Args:
-        mapped: The request so far; its receipts are added to.
-        filters: Where range and days are; a range beside days becomes a day.
+        mapped: The request so far; receipts are added to it.
+        filters: The filters; a range together with dates becomes a date.
         today: The day on which a time range ends, by default that of the system's clock, in UTC.
-        form: Writes a day.
+        form: Formats a day.
     """
     if not filters.published_after and not filters.published_before:
         return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"

@@ -50,7 +50,7 @@ def provider_class(name: str) -> ProviderClass:
 
 
 def provider_classes() -> dict[str, ProviderClass]:
-    """Return the classes of all installed providers by name, sorted; those that cannot be imported are left out."""
+    """Return the classes of all installed providers by name, sorted, without those that fail to import."""
     classes = {}
     for name, entry in sorted(provider_entries().items()):
         try:
@@ -68,20 +68,20 @@ def create(
     cls: ProviderClass | None = None,
     workers: Workers | None = None,
 ) -> SearchProvider | ReadProvider:
-    """Make a provider.
+    """Create a provider.
 
     Args:
         name: An entry point's name, or `NAME:LABEL` for one of several of a kind, each with its own options.
-        settings: Where its options and keys are.
-        transports: Where it gets HTTP clients.
-        archive: The offline archive, unless it is switched off.
-        cls: Its class, when it is known already.
-        workers: Processes for heavy work that it may share with others.
+        settings: The settings with its options and keys.
+        transports: The HTTP clients.
+        archive: The offline archive, unless it is disabled.
+        cls: Its class, if already known.
+        workers: Shared worker processes for heavy work.
 
     Raises:
         UnknownProvider: no such provider is installed.
-        NotConfigured, MissingKey: it cannot be used yet.
-        ConfigurationError: an option is wrong.
+        NotConfigured, MissingKey: it is not configured yet.
+        ConfigurationError: an option is invalid.
     """
     context = ProviderContext(name, settings, transports, settings.providers.get(name, {}), archive, workers)
     return cast("SearchProvider | ReadProvider", (cls or provider_class(name)).create(context))

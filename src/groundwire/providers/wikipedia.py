@@ -25,7 +25,7 @@ from groundwire.transport import Response
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]
 
 _CODE = "error.code errors.code"
-_ERRORS = (  # MediaWiki reports errors with a status of 200, too
+_ERRORS = (  # MediaWiki also reports errors with status 200
     ErrorRule(
         RateLimited,
         "too many requests",
@@ -56,7 +56,7 @@ _PLAIN = "/:,()!*'@;~$-_."  # what MediaWiki leaves as it is in an address
 
 
 class WikipediaSearchProvider(SearchApiProvider):
-    """Search in Wikipedia, in the edition of the language that is asked for, else in English."""
+    """Search in Wikipedia, in the edition of the requested language, else in English."""
 
     service = "https://{language}.wikipedia.org"
     key_needed = False
@@ -65,17 +65,17 @@ class WikipediaSearchProvider(SearchApiProvider):
     capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request.
+        """Convert a query to a request.
 
         Raises:
-            ProviderUnsupported: the domains that are allowed or blocked leave no page of Wikipedia.
+            ProviderUnsupported: the allowed and blocked domains exclude all of Wikipedia.
         """
         if not _may_answer(f"{edition(filters)}.wikipedia.org", filters):
             raise ProviderUnsupported(self.name, "it has pages of wikipedia.org only, which the domains leave out")
         return to_params(query, limit, filters, name=self.name)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name, mapped.address["language"])
 
 
@@ -98,7 +98,7 @@ def _may_answer(host: str, filters: Filters) -> bool:
 
 
 def to_params(query: str, limit: int, filters: Filters, *, name: str = "wikipedia") -> Mapped:
-    """Return a query as the parameters of a request; the language goes into the address, see `edition`."""
+    """Convert a query to request parameters; the language is part of the URL, see `edition`."""
     words, warnings = clipped(name, query, characters=_MAX_QUERY)
     rows = min(limit, _MAX_RESULTS)
     values = {
@@ -119,17 +119,17 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "wikipedi
 
 
 def address(title: str, language: str) -> str:
-    """Return the address of an article."""
+    """Return the URL of an article."""
     return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe=_PLAIN, errors='replace')}"
 
 
 def parse(reply: Response, name: str = "wikipedia", language: str = "") -> Results:
-    """Read a response. Its dates are those of the last edit, not of publication, and are passed on as such.
+    """Parse a response. Its dates are those of the last edit, not of publication, and are labeled so.
 
     Args:
         reply: The response.
         name: The provider's name.
-        language: The edition; by default that of the address that answered, else English.
+        language: The edition; by default that of the response's URL, else English.
 
     Raises:
         ProviderError: the response is a failure, which may come with a status of 200.

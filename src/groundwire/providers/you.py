@@ -1,4 +1,4 @@
-"""You.com, web and news results of its own index (https://you.com/docs/api-reference/search)."""
+"""You.com, web and news results from its own index (https://you.com/docs/api-reference/search)."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ _ERRORS = (
 
 
 class YouSearchProvider(SearchApiProvider):
-    """Web search by the You.com Search API.
+    """Web search with the You.com Search API.
 
-    News follow the pages of the web, so there may be more rows than were asked for.
+    News follow the web pages, so there may be more rows than requested.
     """
 
     service = "https://ydc-index.io"
@@ -76,16 +76,16 @@ class YouSearchProvider(SearchApiProvider):
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         return to_body(query, limit, filters, self.name)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
 
 def to_body(query: str, limit: int, filters: Filters, name: str = "you", *, today: date | None = None) -> Mapped:
-    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
+    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
     mapped = Mapped({"query": query, "count": min(limit, _MAX_RESULTS), "safesearch": filters.safesearch})
     body = mapped.values
     if filters.page > 1:
@@ -102,7 +102,7 @@ def to_body(query: str, limit: int, filters: Filters, name: str = "you", *, toda
 
 
 def _freshness(filters: Filters, today: date | None) -> str:
-    """Return the one time filter that a request may have: a word, or two days."""
+    """Return the single time filter that a request may have: a keyword, or two dates."""
     if not filters.published_after and not filters.published_before:
         return _TIME_RANGES.get(filters.time_range, "")
     start, end = window(filters, today)
@@ -111,7 +111,7 @@ def _freshness(filters: Filters, today: date | None) -> str:
 
 
 def parse(reply: Response, name: str = "you") -> Results:
-    """Read a response of any status.
+    """Parse a response of any status.
 
     Raises:
         ProviderError: one of its classes; the response is a failure.

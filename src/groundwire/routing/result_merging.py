@@ -162,19 +162,19 @@ def _day(published: str | None) -> date | None:
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in "\"'<>`"})
-"""What ends an attribute, a link or an element where an address is put into text (WHATWG URL, 1.3)."""
+"""Characters that would end an attribute, a link or an element around a URL (WHATWG URL, 1.3)."""
 _CUT = "…"
 _LONGEST_DATE = 100  # characters
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
 
 
 def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
-    """Return the rows that may be shown, cleaned, in their order and numbered from 1.
+    """Return cleaned, valid rows in their order, numbered from 1.
 
     Args:
-        rows: What a provider returned.
-        policies: Domain lists that every row must satisfy, whatever the provider promised.
-        provider: The provider's name, for rows that do not say who found them.
+        rows: The provider's rows.
+        policies: Domain lists that every row must match, whatever the provider supports.
+        provider: The provider's name, for rows without a source.
     """
     policies = [policy for policy in policies if policy.allowed or policy.blocked]
     seen: set[str] = set()
@@ -185,7 +185,7 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         try:
             url = parse_url(row.url)
         except (InvalidRequest, BlockedByPolicy):
-            continue  # not an address that anybody could open
+            continue  # not a URL that anyone could open
         key = canonical(url)
         if key in seen or not all(policy.permits(url.host) for policy in policies):
             continue
@@ -198,26 +198,26 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
             "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
             **_published(row),
         }
-        kept.append(row.model_copy(update=cleaned))  # a row of its own: what a provider keeps is not written to
+        kept.append(row.model_copy(update=cleaned))  # a copy: the provider may keep its own
         object.__setattr__(kept[-1], "_address", Address(url, key))
     return kept
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a row, read once."""
+    """The parsed URL of a row."""
 
     url: WebUrl
-    """It, in parts."""
+    """The URL in parts."""
     canonical: str
-    """What it has in common with other addresses of the same page; see `canonical`."""
+    """The form that is equal for all URLs of a page; see `canonical`."""
 
 
 def address_of(row: SearchResult) -> Address:
-    """Return the address that a row carries since it was normalized, or read it now.
+    """Return the URL that a normalized row carries, or parse it now.
 
     Raises:
-        InvalidRequest, BlockedAddress: it is no address.
+        InvalidRequest, BlockedAddress: it is not a valid URL.
     """
     carried: Address | None = getattr(row, "_address", None)
     if carried is not None:
@@ -227,7 +227,7 @@ def address_of(row: SearchResult) -> Address:
 
 
 def _published(row: SearchResult) -> dict[str, object]:
-    """Return the date if it is one, in ISO 8601; else the provider's own words for it."""
+    """Return a date in ISO 8601, or else the provider's own text."""
     if row.published is None and not row.published_origin:
         return {}
     if row.published is None:
@@ -241,11 +241,11 @@ def _published(row: SearchResult) -> dict[str, object]:
 
 
 def plain(text: str, longest: int) -> str:
-    """Return text without tags, entities, control and direction characters, white space folded, cut with a mark.
+    """Return text without tags, entities, control and bidirectional characters, collapsed and truncated.
 
     Args:
-        text: A title or snippet as a provider sent it.
-        longest: The most characters to return, the mark included.
+        text: A title or snippet from a provider.
+        longest: The most characters, including the ellipsis.
     """
     text = text[: longest * 8]
     if "<" in text:
@@ -259,7 +259,7 @@ def plain(text: str, longest: int) -> str:
 
 
 def canonical(url: WebUrl) -> str:
-    """Return the form in which two addresses of one page compare equal: no fragment, tracking, `www.` or end slash."""
+    """Normalize a URL for comparison: no fragment, tracking parameters, `www.` or trailing slash."""
     path, _, query = url.target.partition("?")
     if query:
         pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
@@ -269,18 +269,18 @@ def canonical(url: WebUrl) -> str:
 
 
 def _is_shown(char: str) -> bool:
-    # Cc: controls, Cf: direction and zero-width signs, Co/Cs/Cn: no characters; the joiners shape real words.
+    # Cc: controls, Cf: bidirectional and zero-width, Co/Cs/Cn: unassigned; joiners are part of words.
     return char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Co", "Cs", "Cn"}
 
 
 _K = 60  # as in the paper
 _SHINGLE = 3  # words
-_SAME = 0.8  # share of shingles in common that makes two snippets of one title the same page
-_LEAST = 8  # words; a shorter snippet says too little
+_SAME = 0.8  # share of common shingles from which two snippets with one title are the same page
+_LEAST = 8  # words; a shorter snippet is not distinctive
 
 
 def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
-    """Return one list, best first; a page that several found is named once, with all who found it in `source`.
+    """Merge ranked lists; a page found by several providers is listed once, with all of them in `source`.
 
     Args:
         lists: Cleaned rows of each provider, best first.
@@ -307,7 +307,7 @@ def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
 
 
 def _twin(row: SearchResult, kept: dict[str, SearchResult]) -> str | None:
-    """Return the key of a page that is the same under another address: same title, nearly the same snippet."""
+    """Return the key of the same page under another URL: equal title, nearly equal snippet."""
     words = _words(row.snippet)
     if len(words) < _LEAST:
         return None
@@ -321,7 +321,7 @@ def _twin(row: SearchResult, kept: dict[str, SearchResult]) -> str | None:
 
 
 def _better(one: SearchResult | None, other: SearchResult) -> SearchResult:
-    """Return the row that says more; what only the other knows is taken over."""
+    """Return the more informative row, completed from the other."""
     if one is None:
         return other
     richer, poorer = (one, other) if len(one.snippet) >= len(other.snippet) else (other, one)

@@ -1,4 +1,4 @@
-"""What operators see of calls: log records, metrics, spans, and a score card of every provider.
+"""Observability: log records, metrics, spans, and a score card of every provider.
 
 The parts are loaded when they are first used.
 """

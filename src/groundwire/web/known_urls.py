@@ -27,10 +27,10 @@ __all__ = ["UNKNOWN", "KeyLocks", "KnownUrls", "Origin", "addresses_in"]
 
 
 UNKNOWN: Final = "Only URLs from the user, from a search, or from a page opened before may be opened, unchanged."
-"""What is said of a URL that a session does not know."""
+"""The reason for rejecting a URL that is unknown to the session."""
 
 Origin = Literal["user", "results", "pages"]
-"""Where an address came from."""
+"""The origin of a URL."""
 
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
 _LEASE, _LEASE_POLL, _LEASE_TRIES = 3.0, 0.02, 100  # seconds of a lease and between two attempts, and attempts
@@ -39,7 +39,7 @@ _MOST: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}
 
 
 class KeyLocks:
-    """Locks on keys of a store, among tasks and among processes: for changes of a value that must not be divided.
+    """Locks on keys of a store, among tasks and processes, for atomic changes of a value.
 
     Args:
         store: Where the values are, and the leases on them.
@@ -52,7 +52,7 @@ class KeyLocks:
 
     @asynccontextmanager
     async def hold(self, key: str) -> AsyncGenerator[None]:
-        """Hold the lock on a key for the block; after two seconds of waiting for other processes it begins anyway."""
+        """Hold the lock on a key for the block; after waiting two seconds for other processes, continue without it."""
         lock, users = self._locks.get(key, (asyncio.Lock(), 0))
         self._locks[key] = (lock, users + 1)
         try:
@@ -72,7 +72,7 @@ class KeyLocks:
 
 
 class KnownUrls:
-    """Remembers what sessions know, and opens nothing else.
+    """Stores the URLs known to sessions, and rejects others.
 
     Args:
         store: Where the addresses are.
@@ -83,7 +83,7 @@ class KnownUrls:
         self._locks = KeyLocks(store)
 
     async def note(self, session: SessionBudget, origin: Origin, urls: Iterable[WebUrl]) -> None:
-        """Remember addresses.
+        """Add URLs.
 
         Args:
             session: The session, which knows its owner.
@@ -100,7 +100,7 @@ class KnownUrls:
             await self._store.set(key, b"".join(kept[-_MOST[origin] :]), fresh=_LIFE)
 
     async def admit(self, session: SessionBudget, url: WebUrl) -> WebUrl:
-        """Return an address that the session knows; a fragment that it does not know is left out.
+        """Return a URL known to the session, without an unknown fragment.
 
         Raises:
             BlockedUnknown: it does not know it.
@@ -115,7 +115,7 @@ class KnownUrls:
         raise BlockedUnknown(UNKNOWN)
 
     async def forget(self, session: SessionBudget) -> None:
-        """Forget what a session knows."""
+        """Delete a session's known URLs."""
         for origin in _MOST:
             await self._store.delete(_key(session, origin))
 

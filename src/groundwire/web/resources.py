@@ -1,4 +1,4 @@
-"""What a `Web` owns: construction from the settings, and closing in the right order."""
+"""The resources of a `Web`: construction from the settings, and closing in the right order."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ __all__ = ["ProviderSetup", "Resources", "known_secrets", "make_politeness", "ma
 
 @dataclass(slots=True)
 class ProviderSetup:
-    """Makes providers; one object serves both roles of a hybrid."""
+    """Creates providers; one object serves both roles of a hybrid."""
 
     settings: Settings
-    """What is in force."""
+    """The settings in effect."""
     transports: HttpClients
-    """The connections that providers share."""
+    """The shared HTTP clients."""
     archive: Archive | None
-    """What was remembered; None when nothing is."""
+    """The archive; None if it is disabled."""
     workers: Workers
-    """Processes for heavy work, which readers share."""
+    """The shared workers for heavy work."""
     made: dict[str, SearchProvider | ReadProvider] = field(default_factory=dict)
-    """The providers that were made here, by their names."""
+    """The created providers, by name."""
     skipped: tuple[str, ...] = ()
     """Why providers are not used, a sentence each."""
 
@@ -68,7 +68,7 @@ class ProviderSetup:
         given: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
         configured: Sequence[str],
     ) -> list[SearchProvider | ReadProvider]:
-        """Return the providers of one role in their order, without those that lack a key or a setting.
+        """Return the providers of one role in order, without those that lack a key or a setting.
 
         Args:
             role: `search` or `read`.
@@ -107,14 +107,14 @@ _logger = logging.getLogger(__name__)
 
 
 def known_secrets(settings: Settings) -> Iterator[str]:
-    """Yield every key that a service may be given, so that a cassette can leave them out."""
+    """Yield every key that may be sent to a service, so that a cassette can redact them."""
     for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
         if (key := settings.secret(variable)) is not None:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 
 
 def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield what must go out in no address and no query: keys, passwords, and what the operator has named."""
+    """Yield the secrets that no URL or query may contain: keys, passwords, and those named by the operator."""
     yield from known_secrets(settings)
     yield from (key.get_secret_value() for key in settings.keys.values())
     for address in (settings.network.proxy, settings.storage.url):
@@ -129,7 +129,7 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
 
 
 def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> SecretScanner:
-    """Return what knows the secrets that must not leave."""
+    """Return the scanner for these secrets."""
     return SecretScanner(_secrets(settings, environment))
 
 
@@ -147,14 +147,14 @@ def make_politeness(settings: Settings, pages: Transport, store: Store) -> Polit
     )
 
 
-_MOST_WORKERS = 4  # processes for heavy work, on machines of so many cores
+_MOST_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
 _DEGRADED = "the store cannot be used now: cache and budgets are in this process's memory meanwhile"
 _NO_ARCHIVE = "the archive of earlier searches cannot be used now; `groundwire doctor` says why"
 _RECREATED = "the {} was damaged: it was moved aside and recreated"
 
 
 class Resources:
-    """Clients, store, cache, providers and listeners of one `Web` and of all its views.
+    """Clients, store, cache, providers and listeners of a `Web` and of all its views.
 
     Args:
         settings: What is in force.
@@ -257,7 +257,7 @@ class Resources:
         policy: DomainPolicy,
         settings: Settings | None,
     ) -> Router:
-        """Return a router over other providers, which is closed with the rest.
+        """Return a router with other providers, which is closed with the rest.
 
         Args:
             providers: In the order in which they are asked, by name or as objects.
@@ -273,7 +273,7 @@ class Resources:
         return router
 
     async def state_warnings(self) -> tuple[str, ...]:
-        """Return what an answer should say of the store and the archive: nothing while both work.
+        """Return warnings about the store and the archive; none while both work.
 
         That one was recreated is said once, without its path, as results may leave this machine.
         """
@@ -299,7 +299,7 @@ class Resources:
         return [text]
 
     async def aclose(self, grace_seconds: float) -> None:
-        """Close everything; closing twice is fine.
+        """Close everything. Idempotent.
 
         Args:
             grace_seconds: Seconds to wait first for background refreshes of stale values.

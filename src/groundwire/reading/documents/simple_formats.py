@@ -26,16 +26,16 @@ __all__ = ["list_archive", "read_mail", "read_notebook", "read_rtf", "read_subti
 
 
 _HEADERS: Final = ("From", "To", "Cc", "Date")
-_MAX_PARTS: Final = 200  # of a message
-_LISTED: Final = 1_000  # files of an archive
+_MAX_PARTS: Final = 200  # parts of a message
+_LISTED: Final = 1_000  # files listed of an archive
 
 
 def read_mail(body: bytes, url: str) -> Extracted:
-    """Return a message (RFC 5322) as Markdown: its head, its text, and the names of what is attached.
+    """Convert an email message (RFC 5322) to Markdown: headers, text, and names of attachments.
 
     Args:
         body: The message.
-        url: Its address, for relative links.
+        url: Its URL, for relative links.
     """
     message = BytesParser(policy=policy.default).parsebytes(body[: 4 * MAX_CONTENT])
     removed: Counter[str] = Counter()
@@ -102,10 +102,10 @@ _MAX_DEPTH: Final = 1_000
 
 
 def read_rtf(body: bytes) -> Extracted:
-    r"""Return the text of a Rich Text document (Microsoft's specification, 1.9.1); hidden text (`\v`) is left out."""
+    r"""Return the text of a Rich Text document (Microsoft's specification, 1.9.1) without hidden text (`\v`)."""
     found: list[str] = []
     removed = size = 0
-    skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: characters that stand for one that was given by number
+    skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: fallback characters that follow a numeric one
     stack: list[tuple[bool, int, bool]] = []
     hidden = first = False
     for token in _RTF.finditer(body):
@@ -169,11 +169,11 @@ def _decoded(raw: bytes, page: str) -> str:
 
 
 _TAG: Final = re.compile(r"</?[^<>\n]{0,100}>|\{\\[^{}\n]{0,100}\}")
-_MINUTE: Final = 60  # seconds of speech in a paragraph
+_MINUTE: Final = 60  # seconds of speech per paragraph
 
 
 def read_subtitles(text: str) -> Extracted | None:
-    """Return subtitles (SubRip, WebVTT) as paragraphs behind the time of each; None when it is none."""
+    """Return subtitles (SubRip, WebVTT) as paragraphs with timestamps; None if there are none."""
     parts: list[tuple[int, list[str]]] = []
     for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n").replace("\r", "\n")):
         lines = block.strip("\n").split("\n")
@@ -183,7 +183,7 @@ def read_subtitles(text: str) -> Extracted | None:
         said = [clean for line in lines[at + 1 :] if (clean := " ".join(_TAG.sub("", line).split()))]
         if not parts or seconds - parts[-1][0] >= _MINUTE:
             parts.append((seconds, []))
-        parts[-1][1].extend(line for line in said if parts[-1][1][-1:] != [line])  # what rolls up is said once
+        parts[-1][1].extend(line for line in said if parts[-1][1][-1:] != [line])  # rolling captions repeat lines
     content = "\n\n".join(
         f"[{second // 3600}:{second // 60 % 60:02}:{second % 60:02}] {escape_text(' '.join(lines))}"
         for second, lines in parts
@@ -198,7 +198,7 @@ def _seconds(cue: str) -> int | None:
 
 
 def read_svg(text: str) -> Extracted | None:
-    """Return what a drawing (SVG 2) says: its title, its description, and its text; None when it says nothing."""
+    """Return the title, description and text of a drawing (SVG 2); None if it has none."""
     root = parse_xml(text.encode("utf-8", "replace"))
     if root is None or local_name(root) != "svg":
         return None
@@ -237,7 +237,7 @@ def _seen(element: etree._Element) -> Iterator[str]:
 
 
 def list_archive(body: bytes) -> Extracted:
-    """Return the names and sizes of the files in a ZIP archive; nothing of it is unpacked.
+    """Return the names and sizes of the files in a ZIP archive, without decompressing anything.
 
     Raises:
         UnreadableDocument: it is damaged, encrypted, or has too many parts.

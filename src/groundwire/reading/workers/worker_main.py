@@ -1,4 +1,4 @@
-"""The process in which pages are read and long texts looked through: jobs on standard input, results on the output.
+"""The worker process: jobs on standard input, results on standard output.
 
 It holds itself to limits of the operating system, and gives up files, network and other processes before the first job,
 so that whatever a page makes of the code here ends here: Landlock (https://docs.kernel.org/userspace-api/landlock.html)
@@ -184,14 +184,14 @@ def _step(code: int, value: int, *, yes: int = 0, no: int = 0) -> bytes:
 
 
 def main() -> None:
-    """Do job after job until standard input ends.
+    """Run jobs until the end of standard input.
 
-    The two arguments of the command line are the bytes of memory that the process may use, and the seconds of
-    processor time that each job may take.
+    The two command line arguments are the memory limit of the process in bytes, and the CPU time limit of each job in
+    seconds.
     """
     memory, seconds = int(sys.argv[1]), int(sys.argv[2])
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not get between the frames
+    os.dup2(2, 1)  # a library's output must not mix with the frames
     _limit_memory(memory)
     _status()
     confined = confine()
@@ -205,7 +205,7 @@ def main() -> None:
 
 
 def _done(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Do a job: a function of this package, named `MODULE:FUNCTION` by the process that started this one."""
+    """Run a job: a function of this package, given as `MODULE:FUNCTION` by the parent process."""
     module, _, name = str(asked["job"]).partition(":")
     try:
         fields, result = getattr(import_module(module), name)(asked, body)
@@ -223,16 +223,16 @@ def _answer(answers: BinaryIO, header: dict[str, Any], payload: bytes) -> None:
 
 @cache
 def _status() -> int:
-    """Return what the system says of this process as an open file: later none can be opened."""
+    """Open the process's status file: after sandboxing, no file can be opened."""
     with suppress(OSError):
         return os.open("/proc/self/status", os.O_RDONLY)
     return -1
 
 
 def _peak() -> int:
-    """Return the most memory that the process ever used, in bytes; 0 where that is unknown.
+    """Return the peak memory of the process, in bytes; 0 if unknown.
 
-    On Linux `ru_maxrss` is not it: a process takes over the figure of the one that started it (getrusage(2)).
+    On Linux, `ru_maxrss` is unsuitable: a process inherits the value of its parent (getrusage(2)).
     """
     with suppress(OSError, ValueError, IndexError):
         lines = os.pread(_status(), 8_192, 0).decode("ascii", "replace").splitlines()
@@ -241,7 +241,7 @@ def _peak() -> int:
         import resource
     except ImportError:
         return 0
-    unit = 1 if sys.platform == "darwin" else 1_024  # getrusage(2) of macOS counts bytes, others kilobytes
+    unit = 1 if sys.platform == "darwin" else 1_024  # getrusage(2) returns bytes on macOS, kilobytes elsewhere
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
@@ -252,7 +252,7 @@ def _limit_memory(size: int) -> None:
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (size, hard))
     except (ImportError, ValueError, OSError):
-        return  # a platform without it: macOS knows the limit and does not take it
+        return  # unsupported: macOS has the limit but ignores it
 
 
 def _limit_time(seconds: int) -> None:

@@ -140,30 +140,30 @@ class Block:
 
     kind: Kind
     text: str
-    """What it says, as Markdown but for the mark of a heading or an item."""
+    """The text as Markdown, without the heading or item marker."""
     plain: str
-    """What it says."""
+    """The plain text."""
     size: float
-    """The size of its type, in points."""
+    """The font size, in points."""
     bold: bool
     """Whether all of it is bold."""
     lines: int
-    """How many lines it has."""
+    """The number of lines."""
     indent: float = 0.0
-    """How far an item stands from the left."""
+    """The indentation of an item."""
     mark: str = "-"
-    """What an item begins with."""
+    """The marker of an item."""
     broken: bool = False
-    """Whether its last word goes on in the next block."""
+    """Whether its last word continues in the next block."""
 
 
 def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) -> list[Block]:
-    """Return the lines of one column as blocks.
+    """Group the lines of one column into blocks.
 
     Args:
         lines: From top to bottom.
-        compounds: The words of the document that have a hyphen in them, in lower case.
-        code: Whether lines whose letters are all of one width are code; in a document from a typewriter they are not.
+        compounds: The hyphenated words of the document, in lower case.
+        code: Whether monospaced lines are code; not in a typewritten document.
     """
     found: list[Block] = []
     right = max((line.x1 for line in lines), default=0.0)
@@ -185,7 +185,7 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
 
 
 def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
-    """Return two pieces of text as one; a word that was broken between them is whole again."""
+    """Join two pieces of text, restoring a hyphenated word between them."""
     match, after = _COMPOUND.search(text), _NEXT.match(following)
     if match is None or after is None or not after[0][0].islower():
         return f"{text}{following}" if match is not None and after is not None else f"{text} {following}"
@@ -195,7 +195,7 @@ def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
 
 
 def _leading(lines: Sequence[Line]) -> float:
-    """Return how far lines stand apart from each other, from one to the next."""
+    """Return the usual distance between consecutive lines."""
     steps = [
         other.middle - one.middle
         for one, other in itertools.pairwise(lines)
@@ -205,7 +205,7 @@ def _leading(lines: Sequence[Line]) -> float:
 
 
 def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, *, code: bool) -> int:
-    """Return how many lines from `start` on are one paragraph."""
+    """Return how many lines from `start` form one paragraph."""
     first = lines[start]
     item = bool(_BULLET.match(first.plain) or _NUMBERED.match(first.plain))
     end = start + 1
@@ -226,7 +226,7 @@ def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, 
 
 
 def _apart(before: Line, line: Line, leading: float) -> bool:
-    """Return whether a line looks unlike the one before, or stands further from it than lines of a paragraph do."""
+    """Return whether a line differs in style from the one before, or is farther from it than lines of a paragraph."""
     size = max(before.size, line.size, 1.0)
     if abs(before.size - line.size) > 0.08 * size or before.bold != line.bold:
         return True
@@ -248,7 +248,7 @@ def _indented(lines: Sequence[Line], start: int, index: int) -> bool:
     step = 0.7 * max(line.size, 1.0)
     if line.x0 > before.x0 + step:
         if index - start == 1 and not before.plain.endswith(_ENDS):
-            return False  # what hangs below a first line
+            return False  # a hanging indent below a first line
         following = lines[index + 1] if index + 1 < len(lines) else None
         return following is None or following.x0 < line.x0 - 0.5 * step
     if line.x0 < before.x0 - step:
@@ -257,7 +257,7 @@ def _indented(lines: Sequence[Line], start: int, index: int) -> bool:
 
 
 def _had_room(before: Line, line: Line, right: float) -> bool:
-    """Return whether the line before was ended on purpose: this line's first word would have stood on it."""
+    """Return whether the previous line ended on purpose: this line's first word would have fitted on it."""
     if before.broken:
         return False
     return right - before.x1 > line.first + 1.2 * max(line.size, 1.0)
@@ -299,7 +299,7 @@ def _code_run(lines: Sequence[Line], start: int, leading: float) -> int:
 
 
 def _code(lines: Sequence[Line]) -> Block:
-    """Return lines of one width as they stand: what is further to the right is indented."""
+    """Return monospaced lines as code, preserving indentation."""
     pitch = median(line.pitch for line in lines) or 1.0
     left = min(line.x0 for line in lines)
     rows: list[str] = []

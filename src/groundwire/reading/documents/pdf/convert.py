@@ -30,14 +30,14 @@ __all__ = ["Details", "add_links", "read_details", "read_pdf"]
 
 _COMPOUNDS: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
 _MARK: Final = re.compile(r"^(\\?)\[page (?=\d{1,6}\\?\]\s*$)", re.MULTILINE)
-_LISTED: Final = 12  # pages that are named in a warning
+_LISTED: Final = 12  # pages listed in a warning
 _UNFINISHED: Final = b"%%EOF"
 _TAIL: Final = 2_048  # bytes
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the pages hold, before it is put together."""
+    """The content of the pages, before it is assembled."""
 
     pages: list[list[list[Line]]] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
@@ -51,16 +51,16 @@ class _Gathered:
 
 
 def read_pdf(body: bytes, *, seconds: float) -> Extracted:
-    """Return the text of a PDF in the order in which a person reads it.
+    """Convert a PDF to Markdown in reading order.
 
     Each page begins with a line `[page 12]`; a line of the document that looks like one is escaped.
 
     Args:
         body: The whole file.
-        seconds: How long its pages may be read; what was read until then is returned, and `cut` says so.
+        seconds: The time limit; the pages converted by then are returned, and `cut` is set.
 
     Raises:
-        UnreadableDocument: it is protected, broken, scanned or empty, or what reads it is not installed.
+        UnreadableDocument: it is protected, broken, scanned or empty, or the PDF library is not installed.
     """
     until = time.monotonic() + seconds
     with open_pdf(body) as pdf:
@@ -125,7 +125,7 @@ def _add(found: _Gathered, page: PdfPage, number: int) -> None:
 
 
 def _put_together(found: _Gathered, headings: Headings) -> tuple[str, str]:
-    """Return the Markdown, and the first heading of the highest level on the first pages."""
+    """Assemble the Markdown, and find the first heading of the highest level on the first pages."""
     compounds = {
         match.lower()
         for page in found.pages
@@ -155,7 +155,7 @@ def _put_together(found: _Gathered, headings: Headings) -> tuple[str, str]:
 
 
 def _carry(before: Block, here: list[Block], compounds: set[str], parts: list[str]) -> None:
-    """Put the rest of a word that the page's end has broken behind its beginning."""
+    """Join a word broken across two pages."""
     first, space, rest = here[0].text.partition(" ")
     if not first[:1].islower():
         return
@@ -167,7 +167,7 @@ def _carry(before: Block, here: list[Block], compounds: set[str], parts: list[st
 
 
 def _rendered(here: list[Block], headings: Headings) -> list[tuple[str, int, str]]:
-    """Return the blocks of a page as Markdown, each with its level as a heading and its plain text."""
+    """Render the blocks of a page as Markdown, each with its heading level and plain text."""
     found: list[tuple[str, int, str]] = []
     indents: list[float] = []
     for block in here:
@@ -194,7 +194,7 @@ def _is_item(text: str) -> bool:
 
 
 def _depth(indents: list[float], indent: float) -> int:
-    """Return how deep an item stands, and remember where the items around it begin."""
+    """Return the nesting depth of an item, and remember the indentations around it."""
     while indents and indents[-1] > indent + 3:
         indents.pop()
     if not indents or indent > indents[-1] + 3:
