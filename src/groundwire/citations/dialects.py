@@ -215,13 +215,11 @@ _MARKDOWN: Final = Channel(
     sources=_listed("**Sources**\n", "- "),
 )
 
-CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType(
-    {"markdown": _MARKDOWN}
-    | {
-        name: Channel(name=name, text=_DIALECTS[name].text, link=link, sources=sources, dialect=_DIALECTS[name])
-        for name, (link, sources) in _LINKS.items()
-    }
-)
+_FORMATTED: Final[Mapping[ChannelName, Channel]] = {
+    name: Channel(name=name, text=_DIALECTS[name].text, link=link, sources=sources, dialect=_DIALECTS[name])
+    for name, (link, sources) in _LINKS.items()
+}
+CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({"markdown": _MARKDOWN, **_FORMATTED})
 """The channels by name."""
 
 
