@@ -31,6 +31,7 @@ _MOST: Final = 24  # markers whose words are looked up, the last of a history fi
 _NEAR: Final = 200  # characters before a marker that identify it
 _WORDS: Final = 6
 _TELLING: Final = 3  # with fewer words than this, a marker is identified only together with the question
+_YEARS: Final = 1_000  # numbers from which on one in brackets is probably a year
 _UNIQUE: Final = 16  # characters from which a call's ID is random rather than a counter
 _WORD: Final = re.compile(r"\w+")
 _BRACKETS: Final = re.compile(r"\[[\d\s,]*\]|【[^】]*】")
@@ -88,8 +89,8 @@ class ConversationLedger(CitationLedger):
     ) -> None:
         super().__init__(sources, reserved=reserved)
         self.id = id_
-        self.also: tuple[str, ...] = ()
-        """Further keys under which it can be found."""
+        self.also: tuple[tuple[str, str], ...] = ()
+        """Further keys under which it can be found, each with the URL of its marker; empty if that is unresolved."""
         self._store = store
         self._key = key
         self._saved = saved or not sources
@@ -151,13 +152,15 @@ class Conversations:
         sole = bool(fixed) or len(set(common)) == 1
         base = fixed or (common[0] if common else "")
         pages = await self._pages(base) if base else {}
+        told = (found.get(context, []) for number, context in contexts if number < _YEARS)
+        lost = any(notes and not any(note[1] for note in notes) for notes in told)
         reserved, clash, fresh = set[int](), False, False
         for number, urls in _evidence(contexts, found, said).items():
             page = pages.get(number)
             if len(urls) == 1 and page is None:
                 pages[number] = Source(citation_id=number, title="", url=next(iter(urls)))
                 fresh = True
-            elif page is None or (urls and page.url not in urls) or (len(urls) != 1 and not sole):
+            elif page is None or (urls and page.url not in urls) or (len(urls) != 1 and (lost or not sole)):
                 reserved.add(number)
                 clash = clash or bool(urls)
         if not base or (clash and not sole):
@@ -170,7 +173,8 @@ class Conversations:
             reserved=tuple(reserved),
             saved=not fresh,
         )
-        made.also = tuple(one for one in names if all(base != note[0] for note in found[one]))
+        resolved = {context: page.url for number, context in contexts if (page := made.get(number))}
+        made.also = tuple((one, resolved.get(one, "")) for one in names if all(base != note[0] for note in found[one]))
         return made
 
     async def remember(self, ledger: ConversationLedger, said: Sequence[Said], keys: Sequence[str] = ()) -> None:
@@ -186,7 +190,7 @@ class Conversations:
         marks = [
             (context, source.url) for number, context in _contexts(said) if context and (source := ledger.get(number))
         ]
-        rows = [*marks[-_MOST:], *((key, "") for key in (*ledger.also, *keys))]
+        rows = [*marks[-_MOST:], *ledger.also, *((key, "") for key in keys)]
         name = ledger.id.encode()
         with suppress(StoreError):
             await ledger.save()
