@@ -142,7 +142,7 @@ class Conversations:
             run: The ledger of a continued run.
         """
         contexts = _contexts(said)
-        latest = list(dict.fromkeys(reversed([context for _, context in contexts])))[:_MOST]
+        latest = list(dict.fromkeys(reversed([context for _, context in contexts if context])))[:_MOST]
         names = [*latest, *keys]
         found = dict(zip(names, await asyncio.gather(*map(self._noted, names)), strict=True))
         known: list[list[str]] = [[str(one[0]) for one in notes] for notes in found.values() if notes]
@@ -183,7 +183,9 @@ class Conversations:
         """
         if not ledger.sources:
             return
-        marks = [(context, source.url) for number, context in _contexts(said) if (source := ledger.get(number))]
+        marks = [
+            (context, source.url) for number, context in _contexts(said) if context and (source := ledger.get(number))
+        ]
         rows = [*marks[-_MOST:], *((key, "") for key in (*ledger.also, *keys))]
         name = ledger.id.encode()
         with suppress(StoreError):
@@ -309,14 +311,15 @@ def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return the markers of texts: their numbers, and what identifies each."""
+    """Return the markers of texts: their numbers, and what identifies each; empty if few words and no question do."""
     made: list[tuple[int, str]] = []
     for one in said:
         for start, _, numbers in marks_in(one.text):
             before = _BRACKETS.sub(" ", one.text[max(0, start - _NEAR) : start])
             words = _WORD.findall(before.casefold())[-_WORDS:]
             asked = " ".join(one.question.split()) if len(words) < _TELLING else ""
-            made += [(number, _digest(" ".join(words), str(number), asked)) for number in numbers]
+            is_telling = asked or len(words) >= _TELLING
+            made += [(number, _digest(" ".join(words), str(number), asked) if is_telling else "") for number in numbers]
     return made
 
 
