@@ -31,6 +31,7 @@ from groundwire.errors import (
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import RevalidatingReader, owned_by
+from groundwire.reading.sites.reader import SiteReader, SiteReaders
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
@@ -124,6 +125,7 @@ class Readers:
         rendered: Domains whose pages go to the readers that run scripts first.
         skipped: Why readers of the settings are not used, a sentence each.
         archive: Remembers pages, and has those that cannot be read now.
+        sites: Read pages of well-known sites over their APIs, before the others, where `local` is one of the readers.
     """
 
     def __init__(
@@ -137,6 +139,7 @@ class Readers:
         rendered: Sequence[str] = (),
         skipped: Sequence[str] = (),
         archive: Archive | None = None,
+        sites: SiteReaders | None = None,
     ) -> None:
         self._readers = tuple(readers)
         self._rendered = DomainPolicy(tuple(rendered), ()) if rendered else None
@@ -146,6 +149,7 @@ class Readers:
         self._attempt_listener = attempt_listener
         self._gate = gate
         self._archive = archive
+        self._sites = sites
 
     @property
     def readers(self) -> tuple[ReadProvider, ...]:
@@ -204,8 +208,10 @@ class Readers:
                 return self._page(reading, await self._observed(reader, reading), reader)
             except _FINAL:
                 raise
-            except GroundwireError:
-                continue
+            except GroundwireError as error:
+                if isinstance(reader, SiteReader):
+                    why = error.reason if isinstance(error, ProviderError) else str(error)
+                    reading.notes.append(f"read as any other page; the site reader {reader.name} could not: {why}")
         try:
             return self._page(reading, await self._observed(last, reading), last)
         except PageNeedsScripts as error:
@@ -228,8 +234,14 @@ class Readers:
     def _order(self, url: WebUrl) -> tuple[ReadProvider, ...]:
         """Return the readers as they are to be asked for a page."""
         if self._rendered is None or not self._rendered.permits(url.text):
-            return self._readers
+            site = self._site_reader(url)
+            return self._readers if site is None else (site, *self._readers)
         return tuple(sorted(self._readers, key=lambda reader: not _renders(reader)))
+
+    def _site_reader(self, url: WebUrl) -> SiteReader | None:
+        """Return the reader for a page of a well-known site. It reads as `local` does, so only where that one may."""
+        local = next((reader for reader in self._readers if reader.name == "local"), None)
+        return None if self._sites is None or local is None else self._sites.reader(url, local, self._policy)
 
     def _way_out(self) -> str:
         """Return what the operator can do so that pages are shown as by a browser."""

@@ -183,8 +183,9 @@ class OpenPageFlow:
 
     def _what_is_allowed(self) -> str:
         """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
-        origins = self.settings.policy.allowed_origins
-        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins)))
+        origins, read = self.settings.policy.allowed_origins, self.settings.read
+        sites = (sorted(read.site_readers), sorted(read.site_hosts))
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins), sites))
 
 
 _MOST = 50  # pages of one call
