@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from components.examples import examples
 from groundwire.reading.sites.catalog import SITES
 from groundwire.reading.sites.parts import (
-    Part,
+    SitePart,
     code,
     facts,
     heading,
@@ -27,7 +27,7 @@ from groundwire.reading.sites.parts import (
     say,
 )
 from groundwire.reading.sites.reader import _WRONG_SHAPES
-from groundwire.reading.sites.site import FormatChanged, Get, NotAvailable, SitePage, day
+from groundwire.reading.sites.site import FormatChanged, NotAvailable, SiteContent, SiteRequest, day
 from groundwire.safety.urls import parse_url
 
 pytestmark = pytest.mark.req("B26")
@@ -52,9 +52,9 @@ PATHS = {
 KEYS = tuple(
     re.findall(
         r"\S+",
-        "title body body_html items data children kind info name version versions crate parse text query pages id number "
-        "user login labels comments full_name tag_name dist-tags latest videoDetails events segs utf8 tStartMs author "
-        "topics error assets license project_urls requires_dist description owner tags replies question_id url",
+        "title body body_html items data children kind info name version versions crate parse text query pages id "
+        "number user login labels comments full_name tag_name dist-tags latest videoDetails events segs utf8 tStartMs "
+        "author topics error assets license project_urls requires_dist description owner tags replies question_id url",
     )
 )
 VALUES = st.recursive(
@@ -81,7 +81,7 @@ def test_whatever_an_api_answers(site: Any, data: st.DataObject) -> None:
         assert page is None or isinstance(render(page.parts, address).content, str)
 
 
-def outcome(site: Any, address: str, data: st.DataObject) -> SitePage | None:
+def outcome(site: Any, address: str, data: st.DataObject) -> SiteContent | None:
     """Return the page that comes of any answers; None when the site's file says that it makes none of them."""
     steps = site.steps(parse_url(address), next(iter(site.hosts.values())))
     try:
@@ -89,14 +89,14 @@ def outcome(site: Any, address: str, data: st.DataObject) -> SitePage | None:
         for _ in range(5):
             requests = steps.send(tuple(data.draw(answer(get)) for get in requests))
     except StopIteration as end:
-        page: SitePage = end.value
+        page: SiteContent = end.value
         return page
     except (FormatChanged, NotAvailable, *_WRONG_SHAPES):
         return None
     raise AssertionError("it goes on asking")
 
 
-def answer(get: Get) -> st.SearchStrategy[Any]:
+def answer(get: SiteRequest) -> st.SearchStrategy[Any]:
     found = TEXTS if get.kind == "text" else VALUES
     return st.none() | found if get.optional else found
 
@@ -118,7 +118,7 @@ def test_requests_go_to_the_site_only_whatever_the_address_says(site: Any) -> No
                     assert "/../" not in asked.target
 
 
-def first_requests(site: Any, address: str) -> Iterator[Get]:
+def first_requests(site: Any, address: str) -> Iterator[SiteRequest]:
     try:
         url = parse_url(address)
     except ValueError:
@@ -128,7 +128,7 @@ def first_requests(site: Any, address: str) -> Iterator[Get]:
         yield from next(steps)
 
 
-def shown(*parts: Part) -> str:
+def shown(*parts: SitePart) -> str:
     return render(parts, "https://site.test/a/b").content
 
 
@@ -187,8 +187,8 @@ class TestParts:
         assert (content.decode(), tuple(fields["warnings"]), fields["cut"]) == (here.content, here.warnings, here.cut)
 
     @hypothesis.settings(max_examples=examples(200))
-    @given(st.lists(st.builds(Part, st.sampled_from(("markdown", "html")), st.text(max_size=200)), max_size=3))
-    def test_any_texts(self, parts: list[Part]) -> None:
+    @given(st.lists(st.builds(SitePart, st.sampled_from(("markdown", "html")), st.text(max_size=200)), max_size=3))
+    def test_any_texts(self, parts: list[SitePart]) -> None:
         content = shown(*parts)
         assert content == content.strip()
 

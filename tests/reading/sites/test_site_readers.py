@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -325,3 +326,26 @@ class TestAsAnyPage:
     def test_no_reader_to_use_is_still_an_error(self, settings: Callable[..., Settings]) -> None:
         with pytest.raises(ConfigurationError):
             Web(settings(read={"providers": ()}))
+
+
+GUIDE = (Path(__file__).resolve().parents[3] / "docs" / "guides" / "sites.md").read_text("utf-8")
+
+
+async def test_the_guides_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    block = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)[0]
+    await eval(compile(block, "sites.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), {"__name__": "guide"})
+    printed = capsys.readouterr().out
+    assert (
+        "github The red lamp stays dark \u00b7 issue #5 \u00b7 harbor/lantern\nlocal ('read as any other page"
+        in printed
+    )
+
+
+def test_the_guide_lists_every_site_with_its_limit() -> None:
+    intervals = {60.0: "minute", 3_600.0: "hour", 86_400.0: "day", 3.0: "3 seconds", 1.0: "second"}
+    limits = dict(re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", GUIDE, re.MULTILINE))
+    assert sorted(limits) == sorted(SITE_READERS)
+    for site in SITES:
+        requests = f"{site.rate.requests:,}" if site.rate.requests > 1 else "one"
+        assert limits[site.name].startswith(requests)
+        assert limits[site.name].endswith(intervals[site.rate.seconds])

@@ -10,12 +10,12 @@ from groundwire.reading.documents.office_package import parse_xml
 from groundwire.reading.sites.parts import facts, heading, plain, say
 from groundwire.reading.sites.site import (
     FormatChanged,
-    Get,
     NotAvailable,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     route,
@@ -32,7 +32,7 @@ _API: Final = "https://export.arxiv.org/api/query"
 def abstract(page: PageAddress) -> Steps:
     """Read what the abstract page of a paper says."""
     number = page["id"]
-    (feed,) = yield (Get(url=page.api, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
+    (feed,) = yield (SiteRequest(url=page.api, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
     root = parse_xml(feed.partition("?>")[2].encode() if feed.startswith("<?xml") else feed.encode())
     if root is None or root.tag != f"{_ATOM}feed":
         raise FormatChanged("the answer is no Atom feed")
@@ -46,7 +46,7 @@ def abstract(page: PageAddress) -> Steps:
     subjects = [category.get("term", "") for category in entry.findall(f"{_ATOM}category")]
     changed = day(_text(entry, f"{_ATOM}updated"))
     submitted = day(_text(entry, f"{_ATOM}published"))
-    return SitePage(
+    return SiteContent(
         title=title,
         published=submitted,
         url=f"{page.url.origin}/abs/{number}",
@@ -78,7 +78,7 @@ def _text(element: etree._Element | None, name: str) -> str:
     return " ".join("".join(found.itertext()).split()) if found is not None else ""
 
 
-ARXIV: Final = Site(
+ARXIV: Final = SiteSpec(
     name="arxiv",
     title="arXiv",
     hosts={"arxiv.org": _API, "www.arxiv.org": _API, "export.arxiv.org": _API},

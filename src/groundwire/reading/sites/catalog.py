@@ -13,13 +13,13 @@ from groundwire.reading.sites.mediawiki import MEDIAWIKI
 from groundwire.reading.sites.npm import NPM
 from groundwire.reading.sites.pypi import PYPI
 from groundwire.reading.sites.reddit import REDDIT
-from groundwire.reading.sites.site import Site
+from groundwire.reading.sites.site import SiteSpec
 from groundwire.reading.sites.stackexchange import STACK_EXCHANGE
 from groundwire.reading.sites.youtube import YOUTUBE
 
 __all__ = ["SITES"]
 
-SITES: Final[tuple[Site, ...]] = (
+SITES: Final[tuple[SiteSpec, ...]] = (
     ARXIV,
     CRATES,
     DOCS_RS,

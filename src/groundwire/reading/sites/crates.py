@@ -9,12 +9,12 @@ from typing import Final
 from groundwire.reading.sites.parts import facts, heading, html, say
 from groundwire.reading.sites.site import (
     FormatChanged,
-    Get,
     NotAvailable,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     need,
@@ -37,7 +37,7 @@ _CONTROLS: Final = (
 def crate(page: PageAddress) -> Steps:
     """Read a crate, or one version of it, with its README."""
     at = f"{page.api}/crates/{page.quoted('name')}"
-    (found,) = yield (Get(url=at),)
+    (found,) = yield (SiteRequest(url=at),)
     about = need(found, "crate", kind=dict)
     name = need(about, "name")
     wanted = page["version"] if page["version"] != "latest" else ""
@@ -47,9 +47,9 @@ def crate(page: PageAddress) -> Steps:
         raise NotAvailable(f"the API has no version {number}")
     # The API would redirect there, and it is to be asked no more than once a second.
     rendered = f"{_STATIC if page.api == _API else page.url.origin}/readmes/{name}/{name}-{number}.html"
-    (readme,) = yield (Get(url=rendered, kind="text", accept="text/html", api=False, optional="the README"),)
+    (readme,) = yield (SiteRequest(url=rendered, kind="text", accept="text/html", api=False, optional="the README"),)
     version = version or {}
-    return SitePage(
+    return SiteContent(
         title=f"{name} {number}",
         published=text(version, "created_at"),
         parts=(
@@ -74,15 +74,15 @@ def crate(page: PageAddress) -> Steps:
 
 def documentation(page: PageAddress) -> Steps:
     """Read a page that rustdoc made: what is in its main container."""
-    (source,) = yield (Get(url=page.url.request_text, kind="text", accept="text/html", api=False),)
+    (source,) = yield (SiteRequest(url=page.url.request_text, kind="text", accept="text/html", api=False),)
     title = _TITLE.search(source[:20_000])
     if title is None or not _MAIN.search(source):
         raise FormatChanged("main-content is missing")
-    return SitePage(title=unescape(title[1]), parts=(html(source, pick="#main-content", drop=_CONTROLS),))
+    return SiteContent(title=unescape(title[1]), parts=(html(source, pick="#main-content", drop=_CONTROLS),))
 
 
 _RATE: Final = SiteRate(1, 1.0, "https://crates.io/data-access")
-CRATES: Final = Site(
+CRATES: Final = SiteSpec(
     name="crates",
     title="crates.io",
     hosts={"crates.io": _API, "www.crates.io": _API},
@@ -90,7 +90,7 @@ CRATES: Final = Site(
     rate=_RATE,
     routes=(route("/crates/{name}", crate), route("/crates/{name}/{version}", crate)),
 )
-DOCS_RS: Final = Site(
+DOCS_RS: Final = SiteSpec(
     name="docs_rs",
     title="docs.rs",
     hosts={"docs.rs": _API},

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from groundwire.reading.sites.parts import Part, facts, heading, html, markdown, say
+from groundwire.reading.sites.parts import SitePart, facts, heading, html, markdown, say
 from groundwire.reading.sites.site import (
-    Get,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     need,
@@ -58,11 +58,11 @@ def repository(page: PageAddress) -> Steps | None:
 
 def _repository(page: PageAddress) -> Steps:
     found, readme = yield (
-        Get(url=_at(page)),
-        Get(url=f"{_at(page)}/readme", accept=_RENDERED, kind="text", optional="the README"),
+        SiteRequest(url=_at(page)),
+        SiteRequest(url=f"{_at(page)}/readme", accept=_RENDERED, kind="text", optional="the README"),
     )
     title = need(found, "full_name")
-    return SitePage(
+    return SiteContent(
         title=f"{title}: {text(found, 'description')}" if text(found, "description") else title,
         url=text(found, "html_url"),
         parts=(
@@ -94,18 +94,18 @@ def file(page: PageAddress) -> Steps:
     name = page["path"].rpartition("/")[2]
     if not name.lower().endswith(_MARKDOWN):
         yield ()
-        return SitePage(title=f"{name} ({_name(page)})", file=raw)
-    (source,) = yield (Get(url=raw, kind="text", accept="text/plain", api=False),)
+        return SiteContent(title=f"{name} ({_name(page)})", file=raw)
+    (source,) = yield (SiteRequest(url=raw, kind="text", accept="text/plain", api=False),)
     base = f"{page.url.origin}{page.path}"
-    return SitePage(title=f"{name} ({_name(page)})", parts=(markdown(source, base=base),))
+    return SiteContent(title=f"{name} ({_name(page)})", parts=(markdown(source, base=base),))
 
 
 def issue(page: PageAddress) -> Steps:
     """Read an issue with its comments."""
     one = f"{_at(page)}/issues/{page['number']}"
     found, comments = yield (
-        Get(url=one, accept=_FULL),
-        Get(url=f"{one}/comments", params={"per_page": str(_MOST)}, accept=_FULL, optional="comments"),
+        SiteRequest(url=one, accept=_FULL),
+        SiteRequest(url=f"{one}/comments", params={"per_page": str(_MOST)}, accept=_FULL, optional="comments"),
     )
     return _thread(page, found, "issue", comments)
 
@@ -114,14 +114,14 @@ def pull_request(page: PageAddress) -> Steps:
     """Read a pull request with its comments, those on lines of code among them."""
     number, most = page["number"], {"per_page": str(_MOST)}
     found, comments, on_lines = yield (
-        Get(url=f"{_at(page)}/pulls/{number}", accept=_FULL),
-        Get(url=f"{_at(page)}/issues/{number}/comments", params=most, accept=_FULL, optional="comments"),
-        Get(url=f"{_at(page)}/pulls/{number}/comments", params=most, accept=_FULL, optional="review comments"),
+        SiteRequest(url=f"{_at(page)}/pulls/{number}", accept=_FULL),
+        SiteRequest(url=f"{_at(page)}/issues/{number}/comments", params=most, accept=_FULL, optional="comments"),
+        SiteRequest(url=f"{_at(page)}/pulls/{number}/comments", params=most, accept=_FULL, optional="review comments"),
     )
     return _thread(page, found, "pull request", comments, on_lines)
 
 
-def _thread(page: PageAddress, found: Any, what: str, comments: Any, on_lines: Any = None) -> SitePage:
+def _thread(page: PageAddress, found: Any, what: str, comments: Any, on_lines: Any = None) -> SiteContent:
     title, number = need(found, "title"), need(found, "number", kind=int)
     state = "merged" if found.get("merged") else text(found, "state")
     labels = ", ".join(name for label in found.get("labels") or () if (name := text(label, "name")))
@@ -158,7 +158,7 @@ def _thread(page: PageAddress, found: Any, what: str, comments: Any, on_lines: A
             ]
         if isinstance(counted, int) and written and counted > len(written):
             missing.append(f"the first {len(written)} of {counted} {name.lower()} are read")
-    return SitePage(
+    return SiteContent(
         title=f"{title} \u00b7 {what} #{number} \u00b7 {_name(page)}",
         url=text(found, "html_url"),
         published=text(found, "created_at"),
@@ -171,7 +171,7 @@ def _who(row: dict[str, Any]) -> str:
     return text(row, "user", "login") or text(row, "author", "login") or "a deleted account"
 
 
-def _body(row: dict[str, Any], below: int) -> Part:
+def _body(row: dict[str, Any], below: int) -> SitePart:
     """Return what somebody wrote, as the web page shows it where the API says so."""
     rendered = row.get("body_html")
     if isinstance(rendered, str) and rendered:
@@ -182,8 +182,8 @@ def _body(row: dict[str, Any], below: int) -> Part:
 def release(page: PageAddress) -> Steps:
     """Read a release: its notes and its files."""
     which = f"tags/{page.quoted('tag')}" if page["tag"] else "latest"
-    (found,) = yield (Get(url=f"{_at(page)}/releases/{which}", accept=_FULL),)
-    return SitePage(
+    (found,) = yield (SiteRequest(url=f"{_at(page)}/releases/{which}", accept=_FULL),)
+    return SiteContent(
         title=f"{_release_name(found)} \u00b7 release \u00b7 {_name(page)}",
         url=text(found, "html_url"),
         published=text(found, "published_at"),
@@ -193,20 +193,20 @@ def release(page: PageAddress) -> Steps:
 
 def releases(page: PageAddress) -> Steps:
     """Read the latest releases."""
-    (found,) = yield (Get(url=f"{_at(page)}/releases", params={"per_page": "20"}, accept=_FULL),)
+    (found,) = yield (SiteRequest(url=f"{_at(page)}/releases", params={"per_page": "20"}, accept=_FULL),)
     parts = [heading(1, f"Releases of {_name(page)}")]
     written = rows(found)
     for row in written:
         parts += _release(page, row, 2)
     missing = [f"the latest {len(written)} releases are read"] if len(written) == 20 else []
-    return SitePage(title=f"Releases of {_name(page)}", parts=parts, missing=missing)
+    return SiteContent(title=f"Releases of {_name(page)}", parts=parts, missing=missing)
 
 
 def _release_name(row: Any) -> str:
     return text(row, "name") or str(need(row, "tag_name"))
 
 
-def _release(page: PageAddress, row: Any, level: int) -> list[Part]:
+def _release(page: PageAddress, row: Any, level: int) -> list[SitePart]:
     files = [(text(asset, "name"), text(asset, "browser_download_url")) for asset in row.get("assets") or ()]
     kind = "draft" if row.get("draft") else "pre-release" if row.get("prerelease") else ""
     return [
@@ -217,7 +217,7 @@ def _release(page: PageAddress, row: Any, level: int) -> list[Part]:
     ]
 
 
-GITHUB: Final = Site(
+GITHUB: Final = SiteSpec(
     name="github",
     title="GitHub",
     hosts={"github.com": _API, "www.github.com": _API},

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from groundwire.reading.sites.parts import Part, facts, heading, html, say
+from groundwire.reading.sites.parts import SitePart, facts, heading, html, say
 from groundwire.reading.sites.site import (
     FormatChanged,
-    Get,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     need,
@@ -33,7 +33,7 @@ def item(page: PageAddress) -> Steps | None:
 
 
 def _item(page: PageAddress, number: str) -> Steps:
-    (found,) = yield (Get(url=f"{page.api}/items/{number}"),)
+    (found,) = yield (SiteRequest(url=f"{page.api}/items/{number}"),)
     need(found, "id", kind=int)
     author, title = text(found, "author"), text(found, "title")
     if not title and not text(found, "text"):
@@ -54,7 +54,7 @@ def _item(page: PageAddress, number: str) -> Steps:
     for row, parent in comments[:_MOST]:
         parts += _comment(row, parent, author)
     shown = f"the first {_MOST} of {len(comments)} comments are read"
-    return SitePage(
+    return SiteContent(
         title=title or f"Comment by {author} on Hacker News",
         published=text(found, "created_at"),
         parts=parts,
@@ -83,13 +83,13 @@ def _walk(found: dict[str, Any], author: str) -> Iterator[tuple[dict[str, Any], 
             stack += [(child, text(row, "author")) for child in reversed(children)]
 
 
-def _comment(row: dict[str, Any], parent: str, author: str) -> list[Part]:
+def _comment(row: dict[str, Any], parent: str, author: str) -> list[SitePart]:
     to = f"to {parent}" if parent and parent != author else ""
     who = " ".join(filter(None, (text(row, "author") or "a deleted account", to)))
     return [heading(3, f"{who}, {day(row.get('created_at'))}"), html(str(row["text"]), below=3)]
 
 
-HACKER_NEWS: Final = Site(
+HACKER_NEWS: Final = SiteSpec(
     name="hackernews",
     title="Hacker News",
     hosts={"news.ycombinator.com": _API},

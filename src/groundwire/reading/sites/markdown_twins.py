@@ -10,7 +10,16 @@ import re
 from typing import Final
 
 from groundwire.reading.sites.parts import markdown
-from groundwire.reading.sites.site import Get, NotAvailable, PageAddress, Site, SitePage, SiteRate, Steps, route
+from groundwire.reading.sites.site import (
+    NotAvailable,
+    PageAddress,
+    SiteContent,
+    SiteRate,
+    SiteRequest,
+    SiteSpec,
+    Steps,
+    route,
+)
 
 __all__ = ["MARKDOWN_TWINS"]
 
@@ -28,19 +37,19 @@ def twin(page: PageAddress) -> Steps | None:
 
 
 def _twin(page: PageAddress, address: str) -> Steps:
-    (source,) = yield (Get(url=address, kind="text", accept="text/markdown, text/plain;q=0.9", api=False),)
+    (source,) = yield (SiteRequest(url=address, kind="text", accept="text/markdown, text/plain;q=0.9", api=False),)
     source = source.lstrip("\ufeff \n")
     if source[:200].lower().startswith(("<!doctype", "<html", "<head", "<?xml")):
         raise NotAvailable("the site has no Markdown of this page")
     front = _FRONT.match(source)
     title = (front and _FRONT_TITLE.search(front[0])) or _HEADING.search(source, 0, 20_000)
-    return SitePage(
+    return SiteContent(
         title=title[1].strip() if title else "",
         parts=(markdown(source[front.end() :] if front else source, base=page.url.request_text),),
     )
 
 
-MARKDOWN_TWINS: Final = Site(
+MARKDOWN_TWINS: Final = SiteSpec(
     name="markdown",
     title="Markdown version",
     hosts={"*.gitbook.io": "", "*.mintlify.app": ""},

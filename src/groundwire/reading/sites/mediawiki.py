@@ -7,12 +7,12 @@ from typing import Any, Final
 from groundwire.providers.http_parsing import json_or_empty
 from groundwire.reading.sites.parts import heading, html, say
 from groundwire.reading.sites.site import (
-    Get,
     NotAvailable,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     need,
@@ -52,14 +52,14 @@ def _article(page: PageAddress, title: str) -> Steps:
     }
     query = {"action": "query", "titles": title, "prop": "info|revisions", "inprop": "url", "rvprop": "timestamp"}
     parsed, queried = yield (
-        Get(url=page.api, params={**parse, **common}),
-        Get(url=page.api, params={**query, **common}, optional="the day of the last edit"),
+        SiteRequest(url=page.api, params={**parse, **common}),
+        SiteRequest(url=page.api, params={**query, **common}, optional="the day of the last edit"),
     )
     _refuse_errors(parsed)
     name = need(parsed, "parse", "title")
     edited = text(queried, "query", "pages", 0, "revisions", 0, "timestamp")
     moved = text(parsed, "parse", "redirects", 0, "from")
-    return SitePage(
+    return SiteContent(
         title=name,
         url=text(queried, "query", "pages", 0, "canonicalurl") or text(queried, "query", "pages", 0, "fullurl"),
         language=text(queried, "query", "pages", 0, "pagelanguage"),
@@ -85,7 +85,7 @@ def refusal(reply: Response) -> str:
 _PROJECTS: Final = (
     *("wikipedia", "wiktionary", "wikibooks", "wikinews", "wikiquote", "wikisource", "wikiversity", "wikivoyage"),
 )
-MEDIAWIKI: Final = Site(
+MEDIAWIKI: Final = SiteSpec(
     name="mediawiki",
     title="MediaWiki",
     hosts={

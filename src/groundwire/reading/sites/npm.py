@@ -6,12 +6,12 @@ from typing import Any, Final
 
 from groundwire.reading.sites.parts import facts, heading, markdown, say
 from groundwire.reading.sites.site import (
-    Get,
     NotAvailable,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     need,
@@ -27,7 +27,7 @@ _NAME: Final = r"(?:@[^/]{1,100}/)?[^/@]{1,214}"
 
 def package(page: PageAddress) -> Steps:
     """Read a package, or one version of it."""
-    (found,) = yield (Get(url=f"{page.api}/{page.quoted('name')}"),)
+    (found,) = yield (SiteRequest(url=f"{page.api}/{page.quoted('name')}"),)
     name = need(found, "name")
     version = page["version"] or need(found, "dist-tags", "latest")
     versions = need(found, "versions", kind=dict)
@@ -36,7 +36,7 @@ def package(page: PageAddress) -> Steps:
     one = versions[version]
     readme = (text(one, "readme") and one["readme"]) or found.get("readme")
     released = text(found, "time", version)
-    return SitePage(
+    return SiteContent(
         title=f"{name} {version}",
         published=released,
         parts=(
@@ -68,7 +68,7 @@ def _dependencies(one: Any) -> str:
     return ", ".join(f"{name} {wanted}" for name, wanted in found.items()) if isinstance(found, dict) else ""
 
 
-NPM: Final = Site(
+NPM: Final = SiteSpec(
     name="npm",
     title="npm",
     hosts={"www.npmjs.com": _API, "npmjs.com": _API},

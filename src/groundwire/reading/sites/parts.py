@@ -18,8 +18,8 @@ from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings
 from groundwire.reading.text.truncate import truncate
 
 __all__ = [
-    "Part",
-    "Rendered",
+    "RenderedParts",
+    "SitePart",
     "code",
     "facts",
     "heading",
@@ -36,7 +36,7 @@ _NESTING: Final = 30  # blocks within blocks of Markdown
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SitePart:
     """One text of a page."""
 
     kind: Literal["own", "markdown", "html"]
@@ -54,7 +54,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
+class RenderedParts:
     """What became of the parts."""
 
     content: str
@@ -65,7 +65,7 @@ class Rendered:
     """Whether a text was too long."""
 
 
-def heading(level: int, title: str, target: str = "") -> Part:
+def heading(level: int, title: str, target: str = "") -> SitePart:
     """Return a heading.
 
     Args:
@@ -73,42 +73,42 @@ def heading(level: int, title: str, target: str = "") -> Part:
         title: Plain text.
         target: Where it leads.
     """
-    return Part("own", f"{'#' * level} {_linked(title, target)}")
+    return SitePart("own", f"{'#' * level} {_linked(title, target)}")
 
 
-def say(*words: str) -> Part:
+def say(*words: str) -> SitePart:
     """Return a line of facts with dots between them; empty ones are left out."""
-    return Part("own", " \u00b7 ".join(_line(word) for word in words if word))
+    return SitePart("own", " \u00b7 ".join(_line(word) for word in words if word))
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> Part:
+def facts(pairs: Iterable[tuple[str, str]]) -> SitePart:
     """Return names with their values as a list; those without a value are left out."""
-    return Part("own", "\n".join(f"- {_line(name)}: {_value(value)}" for name, value in pairs if value))
+    return SitePart("own", "\n".join(f"- {_line(name)}: {_value(value)}" for name, value in pairs if value))
 
 
-def markdown(source: str, *, base: str = "", below: int = 0) -> Part:
+def markdown(source: str, *, base: str = "", below: int = 0) -> SitePart:
     """Return what somebody wrote in Markdown (CommonMark with GitHub's tables), with any HTML in it."""
-    return Part("markdown", source, base, below)
+    return SitePart("markdown", source, base, below)
 
 
-def html(source: str, *, base: str = "", below: int = 0, pick: str = "", drop: str = "") -> Part:
-    """Return what somebody wrote in HTML; see `Part`."""
-    return Part("html", source, base, below, pick, drop)
+def html(source: str, *, base: str = "", below: int = 0, pick: str = "", drop: str = "") -> SitePart:
+    """Return what somebody wrote in HTML; see `SitePart`."""
+    return SitePart("html", source, base, below, pick, drop)
 
 
-def plain(source: str) -> Part:
+def plain(source: str) -> SitePart:
     """Return plain text with its lines and paragraphs; addresses in it stay as they are."""
     from html import escape
 
     blocks = [block.strip() for block in source.replace("\r\n", "\n").split("\n\n")]
-    return Part("html", "".join(f"<p>{escape(block).replace(chr(10), '<br>')}</p>" for block in blocks if block))
+    return SitePart("html", "".join(f"<p>{escape(block).replace(chr(10), '<br>')}</p>" for block in blocks if block))
 
 
-def code(source: str, language: str = "") -> Part:
+def code(source: str, language: str = "") -> SitePart:
     """Return a block of code."""
     from groundwire.reading.markdown.escaping import fence
 
-    return Part("own", fence(clean(source), language))
+    return SitePart("own", fence(clean(source), language))
 
 
 def _line(words: str) -> str:
@@ -133,7 +133,7 @@ def _value(value: str) -> str:
     return _line(value)
 
 
-def render(parts: Sequence[Part], url: str) -> Rendered:
+def render(parts: Sequence[SitePart], url: str) -> RenderedParts:
     """Return the parts as Markdown that may be given to a model.
 
     Args:
@@ -155,21 +155,21 @@ def render(parts: Sequence[Part], url: str) -> Rendered:
     content, counts = clean_text(clean(joined))
     hidden = [f"hidden text removed: {removed['hidden']}"] if removed["hidden"] else []
     shortened = [f"long texts shortened: {cut}"] if cut else []
-    return Rendered(clean(content), (*hidden, *shortened, *hygiene_warnings(counts)), bool(cut))
+    return RenderedParts(clean(content), (*hidden, *shortened, *hygiene_warnings(counts)), bool(cut))
 
 
 def render_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Render what another process sent: the parts as JSON."""
-    rendered = render([Part(**part) for part in json.loads(body)], asked["url"])
+    rendered = render([SitePart(**part) for part in json.loads(body)], asked["url"])
     return {"warnings": rendered.warnings, "cut": rendered.cut}, rendered.content.encode("utf-8", "replace")
 
 
-def pack(parts: Sequence[Part]) -> bytes:
+def pack(parts: Sequence[SitePart]) -> bytes:
     """Return parts as `render_in_worker` takes them."""
     return json.dumps([asdict(part) for part in parts]).encode()
 
 
-def _foreign(part: Part, source: str, url: str, removed: Counter[str]) -> str:
+def _foreign(part: SitePart, source: str, url: str, removed: Counter[str]) -> str:
     from groundwire.reading.extract import fragment_to_markdown
 
     if part.kind == "markdown":

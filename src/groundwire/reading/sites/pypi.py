@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from groundwire.reading.sites.parts import Part, code, facts, heading, markdown, plain, say
-from groundwire.reading.sites.site import Get, PageAddress, Site, SitePage, SiteRate, Steps, day, need, route, text
+from groundwire.reading.sites.parts import SitePart, code, facts, heading, markdown, plain, say
+from groundwire.reading.sites.site import (
+    PageAddress,
+    SiteContent,
+    SiteRate,
+    SiteRequest,
+    SiteSpec,
+    Steps,
+    day,
+    need,
+    route,
+    text,
+)
 
 __all__ = ["PYPI"]
 
@@ -15,13 +26,13 @@ _API: Final = "https://pypi.org"
 def project(page: PageAddress) -> Steps:
     """Read a project, or one version of it."""
     version = f"/{page.quoted('version')}" if page["version"] else ""
-    (found,) = yield (Get(url=f"{page.api}/pypi/{page.quoted('name')}{version}/json"),)
+    (found,) = yield (SiteRequest(url=f"{page.api}/pypi/{page.quoted('name')}{version}/json"),)
     info = need(found, "info", kind=dict)
     name, number = need(info, "name"), need(info, "version")
     uploaded = text(found, "urls", 0, "upload_time_iso_8601")
     links = info.get("project_urls")
     requires = info.get("requires_dist")
-    return SitePage(
+    return SiteContent(
         title=f"{name} {number}",
         url=text(info, "release_url") if version else text(info, "project_url"),
         published=uploaded,
@@ -46,7 +57,7 @@ def project(page: PageAddress) -> Steps:
     )
 
 
-def _description(info: dict[str, Any]) -> Part:
+def _description(info: dict[str, Any]) -> SitePart:
     source = str(info.get("description") or "")
     kind = text(info, "description_content_type").partition(";")[0].strip().lower()
     if kind == "text/markdown":
@@ -54,7 +65,7 @@ def _description(info: dict[str, Any]) -> Part:
     return plain(source) if kind == "text/plain" else code(source, "rst")
 
 
-PYPI: Final = Site(
+PYPI: Final = SiteSpec(
     name="pypi",
     title="PyPI",
     hosts={"pypi.org": _API, "www.pypi.org": _API},

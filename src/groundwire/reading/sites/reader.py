@@ -34,9 +34,8 @@ from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import rate_windows
 from groundwire.providers.http_parsing import retry_after
 from groundwire.reading.encoding.decode import decode
-from groundwire.reading.metadata.dates import iso_date
-from groundwire.reading.sites.parts import Part, Rendered, pack, render
-from groundwire.reading.sites.site import FormatChanged, Get, NotAvailable, Site, SitePage, Steps
+from groundwire.reading.sites.parts import RenderedParts, SitePart, pack, render
+from groundwire.reading.sites.site import FormatChanged, NotAvailable, SiteContent, SiteRequest, SiteSpec, Steps
 from groundwire.reading.text.sanitize import clean, strip_invisible
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 from groundwire.safety.domains import DomainPolicy
@@ -91,9 +90,9 @@ class SiteReaders:
         self.isolated = isolated
         self._names = tuple(names)
         self._given = tuple(hosts)
-        self._by_host: dict[str, tuple[Site, str]] | None = None
+        self._by_host: dict[str, tuple[SiteSpec, str]] | None = None
 
-    def site_of(self, url: WebUrl) -> tuple[Site, str] | None:
+    def site_of(self, url: WebUrl) -> tuple[SiteSpec, str] | None:
         """Return the site of an address and where its API is, with names in braces; None when it is of none."""
         if self._by_host is None:
             self._by_host = self._hosts()
@@ -117,7 +116,7 @@ class SiteReaders:
         steps = site.steps(url, api)
         return None if steps is None else SiteReader(self, site, url, steps, local, policy)
 
-    def _hosts(self) -> dict[str, tuple[Site, str]]:
+    def _hosts(self) -> dict[str, tuple[SiteSpec, str]]:
         from groundwire.reading.sites.catalog import SITES
 
         sites = {site.name: site for site in SITES}
@@ -143,7 +142,7 @@ class SiteReader:
     capabilities: Capabilities = Capabilities(read=True, guarded=True)
 
     def __init__(
-        self, readers: SiteReaders, site: Site, url: WebUrl, steps: Steps, local: ReadProvider, policy: DomainPolicy
+        self, readers: SiteReaders, site: SiteSpec, url: WebUrl, steps: Steps, local: ReadProvider, policy: DomainPolicy
     ) -> None:
         self.name = site.name
         self._shared = readers
@@ -187,7 +186,9 @@ class SiteReader:
             raise UnexpectedResponse(self.name, "its API returned no text")
         return self._result(page, rendered, url)
 
-    def _result(self, page: SitePage, rendered: Rendered, url: str) -> ReadResult:
+    def _result(self, page: SiteContent, rendered: RenderedParts, url: str) -> ReadResult:
+        from groundwire.reading.metadata.dates import iso_date
+
         cut = bool(page.missing) or rendered.cut
         return ReadResult(
             url=url,
@@ -203,7 +204,7 @@ class SiteReader:
             warnings=(*page.missing, *page.warnings, *rendered.warnings),
         )
 
-    def _canonical(self, page: SitePage) -> str:
+    def _canonical(self, page: SiteContent) -> str:
         """Return the address that the API gives for the page, if it is one of the same site."""
         if page.url:
             with suppress(InvalidRequest, BlockedByPolicy):
@@ -212,7 +213,7 @@ class SiteReader:
                     return page.url
         return self._url.text
 
-    async def _file(self, page: SitePage, url: str, deadline: Deadline) -> ReadResult:
+    async def _file(self, page: SiteContent, url: str, deadline: Deadline) -> ReadResult:
         """Read a file that is the page."""
         try:
             found = await self._local.read_url(page.file, deadline=deadline)
@@ -230,21 +231,21 @@ class SiteReader:
             }
         )
 
-    async def _page(self, deadline: Deadline) -> SitePage:
+    async def _page(self, deadline: Deadline) -> SiteContent:
         """Send the requests until the page is there."""
         answers: tuple[Any, ...] | None = None
         for _ in range(_MAX_STEPS):
             try:
                 requests = next(self._steps) if answers is None else self._steps.send(answers)
             except StopIteration as end:
-                page: SitePage = end.value
+                page: SiteContent = end.value
                 return replace(page, missing=(*self._missing, *page.missing))
             except _WRONG_SHAPES as error:
                 raise FormatChanged(f"it has a value of another kind: {type(error).__name__}") from error
             answers = await self._answers(requests, deadline)
         raise UnexpectedResponse(self.name, f"a page took more than {_MAX_STEPS} rounds of requests")
 
-    async def _answers(self, requests: Sequence[Get], deadline: Deadline) -> tuple[Any, ...]:
+    async def _answers(self, requests: Sequence[SiteRequest], deadline: Deadline) -> tuple[Any, ...]:
         """Send requests at the same time; the first that fails ends the others."""
         try:
             async with asyncio.TaskGroup() as group:
@@ -253,7 +254,7 @@ class SiteReader:
             raise errors.exceptions[0] from None
         return tuple(task.result() for task in tasks)
 
-    async def _answer(self, get: Get, deadline: Deadline) -> Any:
+    async def _answer(self, get: SiteRequest, deadline: Deadline) -> Any:
         try:
             reply = await self._reply(get, deadline)
             if get.kind == "text":
@@ -268,7 +269,7 @@ class SiteReader:
             self._missing.append(f"{get.optional} left out: {reason}")
             return None
 
-    async def _reply(self, get: Get, deadline: Deadline) -> Response:
+    async def _reply(self, get: SiteRequest, deadline: Deadline) -> Response:
         try:
             target = parse_url(get.url + (f"?{urlencode(get.params, quote_via=quote)}" if get.params else ""))
         except (InvalidRequest, BlockedByPolicy) as error:
@@ -344,13 +345,13 @@ class SiteReader:
         if not self._replaying and seconds > 0:
             await self._shared.store.set(f"rest:api:{target.origin}", b"", fresh=min(seconds, _LONGEST_REST))
 
-    async def _rendered(self, page: SitePage, url: str) -> Rendered:
+    async def _rendered(self, page: SiteContent, url: str) -> RenderedParts:
         shared, size = self._shared, sum(len(part.text) for part in page.parts)
         base = page.url or self._url.text
         if shared.isolated or size > _IN_THREAD:
             try:
                 fields, content = await shared.workers.run(_RENDER, {"url": base}, await _packed(page.parts, size))
-                return Rendered(content.decode(), tuple(fields["warnings"]), bool(fields["cut"]))
+                return RenderedParts(content.decode(), tuple(fields["warnings"]), bool(fields["cut"]))
             except WorkTooHeavy as error:
                 raise UnexpectedResponse(self.name, "its answer is too complex to be rendered") from error
             except WorkerUnavailable as error:
@@ -359,7 +360,7 @@ class SiteReader:
         return await asyncio.to_thread(render, page.parts, base)
 
 
-async def _packed(parts: Sequence[Part], size: int) -> bytes:
+async def _packed(parts: Sequence[SitePart], size: int) -> bytes:
     return pack(parts) if size < _AT_ONCE else await asyncio.to_thread(pack, parts)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from groundwire.reading.sites.parts import Part, facts, heading, html, markdown, say
+from groundwire.reading.sites.parts import SitePart, facts, heading, html, markdown, say
 from groundwire.reading.sites.site import (
-    Get,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     need,
@@ -28,7 +28,9 @@ _DEEP: Final = 20  # levels of replies
 
 def post(page: PageAddress) -> Steps:
     """Read a post with its comments."""
-    (found,) = yield (Get(url=f"{page.api}/comments/{page['id']}.json", params={"raw_json": "1", "limit": str(_MOST)}),)
+    (found,) = yield (
+        SiteRequest(url=f"{page.api}/comments/{page['id']}.json", params={"raw_json": "1", "limit": str(_MOST)}),
+    )
     one = need(found, 0, "data", "children", 0, "data", kind=dict)
     title = need(one, "title")
     link = text(one, "url") if not one.get("is_self") else ""
@@ -45,10 +47,10 @@ def post(page: PageAddress) -> Steps:
         facts((("Link", link),)),
         _body(one, "selftext", 1),
     ]
-    comments: list[Part] = []
+    comments: list[SitePart] = []
     hidden = _comments(found[1] if len(found) > 1 else None, "", comments, 0)
     parts += [heading(2, "Comments"), *comments] if comments else []
-    return SitePage(
+    return SiteContent(
         title=title,
         url=page.url.origin + permalink if (permalink := text(one, "permalink")).startswith("/r/") else "",
         published=day(one.get("created_utc")),
@@ -57,7 +59,7 @@ def post(page: PageAddress) -> Steps:
     )
 
 
-def _comments(listing: Any, parent: str, parts: list[Part], depth: int) -> int:
+def _comments(listing: Any, parent: str, parts: list[SitePart], depth: int) -> int:
     """Append the comments of a listing, and return how many it only counts."""
     hidden = 0
     for row in rows(listing, "data", "children") if isinstance(listing, dict) else ():
@@ -78,12 +80,12 @@ def _comments(listing: Any, parent: str, parts: list[Part], depth: int) -> int:
     return hidden
 
 
-def _body(one: dict[str, Any], name: str, below: int) -> Part:
+def _body(one: dict[str, Any], name: str, below: int) -> SitePart:
     rendered = one.get(f"{name}_html")
     return html(rendered, below=below) if isinstance(rendered, str) else markdown(str(one.get(name) or ""), below=below)
 
 
-REDDIT: Final = Site(
+REDDIT: Final = SiteSpec(
     name="reddit",
     title="Reddit",
     hosts=dict.fromkeys(("www.reddit.com", "reddit.com", "old.reddit.com", "new.reddit.com"), _API),

@@ -13,19 +13,19 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote
 
-from groundwire.reading.sites.parts import Part
+from groundwire.reading.sites.parts import SitePart
 from groundwire.safety.urls import WebUrl
 from groundwire.transport import Response
 
 __all__ = [
     "FormatChanged",
-    "Get",
     "NotAvailable",
     "PageAddress",
     "Route",
-    "Site",
-    "SitePage",
+    "SiteContent",
     "SiteRate",
+    "SiteRequest",
+    "SiteSpec",
     "Steps",
     "day",
     "need",
@@ -46,7 +46,7 @@ class NotAvailable(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Get:
+class SiteRequest:
     """One request, always without credentials."""
 
     url: str
@@ -65,12 +65,12 @@ class Get:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SitePage:
+class SiteContent:
     """A page, before it is Markdown."""
 
     title: str
     """Its title, as plain text."""
-    parts: Sequence[Part] = ()
+    parts: Sequence[SitePart] = ()
     """What it says, in order."""
     file: str = ""
     """The address of a file that is the page, in place of parts; the local reader reads it by what it is."""
@@ -86,7 +86,7 @@ class SitePage:
     """What else the reader should know."""
 
 
-Steps: TypeAlias = Generator[tuple[Get, ...], tuple[Any, ...], SitePage]
+Steps: TypeAlias = Generator[tuple[SiteRequest, ...], tuple[Any, ...], SiteContent]
 """Yields requests that can be sent at the same time, is sent their answers in the same order, and returns the page."""
 
 
@@ -169,7 +169,7 @@ class SiteRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
+class SiteSpec:
     """A site, or many that run the same software."""
 
     name: str

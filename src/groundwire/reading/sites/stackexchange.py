@@ -6,14 +6,14 @@ from html import unescape
 from typing import Any, Final
 
 from groundwire.providers.http_parsing import json_or_empty, number_or_none
-from groundwire.reading.sites.parts import Part, heading, html, say
+from groundwire.reading.sites.parts import SitePart, heading, html, say
 from groundwire.reading.sites.site import (
-    Get,
     NotAvailable,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     need,
@@ -36,7 +36,7 @@ def question(page: PageAddress) -> Steps:
 
 def answer(page: PageAddress) -> Steps:
     """Read the question that an answer belongs to."""
-    (found,) = yield (Get(url=f"{page.api}/answers/{page['id']}", params={"site": _site(page)}),)
+    (found,) = yield (SiteRequest(url=f"{page.api}/answers/{page['id']}", params={"site": _site(page)}),)
     return (yield from _question(page, str(need(_first(found), "question_id", kind=int))))
 
 
@@ -44,8 +44,8 @@ def _question(page: PageAddress, number: str) -> Steps:
     params = {"site": _site(page), "filter": "withbody"}
     best = {**params, "order": "desc", "sort": "votes", "pagesize": str(_MOST)}
     asked, answered = yield (
-        Get(url=f"{page.api}/questions/{number}", params=params),
-        Get(url=f"{page.api}/questions/{number}/answers", params=best, optional="answers"),
+        SiteRequest(url=f"{page.api}/questions/{number}", params=params),
+        SiteRequest(url=f"{page.api}/questions/{number}/answers", params=best, optional="answers"),
     )
     found = _first(asked)
     title = unescape(need(found, "title"))
@@ -67,7 +67,7 @@ def _question(page: PageAddress, number: str) -> Steps:
         parts += _answer(row)
     shown = f"the best {len(answers)} of {count} answers are read"
     missing = [shown] if isinstance(count, int) and answered is not None and count > len(answers) else []
-    return SitePage(
+    return SiteContent(
         title=title,
         url=text(found, "link"),
         published=day(found.get("creation_date")),
@@ -77,7 +77,7 @@ def _question(page: PageAddress, number: str) -> Steps:
     )
 
 
-def _answer(row: dict[str, Any]) -> list[Part]:
+def _answer(row: dict[str, Any]) -> list[SitePart]:
     kind = "Accepted answer" if row.get("is_accepted") is True else "Answer"
     edited = day(row.get("last_edit_date"))
     return [
@@ -118,7 +118,7 @@ _HOSTS: Final = (
     *("stackoverflow.com", "*.stackoverflow.com", "*.stackexchange.com", "serverfault.com", "superuser.com"),
     *("askubuntu.com", "mathoverflow.net", "stackapps.com"),
 )
-STACK_EXCHANGE: Final = Site(
+STACK_EXCHANGE: Final = SiteSpec(
     name="stackexchange",
     title="Stack Exchange",
     hosts=dict.fromkeys(_HOSTS, _API),

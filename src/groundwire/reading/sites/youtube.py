@@ -10,13 +10,13 @@ import json
 import re
 from typing import Any, Final
 
-from groundwire.reading.sites.parts import Part, facts, heading, plain, say
+from groundwire.reading.sites.parts import SitePart, facts, heading, plain, say
 from groundwire.reading.sites.site import (
-    Get,
     PageAddress,
-    Site,
-    SitePage,
+    SiteContent,
     SiteRate,
+    SiteRequest,
+    SiteSpec,
     Steps,
     day,
     need,
@@ -42,7 +42,7 @@ def watch(page: PageAddress) -> Steps | None:
 def _video(page: PageAddress, number: str) -> Steps:
     address = f"{page.api}/watch?v={number}"
     what = "description, chapters and transcript"
-    (source,) = yield (Get(url=address, kind="text", accept="text/html", api=False, optional=what),)
+    (source,) = yield (SiteRequest(url=address, kind="text", accept="text/html", api=False, optional=what),)
     player = _player(source or "")
     details = player.get("videoDetails") or {}
     title, author = text(details, "title"), text(details, "author")
@@ -50,7 +50,7 @@ def _video(page: PageAddress, number: str) -> Steps:
     if not title:
         missing = [] if source is None else [f"{what} left out: {_reason(player)}"]
         watched = {"url": f"{_SITE}/watch?v={number}", "format": "json"}
-        (embedded,) = yield (Get(url=f"{page.api}/oembed", params=watched),)
+        (embedded,) = yield (SiteRequest(url=f"{page.api}/oembed", params=watched),)
         title, author = need(embedded, "title"), text(embedded, "author_name")
     about = str(details.get("shortDescription") or "")
     chapters = [found.groups() for line in about.splitlines()[:2_000] if (found := _CHAPTER.match(line.strip()))]
@@ -64,13 +64,13 @@ def _video(page: PageAddress, number: str) -> Steps:
         *_section("Chapters", facts((time, name) for time, name in chapters)),
     ]
     if track := _track(page, player):
-        (spoken,) = yield (Get(url=track, api=False, optional="the transcript"),)
+        (spoken,) = yield (SiteRequest(url=track, api=False, optional="the transcript"),)
         parts += _section("Transcript", plain(_transcript(spoken))) if spoken is not None else []
     warnings = ["there is no transcript"] if details and not track else []
-    return SitePage(title=title, url=address, published=published, parts=parts, missing=missing, warnings=warnings)
+    return SiteContent(title=title, url=address, published=published, parts=parts, missing=missing, warnings=warnings)
 
 
-def _section(title: str, part: Part) -> list[Part]:
+def _section(title: str, part: SitePart) -> list[SitePart]:
     return [heading(2, title), part] if part.text.strip() else []
 
 
@@ -126,7 +126,7 @@ def _time(seconds: object) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-YOUTUBE: Final = Site(
+YOUTUBE: Final = SiteSpec(
     name="youtube",
     title="YouTube",
     hosts=dict.fromkeys(("www.youtube.com", "youtube.com", "m.youtube.com", "youtu.be"), _SITE),
