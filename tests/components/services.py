@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
+from groundwire.providers.base import load_prices
 from groundwire.providers.http_api import ApiProvider
 from groundwire.providers.key_rotation import Keys
-from groundwire.providers.prices import load_prices
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.safety.guard import Guard
 from groundwire.testing.server import EmulatedServer

@@ -1,4 +1,4 @@
-"""Where an answer is shown: how text is escaped there, how a link is written, and the rest of its markup."""
+"""The markup of each channel: how text is escaped, how a link is written, and the rest."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from groundwire.citations.markdown_blocks import Dialect
 __all__ = ["CHANNELS", "Channel", "ChannelName", "leads", "one_line"]
 
 ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack", "plain", "ansi"]
-"""The channels that are known."""
+"""The supported channels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """How text and links are written on a channel."""
+    """The markup of text and links on a channel."""
 
     name: ChannelName
-    """What it is called."""
+    """The name of the channel."""
     dialect: Dialect | None = None
-    """How the answer's Markdown is written; None where it is shown as the model wrote it."""
+    """How the answer's Markdown is written; None if it is shown as the model wrote it."""
     text: Callable[[str], str]
-    """Writes other text, such as a source's title: none of it means anything to the channel."""
+    """Escapes other text, such as a source's title."""
     link: Callable[[str, str], str]
-    """Writes a link from its label, which is written already, and its address."""
+    """Writes a link from its escaped label and its URL."""
     sources: Callable[[Sequence[str]], str]
-    """Writes what stands below an answer, from one line a source, each written already."""
+    """Writes the footer of an answer, from one escaped line per source."""
 
 
 _MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:@])")
 _TELEGRAM_SPECIAL: Final = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")  # core.telegram.org/bots/api#markdownv2-style
 _CONTROLS: Final[Mapping[int, int]] = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
 _TERMINAL: Final[Mapping[int, int]] = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
-_SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986 all but brackets and parentheses, which end links
+_SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986, all but brackets and parentheses, which end links
 
 
 def _address(url: str) -> str:
-    """Return an address in characters that end a link nowhere; those of other scripts are percent-encoded."""
+    """Return a URL in characters that never end a link; non-ASCII characters are percent-encoded."""
     return quote(url, safe=_SAFE_IN_URLS)
 
 
@@ -75,7 +75,7 @@ def _slack_link(label: str, url: str) -> str:
 
 
 def _terminal(text: str) -> str:
-    """Return text with control characters made visible: none may move the cursor or color the screen."""
+    """Return text with visible control characters, so that none can move the cursor or color the screen."""
     return text.translate(_TERMINAL)
 
 
@@ -97,11 +97,11 @@ def _telegram_code(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    return text.replace("<blockquote>", "").replace("</blockquote>", "")  # Telegram knows no quotation within another
+    return text.replace("<blockquote>", "").replace("</blockquote>", "")  # Telegram has no nested quotations
 
 
 def leads(url: str) -> bool:
-    """Tell whether an address is one that a link may lead to."""
+    """Return whether a link to this URL is allowed."""
     try:
         return urlsplit(url).scheme.lower() in _LINKED
     except ValueError:
@@ -109,12 +109,12 @@ def leads(url: str) -> bool:
 
 
 def _let_through(link: Callable[[str, str], str]) -> Callable[[str, str], str]:
-    """Return what writes a link of the answer's own: its label alone when its address leads nowhere that is known."""
+    """Return a function that writes a link of the answer itself, or only its label if its URL is unknown."""
     return lambda label, url: link(label, url) if leads(url) else label
 
 
 def _listed(heading: str, before: str = "") -> Callable[[Sequence[str]], str]:
-    """Return what writes sources one below the other, under a heading."""
+    """Return a function that writes one source per line under a heading."""
     return lambda lines: "\n".join([f"\n\n{heading}", *(f"{before}{line}" for line in lines)])
 
 
@@ -229,12 +229,12 @@ _ALL: Final = (
 )
 
 CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({channel.name: channel for channel in _ALL})
-"""The channels by their names."""
+"""The channels by name."""
 
 
 def one_line(text: str) -> str:
-    """Return a text with single blanks for whatever parts its words."""
+    """Collapse the whitespace of a text to single spaces."""
     return " ".join(text.split())
 
 
-_LINKED: Final = ("http", "https")  # what a link may lead to
+_LINKED: Final = ("http", "https")  # schemes that a link may have

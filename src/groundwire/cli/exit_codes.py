@@ -1,4 +1,4 @@
-"""What the exit codes say, and which error gives which."""
+"""The exit codes, and the error that each belongs to."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
     """Control-C; 128 + SIGINT, as shells have it."""
     BROKEN_PIPE = 141
-    """The reader of the output has gone; 128 + SIGPIPE."""
+    """The reader of the output has closed the pipe; 128 + SIGPIPE."""
 
 
 def exit_code(error: GroundwireError) -> ExitCode:

@@ -79,7 +79,7 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
         raise click.UsageError("--cursor continues one page: give one URL.")
 
     async def call(web: Web) -> Sequence[Page]:
-        await web.allow_urls_in(*urls)  # who typed them is the user
+        await web.allow_urls_in(*urls)  # URLs on the command line come from the user
         if len(urls) > 1:
             return await web.open_pages(urls, **options)
         return [await web.open_page(urls[0], **options)]
@@ -99,7 +99,7 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
 
 
 def _outline(page: Page) -> str:
-    """Return the sections of a page, a line each, as deep as they are."""
+    """Return the outline of a page, one section per line, indented by level."""
     rows = [
         f"{f'#{number}':>5} {'  ' * (row.level - 1)}{row.title} ({row.length:,})"
         for number, row in enumerate(page.sections, start=1)

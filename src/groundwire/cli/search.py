@@ -23,7 +23,7 @@ from groundwire.web import Web
 
 __all__ = ["search"]
 
-_WIDEST = 100  # columns; longer lines are tiring to read
+_WIDEST = 100  # columns; longer lines are hard to read
 _INDENT = " " * 4
 _EXIT_CODES = """\b
 Exit codes:
@@ -143,7 +143,7 @@ def _print(response: SearchResponse, seconds: float) -> None:
             click.echo(wrap(clean(row.snippet), width, _INDENT))
         facts = " · ".join(filter(None, (row.source, day(row.published))))
         click.echo(_INDENT + click.style(clean(facts), dim=True) + "\n")
-    if response.results:  # else the warnings say it
+    if response.results:  # otherwise the warnings explain it
         for attempt in response.attempts:
             if attempt.outcome not in {"ok", "partial", "empty"}:
                 warn(attempt.describe())

@@ -51,7 +51,7 @@ _LONGEST_TIMEOUT = 600  # seconds
 
 
 class Web(SessionView):
-    """Searches the web and opens pages, through whichever providers are set up.
+    """Searches the web and opens pages, with the configured providers.
 
     Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
     one pool of connections per kind of traffic, and belongs to one event loop.
@@ -102,7 +102,7 @@ class Web(SessionView):
             resolver=resolver,
         )
         self.skipped: tuple[str, ...] = self._resources.skipped
-        """Why providers of the settings are not used, a sentence each."""
+        """Why configured providers are not used, a sentence each."""
         self._policy = self._resources.policy
         self._search_flow = self._resources.search_flow
         self._open_pages = self._resources.open_pages
@@ -275,7 +275,7 @@ class Web(SessionView):
         keep: bool = True,
         timeout: float | None = None,
     ) -> tuple[Page, ...]:
-        """Read several pages side by side; what short ones leave of the room goes to the long ones.
+        """Read several pages in parallel; the space that short ones leave goes to the long ones.
 
         Args:
             urls: 1 to 50 addresses. One that is given twice is read once and returned twice.

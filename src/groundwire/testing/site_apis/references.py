@@ -61,7 +61,7 @@ _ARTICLE = f"""<div class="mw-content-ltr mw-parser-output" lang="en" dir="ltr">
 class="hid">{HIDDEN}</span><sup id="cite_ref-1" class="reference"><a href="#cite_note-1">[1]</a></sup></p>
 <div class="mw-heading mw-heading2"><h2 id="History">History</h2><span class="mw-editsection">[edit]</span></div>
 <p>The first one was moored in 1734.</p>
-<table class="wikitable"><tbody><tr><th>Ship</th><th>Year</th></tr><tr><td>Nore</td><td>1734</td></tr></tbody></table>
+<table class="wikitable"><tbody><tr><th>Ship</th><th>Year</th></tr><tr><td>Sven</td><td>1734</td></tr></tbody></table>
 <div class="mw-references-wrap"><ol class="references"><li id="cite_note-1"><span class="mw-cite-backlink"><a
 href="#cite_ref-1">^</a></span> <span class="reference-text">A book about ships.</span></li></ol></div>
 <div role="navigation" class="navbox"><ul><li><a href="/wiki/Buoy">Buoy</a></li></ul>Aids to navigation</div></div>"""
