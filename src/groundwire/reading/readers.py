@@ -125,7 +125,7 @@ class Readers:
         rendered: Domains whose pages are first read with a browser.
         skipped: Why configured readers are not used, a sentence each.
         archive: Stores pages, and serves those that cannot be read now.
-        sites: Read pages of well-known sites over their APIs, before the other readers, if `local` is one of them.
+        sites: Read pages of well-known sites over their APIs, before the other readers, where `local` may read.
     """
 
     def __init__(

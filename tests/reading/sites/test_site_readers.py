@@ -206,6 +206,14 @@ class TestWhatIsMissing:
         world.site_api("youtube").captions = ()  # type: ignore[attr-defined]
         assert "there is no transcript" in (await web().open_page(VIDEO)).warnings
 
+    async def test_a_package_with_too_many_versions(self, web: Make, world: World) -> None:
+        world.site_api("npm").padding = 10_000_000  # type: ignore[attr-defined]
+        opened, url = web(), "https://www.npmjs.com/package/lantern"
+        for _ in range(2):  # an answer that is too large is no reason for a cooldown
+            page = await opened.open_page(url)
+            assert (page.reader, page.title, page.truncated) == ("npm", "lantern 2.1.0", True)
+            assert any("the README and the day of the release left out" in warning for warning in page.warnings)
+
 
 class TestPoliteness:
     async def test_the_robots_txt_of_the_page_holds(self, web: Make, world: World) -> None:

@@ -99,6 +99,11 @@ DOCS_RS: Final = SiteSpec(
     routes=(
         route("/crate/{name}", crate),
         route("/crate/{name}/{version}", crate),
-        route("/{name}/{version}/{path}", documentation, path="(?!src/).*(?:/|index\\.html|[a-z]+\\.[^/]+\\.html)"),
+        route(
+            "/{name}/{version}/{path}",
+            documentation,
+            name="(?!(?:about|crate|releases)/)[^/]+",
+            path="(?!src/).*(?:/|index\\.html|[a-z]+\\.[^/]+\\.html)",
+        ),
     ),
 )

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from groundwire.reading.sites.parts import facts, heading, markdown, say
 from groundwire.reading.sites.site import (
-    NotAvailable,
     PageAddress,
     SiteContent,
     SiteRate,
@@ -27,21 +26,21 @@ _NAME: Final = r"(?:@[^/]{1,100}/)?[^/@]{1,214}"
 
 def package(page: PageAddress) -> Steps:
     """Read a package, or one version of it."""
-    (found,) = yield (SiteRequest(url=f"{page.api}/{page.quoted('name')}"),)
-    name = need(found, "name")
-    version = page["version"] or need(found, "dist-tags", "latest")
-    versions = need(found, "versions", kind=dict)
-    if version not in versions:
-        raise NotAvailable(f"the registry has no version {version}")
-    one = versions[version]
-    readme = (text(one, "readme") and one["readme"]) or found.get("readme")
-    released = text(found, "time", version)
+    at, version = f"{page.api}/{page.quoted('name')}", page.quoted("version") or "latest"
+    # The list of all versions has the README, and is too large for some packages.
+    one, every = yield (
+        SiteRequest(url=f"{at}/{version}"),
+        SiteRequest(url=at, optional="the README and the day of the release"),
+    )
+    name, version = need(one, "name"), need(one, "version")
+    readme = one.get("readme") or (every or {}).get("readme")
+    released = text(every, "time", version)
     return SiteContent(
         title=f"{name} {version}",
         published=released,
         parts=(
             heading(1, f"{name} {version}"),
-            say(text(one, "description") or text(found, "description")),
+            say(text(one, "description")),
             facts(
                 (
                     ("Released", day(released)),
@@ -55,7 +54,7 @@ def package(page: PageAddress) -> Steps:
             ),
             markdown(readme if isinstance(readme, str) else "", below=1),
         ),
-        warnings=() if isinstance(readme, str) and readme.strip() else ("the registry has no README of it",),
+        warnings=() if every is None or str(readme or "").strip() else ("the registry has no README of it",),
     )
 
 

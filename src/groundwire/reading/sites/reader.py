@@ -21,6 +21,7 @@ from groundwire.errors import (
     DeadlineExceeded,
     InvalidRequest,
     PageError,
+    PageUnavailable,
     ProviderError,
     ProviderTimeout,
     ProviderUnavailable,
@@ -286,7 +287,7 @@ class SiteReader:
             await self._rest(target, _FAILED_REST if get.api else 0.0)
             raise ProviderTimeout(self.name, f"{target.host} did not answer in time") from error
         except (PageError, BlockedByPolicy) as error:
-            if get.api and isinstance(error, PageError):
+            if get.api and isinstance(error, PageUnavailable) and error.status is None:
                 await self._rest(target, _FAILED_REST)
             raise ProviderUnavailable(self.name, _short(error)) from error
         await self._check(reply, target, api=get.api)

@@ -67,40 +67,57 @@ class PyPi(SiteApi):
 
 
 class Npm(SiteApi):
-    """npm with the packages `lantern` and `@harbor/lantern`; see `SiteApi`."""
+    """npm with the packages `lantern` and `@harbor/lantern`; see `SiteApi`.
+
+    Attributes:
+        padding: Bytes by which the list of all versions is larger.
+    """
 
     name_of_site: ClassVar[str] = "npm"
     public_hosts: ClassVar[tuple[str, ...]] = ("www.npmjs.com", "registry.npmjs.org")
-    routes: ClassVar[Mapping[str, str]] = {r"/(?P<name>lantern|%40harbor%2Flantern)": "package"}
+    routes: ClassVar[Mapping[str, str]] = {
+        r"/(?P<name>lantern|%40harbor%2Flantern)": "package",
+        r"/(?P<name>lantern|%40harbor%2Flantern)/(?P<version>[^/]+)": "version",
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.padding = 0
 
     def package(self, name: str) -> EmulatedResponse:
         """Return all versions of a package."""
-        full = name.replace("%40", "@").replace("%2F", "/")
-        versions = {
-            number: {
-                "name": full,
-                "version": number,
-                "description": "Keeps the lights of a harbor",
-                "license": "MIT",
-                "homepage": "https://lantern.example",
-                "repository": {"type": "git", "url": "git+https://github.com/harbor/lantern.git"},
-                "dependencies": {"wick": "^3.0.0"},
-                "engines": {"node": ">=20"},
-            }
-            for number in ("2.0.0", "2.1.0")
+        versions = {number: _manifest(name, number) for number in ("2.0.0", "2.1.0")}
+        times = {"created": "2024-01-01T00:00:00.000Z", "2.0.0": "2026-01-02T00:00:00.000Z"}
+        found = {
+            "name": _manifest(name, "")["name"],
+            "dist-tags": {"latest": "2.1.0"},
+            "versions": versions,
+            "time": {**times, "2.1.0": "2026-08-31T00:00:00.000Z"},
+            "readme": _README,
+            "readmeFilename": "README.md",
+            "padding": " " * self.padding,
         }
-        return self.json(
-            {
-                "_id": full,
-                "name": full,
-                "dist-tags": {"latest": "2.1.0"},
-                "versions": versions,
-                "time": {"created": "2024-01-01T00:00:00.000Z", "2.0.0": "2026-01-02T00:00:00.000Z",
-                         "2.1.0": "2026-08-31T00:00:00.000Z"},
-                "readme": _README,
-                "readmeFilename": "README.md",
-            }
-        )  # fmt: skip
+        return self.json(found)
+
+    def version(self, name: str, version: str) -> EmulatedResponse:
+        """Return one version of a package."""
+        number = "2.1.0" if version == "latest" else version
+        if number not in {"2.0.0", "2.1.0"}:
+            return self.json(f"version not found: {number}", status=404)
+        return self.json(_manifest(name, number))
+
+
+def _manifest(name: str, number: str) -> dict[str, Any]:
+    return {
+        "name": name.replace("%40", "@").replace("%2F", "/"),
+        "version": number,
+        "description": "Keeps the lights of a harbor",
+        "license": "MIT",
+        "homepage": "https://lantern.example",
+        "repository": {"type": "git", "url": "git+https://github.com/harbor/lantern.git"},
+        "dependencies": {"wick": "^3.0.0"},
+        "engines": {"node": ">=20"},
+    }
 
 
 class Crates(SiteApi):
