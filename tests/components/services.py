@@ -66,7 +66,7 @@ class Makes:
         )
 
     def transport(self, user_agent: str | None = None) -> Transport:
-        """Return an HTTP client that may reach all of the world that is served by now.
+        """Return an HTTP client that may reach everything the world serves so far.
 
         Args:
             user_agent: What it calls itself, if not as usual.
@@ -83,7 +83,7 @@ class Makes:
 
 
 def sent(service: EmulatedServer) -> dict[str, Any]:
-    """Return the JSON object that a service was sent last."""
+    """Return the JSON object that a service last received."""
     body = service.requests[-1].json()
     assert isinstance(body, dict)
     return body

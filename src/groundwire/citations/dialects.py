@@ -83,6 +83,10 @@ def _terminal_link(label: str, url: str) -> str:
     return f"\x1b]8;;{_address(url)}\x1b\\{label}\x1b]8;;\x1b\\"
 
 
+def _html_inline(text: str) -> str:
+    return f"<code>{_html(text)}</code>"
+
+
 def _html_code(text: str, language: str) -> str:
     kind = f' class="language-{html.escape(_word(language))}"' if _word(language) else ""
     return f"<pre><code{kind}>{_html(text)}</code></pre>"
@@ -113,6 +117,11 @@ def _let_through(link: Callable[[str, str], str]) -> Callable[[str, str], str]:
     return lambda label, url: link(label, url) if leads(url) else label
 
 
+def _prefixed(sign: str) -> Callable[[str], str]:
+    """Return what writes a quotation: a sign before each line."""
+    return lambda text: "\n".join(f"{sign}{line}" for line in text.split("\n"))
+
+
 def _listed(heading: str, before: str = "") -> Callable[[Sequence[str]], str]:
     """Return a function that writes one source per line under a heading."""
     return lambda lines: "\n".join([f"\n\n{heading}", *(f"{before}{line}" for line in lines)])
@@ -123,7 +132,7 @@ def _html_list(lines: Sequence[str]) -> str:
     return f'\n<section class="sources"><strong>Sources</strong><ul>{items}</ul></section>'
 
 
-_DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+_DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
     {
         "html": Dialect(
             text=_html,
@@ -131,8 +140,8 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             strong=("<strong>", "</strong>"),
             emphasis=("<em>", "</em>"),
             struck=("<s>", "</s>"),
-            code=lambda text: f"<code>{_html(text)}</code>",
-            block=lambda text, language: _html_code(text, language),
+            code=_html_inline,
+            block=_html_code,
             quote=lambda text: f"<blockquote>{text}</blockquote>",
             html=True,
         ),
@@ -142,7 +151,7 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             strong=("<b>", "</b>"),
             emphasis=("<i>", "</i>"),
             struck=("<s>", "</s>"),
-            code=lambda text: f"<code>{_html(text)}</code>",
+            code=_html_inline,
             block=lambda text, language: _html_code(text, language).replace("\n</code>", "</code>"),
             quote=lambda text: f"<blockquote>{_unquoted(text)}</blockquote>",
         ),
@@ -164,7 +173,7 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             struck=("~", "~"),
             code=lambda text: f"`{_html(text)}`",
             block=lambda text, _language: f"```\n{_html(text)}```",
-            quote=lambda text: "\n".join(f"&gt; {line}" for line in text.split("\n")).replace("&gt; ", "> "),
+            quote=_prefixed("> "),
         ),
         "plain": Dialect(
             text=_same,
@@ -174,7 +183,7 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             struck=("", ""),
             code=_same,
             block=lambda text, _language: text.rstrip("\n"),
-            quote=lambda text: "\n".join(f"> {line}" for line in text.split("\n")),
+            quote=_prefixed("> "),
         ),
         "ansi": Dialect(
             text=_terminal,
@@ -184,51 +193,33 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             struck=("\x1b[9m", "\x1b[29m"),
             code=lambda text: f"\x1b[36m{_terminal(text)}\x1b[39m",
             block=lambda text, _language: "\n".join(f"    {_terminal(line)}" for line in text.rstrip("\n").split("\n")),
-            quote=lambda text: "\n".join(f"│ {line}" for line in text.split("\n")),
+            quote=_prefixed("│ "),
         ),
     }
 )
 
-_ALL: Final = (
-    Channel(
-        name="markdown",
-        text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
-        link=_bracketed_link,
-        sources=_listed("**Sources**\n", "- "),
-    ),
-    Channel(name="html", text=_html, link=_html_link, sources=_html_list, dialect=_DIALECTS["html"]),
-    Channel(
-        name="telegram_markdown_v2",
-        text=_telegram,
-        link=_bracketed_link,
-        sources=_listed("*Sources*"),
-        dialect=_DIALECTS["telegram_markdown_v2"],
-    ),
-    Channel(
-        name="telegram_html",
-        text=_html,
-        link=_telegram_html_link,
-        sources=_listed("<b>Sources</b>"),
-        dialect=_DIALECTS["telegram_html"],
-    ),
-    Channel(name="slack", text=_html, link=_slack_link, sources=_listed("*Sources*"), dialect=_DIALECTS["slack"]),
-    Channel(
-        name="plain",
-        text=_same,
-        link=lambda label, _url: label,
-        sources=_listed("Sources"),
-        dialect=_DIALECTS["plain"],
-    ),
-    Channel(
-        name="ansi",
-        text=_terminal,
-        link=_terminal_link,
-        sources=_listed("\x1b[1mSources\x1b[0m"),
-        dialect=_DIALECTS["ansi"],
-    ),
+_LINKS: Final[Mapping[ChannelName, tuple[Callable[[str, str], str], Callable[[Sequence[str]], str]]]] = {
+    "html": (_html_link, _html_list),
+    "telegram_markdown_v2": (_bracketed_link, _listed("*Sources*")),
+    "telegram_html": (_telegram_html_link, _listed("<b>Sources</b>")),
+    "slack": (_slack_link, _listed("*Sources*")),
+    "plain": (lambda label, _url: label, _listed("Sources")),
+    "ansi": (_terminal_link, _listed("\x1b[1mSources\x1b[0m")),
+}
+"""How the channels with a dialect write a link, and the sources below an answer."""
+
+_MARKDOWN: Final = Channel(
+    name="markdown",
+    text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
+    link=_bracketed_link,
+    sources=_listed("**Sources**\n", "- "),
 )
 
-CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({channel.name: channel for channel in _ALL})
+_FORMATTED: Final[Mapping[ChannelName, Channel]] = {
+    name: Channel(name=name, text=_DIALECTS[name].text, link=link, sources=sources, dialect=_DIALECTS[name])
+    for name, (link, sources) in _LINKS.items()
+}
+CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({"markdown": _MARKDOWN, **_FORMATTED})
 """The channels by name."""
 
 

@@ -44,7 +44,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     """Check this installation, and print what is wrong, why, and how to fix it.
 
-    Each provider in use is asked once, as a search would ask it; that costs what one call costs. Nothing is changed.
+    Each provider in use is called once, which costs the price of one call. Nothing is changed.
     Every problem has a stable name, such as key-wrong.
     """
     machine = Machine.here()

@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
     NOTHING = 1
     """The web was searched, and nothing was found."""
     WRONG_USE = 2
-    """An argument or a setting is wrong."""
+    """An argument or a setting is invalid."""
     FAILED = 3
     """The web could not be searched, or the page could not be read."""
     INTERRUPTED = 130

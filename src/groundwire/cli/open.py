@@ -47,10 +47,10 @@ _DEFAULTS = ReadSettings()
     "--max-length",
     type=int,
     metavar="N",
-    help="Maximum characters of Markdown; longer pages are cut at a block and say so. "
+    help="Maximum characters of Markdown; longer pages are cut between blocks and marked. "
     f"By default the setting read.max_length ({_DEFAULTS.max_length}).",
 )
-@click.option("--max-tokens", type=int, metavar="N", help="Maximum tokens of Markdown, estimated from above.")
+@click.option("--max-tokens", type=int, metavar="N", help="Maximum tokens of Markdown, counted as an upper bound.")
 @click.option(
     "-r",
     "--reader",

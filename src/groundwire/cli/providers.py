@@ -44,7 +44,7 @@ _LEGEND = "can: t time range, y dates, d domains, l language, r region, s safe s
 def providers(check: bool, as_json: bool) -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.
 
-    Those in use come first, in the order in which they are asked. Health covers the last 7 days, from the store.
+    Those in use come first, in order of use. Health covers the last 7 days, from the store.
     Keys are not shown, only where they come from.
     """
     settings = load()

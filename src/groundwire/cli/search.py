@@ -104,7 +104,7 @@ _FILTERED = MappingProxyType(
     "--strategy",
     metavar=f"[{'|'.join(get_args(Strategy))}]",
     shell_complete=one_of(get_args(Strategy)),
-    help="Ask one provider after the other; ask the next when one is slow; or ask several and merge.",
+    help="Call one provider after another; start the next when one is slow; or call several and merge.",
 )
 @click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--page", type=int, default=1, metavar="N", help="The page of results, if the provider has pages.")

@@ -1,7 +1,7 @@
-"""What becomes of a provider's rows: filters checked with receipts, one form, no page twice, several lists fused.
+"""Processing of a provider's rows: verified filters with receipts, normalization, deduplication, fusion of lists.
 
-Rows are plain text, bounded, with http addresses only. Filters are promises: each is checked on every row, and a
-receipt says who applied it.
+Rows are plain text of bounded length, with http URLs only. Every filter is checked on every row, and a receipt states
+what applied it.
 """
 
 from __future__ import annotations

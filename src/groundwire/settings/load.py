@@ -1,10 +1,10 @@
 """Settings from arguments, the environment, `.env` and `groundwire.toml`, each value with its origin.
 
-The order, strongest first: arguments, environment variables, the `.env` file of the working folder, the
-project's `groundwire.toml` (the nearest one upwards from the working folder, or the one that GROUNDWIRE_CONFIG
-names), the user's `groundwire.toml` in the user's configuration folder, the defaults. Keys, and nothing else, may also
-be in `keys.env` beside the user's file, where `groundwire setup` puts them on a machine without a keyring; `.env` and
-the environment are stronger.
+In order of precedence: arguments, environment variables, the `.env` file of the working directory, the project's
+`groundwire.toml` (the nearest one upward from the working directory, or the one named by GROUNDWIRE_CONFIG), the user's
+`groundwire.toml` in the user's configuration folder, the defaults. Only keys may also be in `keys.env` beside the
+user's file, where `groundwire setup` stores them on a machine without a keyring; `.env` and the environment take
+precedence over it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def load(
     folder: Path | None = None,
     user_folder: Path | None = None,
 ) -> Settings:
-    """Return the settings in force.
+    """Return the current settings.
 
     Args:
         arguments: Values by dotted key, such as `{"search.limit": 3}` or `{"keys.BRAVE_API_KEY": key}`; they win over

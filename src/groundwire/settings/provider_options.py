@@ -1,7 +1,7 @@
 """The options of installed providers, without importing them by name.
 
-Providers live a floor above and come from other packages too; both are reached through their entry points only, and
-only when a setting speaks of them.
+Providers belong to a higher layer and to other packages too; both are loaded only through their entry points, and only
+if a setting names them.
 """
 
 from __future__ import annotations

@@ -285,7 +285,7 @@ def single_provider_warnings(settings: Settings, provider: str) -> Iterator[tupl
     """Yield the problem of a strategy that needs several providers, if there is only one.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         provider: The only provider.
     """
     strategy = settings.search.strategy

@@ -24,7 +24,7 @@ def user_folder(kind: Literal["config", "cache"]) -> Path:
     one, and `no_home` says so.
 
     Raises:
-        ConfigurationError: there is no home folder, and that one belongs to somebody else.
+        ConfigurationError: there is no home folder, and that one belongs to someone else.
     """
     import platformdirs
 

@@ -198,7 +198,7 @@ def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState
     """Look up a nonexistent key. A desktop may ask its user for a password in the meantime.
 
     Args:
-        installed: Tells whether the package `keyring` is there.
+        installed: Returns whether the package `keyring` is there.
     """
     if not installed():
         return KeyringState("not_installed", 'pip install "groundwire[keyring]"')

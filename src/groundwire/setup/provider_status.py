@@ -1,6 +1,6 @@
 """The status of each provider: in use or not, ready or what it lacks, and the origin of its key.
 
-Trying a provider with one call on its own path, and saying what became of it.
+Also the test of a provider with one call, without fallbacks.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str
     """Return the first of some variables with a stored key, and its origin; None if there is none.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         variables: The names, the usual one first.
     """
     for variable in variables:
@@ -89,7 +89,7 @@ async def provider_statuses(settings: Settings, *, only_used: bool = False) -> l
     """Return the status of all providers: those in use in their order, then ready ones, then unconfigured ones.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         only_used: Whether those that the settings do not name are left out.
     """
     offers = load_offers()

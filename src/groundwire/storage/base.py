@@ -170,7 +170,7 @@ class AssignNumbers:
     groups: tuple[tuple[bytes, ...], ...]
     """Groups of names that share a number: that of the first one with a number, or else the next."""
     note: bytes
-    """Is kept with the register. The same note again takes the place of the older one, as the newest."""
+    """Is kept with the register. The same note again replaces the older one, as the newest."""
     ttl: float
     """Seconds from now for which the register is stored."""
     floor: int = 0
@@ -254,7 +254,7 @@ class Store(Protocol):
             key: The name of what is paced.
             interval: Seconds between two calls in the long run.
             burst: How many calls may go at once after a silence.
-            max_wait: If the slot lies further ahead than so many seconds, none is reserved.
+            max_wait: If the slot lies further ahead than this many seconds, none is reserved.
 
         Returns:
             The slot. The caller waits `wait` seconds before it goes.

@@ -88,7 +88,7 @@ class StoreFile:
         """Return two connections, for writing and for reading.
 
         Raises:
-            StoreError: It is somebody else's database, or one of a later version of Groundwire. sqlite3.Error, OSError.
+            StoreError: It is someone else's database, or one of a later version of Groundwire. sqlite3.Error, OSError.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._alone():

@@ -56,7 +56,7 @@ class Permission:
 
     Args:
         settings: The rules; by default there is none, and every call is asked about.
-        ask: Who is asked. Without anybody a call that would be asked about is refused, and the refusal says why.
+        ask: Who is asked. Without anyone a call that would be asked about is refused, and the refusal says why.
         session: The name of the session, for rules that speak of one.
     """
 
@@ -139,7 +139,7 @@ def guarded_tools(web: Web, permission: Permission | None = None) -> tuple[Tool,
     """Return `web_search` and `open_page` over a `Web`, with permission checks.
 
     Args:
-        web: What searches and reads; it stays the caller's to close.
+        web: The web to search and read with; the caller closes it.
         permission: Who decides; by default the rules of the web's settings, with no one to ask.
     """
     decider = permission or Permission(web.settings.permission)

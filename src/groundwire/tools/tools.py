@@ -69,7 +69,7 @@ def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
     """Return `web_search` and `open_page` over a `Web`, which the caller closes.
 
     Args:
-        web: What searches and reads.
+        web: The web to search and read with.
         needs: What every search must honor, such as the needs of a plan that leaves the search to us.
     """
     return web_search_tool(web, needs), open_page_tool(web)

@@ -19,7 +19,7 @@ def close_soon(server: asyncio.Server) -> None:
     `_accept_connection2` in CPython 3.11 to 3.14).
 
     Args:
-        server: Is closed in the next turn of the loop. Closing twice is fine.
+        server: Is closed in the next turn of the loop. Idempotent.
     """
     loop = server.get_loop()
     with suppress(NotImplementedError):  # a loop without socket readers

@@ -126,7 +126,7 @@ def _refuse(cap: int) -> NoReturn:
 
 
 def _framing(cap: int) -> int:
-    """Return the allowance for chunk and TLS framing of a body; usually 1 to 2 %."""
+    """Return the maximum overhead of chunk and TLS framing of a body; usually 1 to 2 %."""
     return cap // 40 + 32_768
 
 

@@ -20,7 +20,7 @@ class HttpClients:
     With one pool a page could ride on a connection that was opened under another kind's exemption.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         resolver: Resolves host names, instead of the system.
         cassette: Records what comes from outside, or replays it.
         make: Makes each client, of the arguments of `Transport`.

@@ -122,7 +122,7 @@ class FetchPolicy(Protocol):
         Args:
             url: An address that the guard has admitted.
             deadline: When the page must be here.
-            remote: Whether somebody else will read it for us.
+            remote: Whether someone else will read it for us.
 
         Raises:
             BlockedByPolicy, PageError: it may not.

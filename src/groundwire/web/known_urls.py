@@ -1,9 +1,9 @@
 """The URLs that a session knows: from its user, from results, from pages it has opened; and the URLs in a text.
 
-They are in the store under the session's name, so that a fleet that shares both shares them, each as a digest of
-the URL as it is requested, and of the one with its fragment: a URL is known when it is the same to the last
-character, so that nothing can be added to one. The oldest make room for the newest, each source for itself, so that a
-page with very many links does not push out what the user gave.
+They are in the store under the session's name, so that a fleet that shares both shares them. Each is stored as a digest
+of the requested URL, and of the one with its fragment: a known URL must match exactly, so that nothing can be appended
+to it. The oldest are evicted first, separately by origin, so that a page with very many links does not evict the user's
+URLs.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class KnownUrls:
         """Add URLs.
 
         Args:
-            session: The session, which knows its owner.
-            origin: Where they came from.
-            urls: The addresses.
+            session: The session.
+            origin: Their origin.
+            urls: The URLs.
         """
         digests = dict.fromkeys(digest for url in urls for digest in _digests(url))
         if not digests:
@@ -103,7 +103,7 @@ class KnownUrls:
         """Return a URL known to the session, without an unknown fragment.
 
         Raises:
-            BlockedUnknown: it does not know it.
+            BlockedUnknown: the session does not know it.
         """
         known: set[bytes] = set()
         for origin in _MOST:

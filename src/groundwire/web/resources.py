@@ -167,7 +167,7 @@ class Resources:
     """Clients, store, cache, providers and listeners of a `Web` and of all its views.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         search_providers: See `Web`.
         read_providers: See `Web`.
         attempt_listener: See `Web`.
@@ -176,7 +176,7 @@ class Resources:
         resolver: Resolves host names, instead of the system.
 
     Raises:
-        ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
+        ConfigurationError: a setting is invalid, a provider is unknown, or none can be used.
     """
 
     def __init__(
@@ -271,10 +271,10 @@ class Resources:
         """Return a router with other providers, which is closed with the rest.
 
         Args:
-            providers: In the order in which they are asked, by name or as objects.
+            providers: In order of use, by name or as objects.
             usual: Those that are there already, and stand for their names unless there are other settings.
             policy: The domain lists.
-            settings: Where options and keys of new providers are; by default the settings in force.
+            settings: Where options and keys of new providers are; by default the current settings.
         """
         here = {provider.name: provider for provider in usual} if settings is None else {}
         setup = ProviderSetup(settings or self.settings, self.clients, self.archive, self.workers)

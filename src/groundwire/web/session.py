@@ -102,18 +102,18 @@ class SessionView:
     ) -> Self:
         """Return a restricted view of this `Web`; everything else is shared, and closing it closes nothing.
 
-        A view of a view may do what both may. Sessions of a view are limited as it is.
+        A view of a view may do what both may. Its sessions have the same restrictions.
 
         Args:
             providers: The only ones that search and read, by name, among those of this `Web`; empty means all of them.
-            allowed_domains: Only these domains and their sub-domains, in results and in pages; empty means every one.
-            blocked_domains: Never these domains nor their sub-domains.
-            daily: What may be used in a day, by all who are limited under the same name; it takes the place of another.
-            tenant: Whose everything is that is kept of its calls; no other tenant sees that. Empty changes nothing.
+            allowed_domains: Only these domains and their subdomains, in results and in pages; empty means every one.
+            blocked_domains: Never these domains nor their subdomains.
+            daily: The daily limits, shared by all views with the same name; replaces previous ones.
+            tenant: The owner of everything stored for its calls, invisible to other tenants. Empty changes nothing.
             keep: Whether anything of its calls may be kept; see `Web.search`.
 
         Raises:
-            InvalidRequest: what should be a domain is none.
+            InvalidRequest: a domain is invalid.
         """
         policy = self._policy.within(
             DomainPolicy(
@@ -138,11 +138,11 @@ class SessionView:
     def with_providers(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Self:
         """Return a view of this `Web` with other providers; everything else is shared, and closing it closes nothing.
 
-        When these providers fail nothing stands in for them, not even the archive.
+        If these providers fail there is no fallback, not even the archive.
 
         Args:
-            search_providers: In the order in which they are asked, by name or as objects.
-            settings: The options and keys of the providers given by name; by default the settings in force.
+            search_providers: The providers in order, by name or as objects.
+            settings: The options and keys of the providers given by name; by default the current settings.
 
         Raises:
             ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
@@ -208,7 +208,7 @@ class SessionView:
             days: How many, today in UTC included: 1 to 35.
 
         Raises:
-            ValueError: the number of days is out of bounds. StoreError: the store cannot answer.
+            ValueError: the number of days is out of bounds. StoreError: the store cannot be read.
         """
         await self._resources.scores.flush()
         names = (*self.settings.search.providers, *self.settings.read.providers)
@@ -231,11 +231,11 @@ class SessionView:
         """Reserve searches for a model's API before it is called, up to the number left.
 
         Args:
-            max_searches: How many are wanted.
-            price_usd: What one of them costs at most, in US dollars.
+            max_searches: How many are requested.
+            price_usd: The maximum price of each, in US dollars.
 
         Returns:
-            How many may be made; give it to `settle_searches` when they are made.
+            How many may be made; pass it to `settle_searches` afterwards.
         """
         return await self._budget.reserve_many(check_int("max_searches", max_searches, 1, 1_000), price_usd)
 
@@ -246,7 +246,8 @@ class SessionView:
     async def allow_urls_in(self, *texts: str) -> tuple[str, ...]:
         """Let this session open URLs given by its user, if the setting `policy.open_only` is `known`.
 
-        Call it with what the user writes, before an agent sees it. Elsewhere every URL may be opened anyway.
+        Call it with the user's messages, before an agent sees them. Without that setting, every URL may be opened
+        anyway.
 
         Args:
             texts: URLs, or texts that contain some.
@@ -271,10 +272,10 @@ class SessionView:
         """Return the pages shown to this session, by citation number, in the version that it saw.
 
         Args:
-            content: Whether the Markdown of those that were opened is wanted, too.
+            content: Whether to include the Markdown of opened ones.
 
         Raises:
-            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+            InvalidRequest: the setting `session.citations` disables storing. Closed.
         """
         return await self._cited().pages(self._budget, None if content else ())
 
@@ -283,7 +284,7 @@ class SessionView:
 
         Args:
             answer: The answer in Markdown, with markers such as `[1]` for the numbers of this session.
-            entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
+            entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
             InvalidRequest: `answer` is no text or too much, or the setting `session.citations` lets nothing be

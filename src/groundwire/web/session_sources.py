@@ -1,9 +1,9 @@
 """The sources of a session, by citation number.
 
-A page gets its number when it is first shown, as a result or as a page, and keeps it as long as the session lasts. What
-is known of it is in the store under the session's name, so that a fleet that shares both gives it one number; for a
-session without a name, which no other process can use, it is in this process. The content of an opened page is stored
-under its own SHA-256.
+A page gets its number when it is first shown, as a result or as a page, and keeps it for the session. Sources are in
+the store under the session's name, so that a fleet that shares both uses the same numbers; for a session without a
+name, which no other process can use, they are in this process. The content of an opened page is stored under its own
+SHA-256.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Phrases of block pages, in the most common languages of the web: data only, `classify` decides.
 
-A phrase is what a block page says of itself: it asks, orders or rejects. A text about such things ("a CAPTCHA is a test
+A phrase is a block page's own text: it asks, orders or rejects. A text about such things ("a CAPTCHA is a test
 that ...") is not a match; `sentences` distinguishes the two.
 """
 

@@ -253,7 +253,7 @@ def build_app(
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
     Raises:
-        ConfigurationError: the settings are wrong.
+        ConfigurationError: the settings are invalid.
     """
     if isinstance(source, Web):
         web = source

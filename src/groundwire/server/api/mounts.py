@@ -153,7 +153,7 @@ class SignedIn:
     """The paths of the web page, and its login sessions.
 
     Args:
-        web: What searches and reads.
+        web: The web to search and read with.
         keys: The keys with which people sign in.
         asks: Says whether a key is asked for now.
         now: The time.

@@ -41,7 +41,7 @@ def build_gateway(
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
     Raises:
-        ConfigurationError: the settings are wrong, or a server may not listen where they say.
+        ConfigurationError: the settings are invalid, or a server may not listen where they say.
         InvalidRequest: `upstream` is no address.
     """
     source, settings, keys = _given(source)
@@ -76,7 +76,7 @@ def build_mcp(
         sse: Whether to speak the older SSE transport at `/sse`, too.
 
     Raises:
-        ConfigurationError: the settings are wrong, or a server may not listen so.
+        ConfigurationError: the settings are invalid, or a server may not listen so.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=host, token=token)
@@ -107,8 +107,8 @@ def build_proxy(
         timeout: Seconds for one request.
 
     Raises:
-        ConfigurationError: the settings are wrong, or want a key and there is none.
-        InvalidRequest: an argument is wrong.
+        ConfigurationError: the settings are invalid, or want a key and there is none.
+        InvalidRequest: an argument is invalid.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=_LOOPBACK)

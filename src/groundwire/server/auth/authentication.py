@@ -31,7 +31,7 @@ class ClientAddress:
     """Finds the client's address of a request, also behind load balancers.
 
     Args:
-        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anybody
+        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anyone
             else says there is not.
     """
 
@@ -214,7 +214,7 @@ class Authenticator:
     Args:
         keys: The keys.
         must: Whether a key is asked for even where there has never been one.
-        token: What is as good as a key of an operator without limits; empty is none.
+        token: A token equivalent to an operator's key without limits; empty for none.
         pages: Paths at which people sign in.
         clients: Says which address a request comes from.
         failures: Counts wrong keys.

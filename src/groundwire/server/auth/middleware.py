@@ -59,7 +59,7 @@ class AccessPolicy:
             settings: The section `server`.
             host: Where it listens, if not as the settings say.
             also: Names by which it may be called, beside those of the settings.
-            token: What is as good as a key without limits.
+            token: A token equivalent to a key without limits.
             any_port: Whether pages of this machine may ask from other ports than its own.
             keyless: Whether it may be open to other machines as long as there is no key; it then goes by any name.
         """
@@ -75,7 +75,7 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
     """Check that a server may listen where the settings say.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         keys: The keys.
         host: Where it listens, if not as the settings say.
         token: The token of a server that may have one, empty when it has none.
@@ -120,7 +120,7 @@ class Access:
         keys: The keys.
         store: Where limits are counted.
         policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
-        public: Paths that need no key and are never told to come again.
+        public: Paths that need no key and have no rate limit.
         operators: Paths, with all below them, that only keys of operators may see.
         larger: The most bytes of a body below a path, where that is more than the settings say.
         pages: Paths at which people sign in.

@@ -117,7 +117,7 @@ def host(url: str) -> str:
 
 
 def language_tag(text: str) -> bool:
-    """Tell whether a text has the form of a BCP 47 language tag."""
+    """Return whether a text has the form of a BCP 47 language tag."""
     return bool(_TAG.fullmatch(text))
 
 

@@ -202,7 +202,7 @@ async def read_kept(web: Web, archive: Archive, asked: ViewQuery, *, viewer: Vie
         web: Whose settings hold, and whose processes look through long pages.
         archive: The archive.
         asked: The address and the part that is asked for.
-        viewer: Who looks.
+        viewer: The reader of the data.
     """
     url, usual = asked.get("open"), web.settings.read.max_length
     started = time.perf_counter()

@@ -190,7 +190,7 @@ def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None) -> list[Base
     checked by whatever stands before them; where a form comes from is checked here.
 
     Args:
-        web: What searches and reads; it stays the caller's to close.
+        web: The web to search and read with; the caller closes it.
         authenticate: Says who may come in, by API key; None admits every visitor.
     """
     assets = Assets(_ASSETS)

@@ -1,9 +1,9 @@
 """Text for the full-text index, and safe queries for it from any input.
 
-SQLite's `unicode61` tokenizer folds case and diacritics, and takes what stands between blanks for one word. Scripts
-without blanks would become words as long as sentences; so their characters are kept apart by a sign that is no part
-of any text (U+001F), and a run of them is looked for as a phrase. SQLite's trigram index, the other way, finds no word
-of two characters, as most are in Chinese and Japanese, and takes several times the space.
+SQLite's `unicode61` tokenizer folds case and diacritics, and splits words at spaces. Scripts without spaces would
+become words as long as sentences, so their characters are separated by one that occurs in no text (U+001F), and a run
+of them is searched as a phrase. SQLite's trigram index does not find words of two characters, as most are in Chinese
+and Japanese, and takes several times the space.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Statistics:
 class ArchiveQueries(ABC):
     """The reading half of the archive; every call raises `StoreError` when the archive cannot be read.
 
-    Every read says who looks: an `Owner` sees what `sharing` lets it see, `OPERATOR` everything.
+    Every read has a viewer: an `Owner` sees what `sharing` allows, `OPERATOR` everything.
 
     Args:
         max_age: Seconds after which an entry is no longer returned.
@@ -76,15 +76,15 @@ class ArchiveQueries(ABC):
     ) -> Sequence[ArchiveHit]:
         """Return the best matches of a query, without duplicate URLs.
 
-        What has all the words comes first, then what has at least half of them. Case and accents do not matter.
+        Matches of all words come first, then matches of at least half of them. Case and accents are ignored.
 
         Args:
             text: Any text; nothing in it is an operator.
-            viewer: Who looks.
+            viewer: The reader of the data.
             limit: The most that is returned.
             filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
                 region, SafeSearch and the page are left aside.
-            offset: How many of the best are passed over.
+            offset: How many of the best matches to skip.
 
         Raises:
             StoreError: the archive cannot be searched.
@@ -102,7 +102,7 @@ class ArchiveQueries(ABC):
 
         Args:
             url: The address that was asked for, or the one it redirected to.
-            viewer: Who looks.
+            viewer: The reader of the data.
 
         Raises:
             InvalidRequest, BlockedAddress: it is no address. StoreError: the archive cannot be read.
@@ -132,7 +132,7 @@ class ArchiveQueries(ABC):
 
         Args:
             file: What takes the bytes.
-            viewer: Who looks.
+            viewer: The reader of the data.
             progress: Called with how many more entries were written.
 
         Raises:

@@ -177,7 +177,7 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> Iter
 
     Args:
         source: What was read or found.
-        now: The present moment, in seconds since the epoch.
+        now: The current time, in seconds since the epoch.
         owner: Whose it is.
     """
     if source.cached or source.stale:
@@ -303,7 +303,7 @@ def read_line(line: bytes, now: float) -> Item | None:
 
     Args:
         line: A line of JSON as `Item.line` writes it.
-        now: The present moment, in seconds since the epoch; nothing was seen later.
+        now: The current time, in seconds since the epoch; nothing was seen later.
 
     Raises:
         ValueError: it is no such line; the text says why.

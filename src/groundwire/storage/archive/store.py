@@ -1,8 +1,7 @@
 """The offline archive: pages and results stay searchable without a network.
 
-One SQLite file with a full-text index. Keeping something never fails a search or a read: a file that is damaged, full
-or not writable switches the archive off, with one warning in the log. Its content is text from the web and is
-handled as data only.
+One SQLite file with a full-text index. Storing never fails a search or a read: a file that is damaged, full or not
+writable disables the archive, with one warning in the log. Its content comes from the web and is handled as data only.
 """
 
 from __future__ import annotations
@@ -196,7 +195,7 @@ class Archive(ArchiveQueries):
 
         Args:
             url: One address.
-            domain: A domain and its sub-domains.
+            domain: A domain and its subdomains.
             before: What was seen before this day, in UTC.
             everything: All there is.
 
