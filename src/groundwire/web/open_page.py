@@ -181,8 +181,9 @@ class OpenPageFlow:
 
     def _what_is_allowed(self) -> str:
         """Return the cache key part for the rules and code that a stored page depends on."""
-        origins = self.settings.policy.allowed_origins
-        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins)))
+        origins, read = self.settings.policy.allowed_origins, self.settings.read
+        sites = (sorted(read.site_readers), sorted(read.site_hosts))
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins), sites))
 
 
 _MOST = 50  # pages per call
