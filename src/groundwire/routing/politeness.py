@@ -217,7 +217,7 @@ def _shown(rule: str) -> str:
 # Seconds: a day (RFC 9309, 2.4), then for a file that cannot be fetched.
 _LIFE = CacheTtl(86_400.0, 0.0, 6 * 86_400.0)
 _SHORT = CacheTtl(60.0)  # for temporary conditions
-_MAX_WAIT = 5.0  # seconds for the file
+_MAX_WAIT, _WAIT_SHARE = 5.0, 0.25  # seconds for the file, or this share of the time that is left if that is longer
 _REST = 30.0  # seconds after a failure until the file is fetched again
 _REMEMBERED = 1_000  # failures
 _AT_ONCE = 50_000  # bytes that are parsed without a thread
@@ -241,7 +241,7 @@ class RobotsFiles:
         transport: Fetches the files, without its fetch policy.
         store: Stores them.
         user_agent: The User-Agent header; its product tokens select the rules.
-        max_wait: The most seconds for one file.
+        max_wait: The most seconds for one file; a call with much time waits for a quarter of it.
         clock: Returns monotonic seconds.
         store_clock: The time in seconds since the epoch, the store's own.
     """
@@ -286,7 +286,8 @@ class RobotsFiles:
         until, reason, status = self._failed.get(origin, (0.0, "", None))
         if self._clock() < until:
             raise PageUnavailable(url.text, reason, status=status)
-        limited = deadline.capped(min(self._max_wait, deadline.remaining() * share))
+        left = deadline.remaining()
+        limited = deadline.capped(min(max(self._max_wait, _WAIT_SHARE * left), left * share))
         name = hashlib.sha256(repr((origin, sorted(self._names))).encode()).hexdigest()
         try:
             kept = await self._cache.get_or_load(

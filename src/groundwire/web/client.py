@@ -396,5 +396,5 @@ class Web(SessionView):
             raise InvalidRequest(
                 "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
             )
-        self._resources.load.admit()
+        self._resources.load.admit(seconds)
         return Deadline.after(seconds)
