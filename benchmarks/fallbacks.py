@@ -24,7 +24,7 @@ from scores import Score
 __all__ = ["CONTENDERS", "LIBRARIES", "Failed", "Scripted", "run", "score_of"]
 
 TIMEOUTS = (15.0, 10.0, 10.0)  # seconds for each read, of document 001
-BREAKER_FAILURES, BREAKER_OPEN = 5, 30.0  # in a row, and seconds
+BREAKER_FAILURES, BREAKER_OPEN, BREAKER_TRY = 5, 30.0, 5.0  # in a row, seconds, and seconds for a request
 DEADLINE = 10.0  # seconds, of the contenders that have one
 
 LIBRARIES = {"LangChain with_fallbacks": "langchain", "LiteLLM Router fallbacks": "litellm"}
@@ -99,7 +99,7 @@ def breaker(providers: list[Scripted]) -> Search:
                 continue
             trying[place] = is_open
             try:
-                found = await provider.ask(query, min(5.0, until - loop.time()))
+                found = await provider.ask(query, min(BREAKER_TRY, until - loop.time()))
             except (Failed, TimeoutError):
                 failures[place] += 1
                 opened[place] = loop.time()
@@ -152,23 +152,20 @@ def langchain(providers: list[Scripted]) -> Search:
 
 
 def litellm(providers: list[Scripted]) -> Search:
-    """The same requests as search tools of LiteLLM's `Router`, which falls back from one to the next."""
+    """The same requests as search tools of LiteLLM's `Router`, with its defaults, each falling back to the next ones."""
     from litellm import Router
 
-    router = Router(
-        model_list=[
-            {"model_name": name, "litellm_params": {"model": f"openai/{name}", "api_key": "none"}} for name in NAMES
-        ],
-        fallbacks=[{NAMES[0]: list(NAMES[1:])}],
-        num_retries=0,
-    )
+    tools = [{"search_tool_name": name, "litellm_params": {"search_provider": name}} for name in NAMES]
+    router = Router(search_tools=tools, fallbacks=[{NAMES[0]: list(NAMES[1:])}])
 
-    async def once(model: str, query: int, **_: Any) -> str:
-        place = NAMES.index(model)
-        return await providers[place].ask(query, TIMEOUTS[place])
+    async def once(search_provider: str, query: str, **_: Any) -> str:
+        place = NAMES.index(search_provider)
+        return await providers[place].ask(int(query), TIMEOUTS[place])
+
+    asearch = router.factory_function(once, call_type="asearch")  # as the Router makes its own from litellm.asearch
 
     async def search(query: int) -> str:
-        return str(await router.async_function_with_fallbacks(original_function=once, model=NAMES[0], query=query))
+        return str(await asearch(query=str(query), search_tool_name=NAMES[0]))
 
     return search
 

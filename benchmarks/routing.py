@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import subprocess
 import sys
@@ -140,9 +141,10 @@ def virtually(fates: Fates, queries: int, strategies: Sequence[Strategy]) -> dic
 def of_libraries(cases: list[tuple[str, int, int]]) -> dict[str, list[Score]]:
     """Run the libraries' contenders on the same clock, in the environment that has them."""
     python, scores = peers.install_fallbacks(), {}
+    env = os.environ | {"LITELLM_LOCAL_MODEL_COST_MAP": "True"}  # it asks the web for prices otherwise
     for name, library in fallbacks.LIBRARIES.items():
         command = [str(python), str(Path(fallbacks.__file__)), library]
-        done = subprocess.run(command, input=json.dumps(cases), stdout=subprocess.PIPE, text=True, check=True)
+        done = subprocess.run(command, input=json.dumps(cases), stdout=subprocess.PIPE, text=True, check=True, env=env)
         scores[name] = [Score(**one) for one in json.loads(done.stdout.splitlines()[-1])]
     return scores
 

@@ -140,6 +140,7 @@ def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:
     """Let all contenders answer all queries, and return what each did."""
     theirs = peers.install_fallbacks()
     clean = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
+    clean["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it asks the web for prices otherwise
     scores = {}
     with ExitStack() as stack:
         started = {}

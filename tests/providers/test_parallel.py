@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import date
 from typing import Any
@@ -10,9 +11,11 @@ import pytest
 
 from components.exchanges import answer, shape
 from components.services import posted
+from groundwire import Settings, Web
 from groundwire.errors import RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.parallel import ParallelOptions, ParallelSearchProvider, parse, to_body
+from groundwire.testing import InjectedFault
 from groundwire.testing.services.json_search_apis import Parallel
 
 Make = Callable[..., ParallelSearchProvider]
@@ -134,6 +137,46 @@ class TestOnTheWire:
         assert (request.method, request.path) == ("POST", "/v1/search")
         assert request.headers["x-api-key"] == "test-key"
         assert "Authorization" not in request.headers
+
+    @pytest.mark.parametrize(
+        ("mode", "price", "returned", "unusable"),
+        [
+            ("turbo", 0.001, 3, 0),
+            ("fast", 0.001, 11, 0),
+            ("basic", 0.005, 10, 0),
+            ("advanced", 0.005, 40, 0),
+            ("turbo", 0.001, 13, 5),
+        ],
+    )
+    async def test_each_mode_has_its_price_and_so_has_each_result_past_ten(
+        self, make: Make, service: Parallel, mode: str, price: float, returned: int, unusable: int
+    ) -> None:
+        rows = [OK_ROW | {"url": f"https://a.example/{number}"} for number in range(returned - unusable)]
+        body = json.dumps(OK | {"results": rows + [{"title": "without an address"}] * unusable})
+        service.fail(InjectedFault.status(200, body, headers={"Content-Type": "application/json"}))
+        provider = make(mode=mode)
+        found = await provider.search("reciprocal rank fusion", limit=40)
+        assert len(found) == returned - unusable
+        assert provider.price_usd == pytest.approx(price), "what a search reserves"
+        assert found.cost_usd == pytest.approx(price + 0.001 * max(0, returned - 10)), "what is counted"
+
+    async def test_the_session_and_the_statistics_count_the_same(self, service: Parallel) -> None:
+        rows = [OK_ROW | {"url": f"https://a.example/{number}"} for number in range(14)]
+        json_type = {"Content-Type": "application/json"}
+        service.fail(InjectedFault.status(200, json.dumps(OK | {"results": rows}), headers=json_type))
+        settings = Settings.model_validate(
+            {
+                "search": {"providers": ("parallel",)},
+                "providers": {"parallel": {"base_url": service.url, "mode": "turbo"}},
+                "keys": {"PARALLEL_API_KEY": "test-key"},
+                "storage": {"url": "memory://"},
+            }
+        )
+        async with Web(settings) as web:
+            found = await web.search("reciprocal rank fusion", limit=14)
+            assert found.attempts[0].cost_usd == pytest.approx(0.005)
+            assert (await web.usage())["cost_usd"] == pytest.approx(0.005)
+            assert (await web.score_history(1)).total.providers[0].cost_usd == pytest.approx(0.005)
 
     async def test_a_long_question_gets_through(self, make: Make) -> None:
         found = await make().search("reciprocal rank fusion " + "in other words " * 30)

@@ -138,6 +138,10 @@ class TestParams:
         assert warnings == ()
         assert to_params("words", Filters(), SearXngOptions())[0]["categories"] == "general"
 
+    @pytest.mark.parametrize("page", [1, 2, 10])
+    def test_the_page_that_is_wanted_is_asked_for(self, page: int) -> None:
+        assert to_params("words", Filters(page=page), SearXngOptions())[0]["pageno"] == str(page)
+
     @pytest.mark.parametrize(
         ("query", "expected"),
         [
@@ -183,6 +187,15 @@ class TestOnTheWire:
         assert request.headers["Accept-Language"]
         assert request.headers["Accept-Encoding"]
         assert request.headers["User-Agent"].startswith("groundwire/")
+
+    async def test_pages_have_rows_of_their_own(self, world: World) -> None:
+        searxng, transport = provider(world.searxng.url)
+        pages = [await searxng.search("page", filters=Filters(page=number)) for number in (1, 2)]
+        await transport.aclose()
+        first, second = ({row.url for row in page} for page in pages)
+        assert first
+        assert second
+        assert not first & second
 
     @pytest.mark.parametrize(
         ("fault", "error"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 
 from groundwire.errors import Overloaded
-from groundwire.routing.calls import LoadMonitor
+from groundwire.routing.calls import LoadMonitor, cpu_wanted
 from groundwire.server.api.error_body import failure_of
 from groundwire.testing.virtual_time import run_virtually
 
@@ -44,7 +45,7 @@ class Starved:
         (0.3, 1, 30, 1.0, False),
         (0.3, 20, 30, 0.3, False),
     ],
-    ids=["starved", "busy", "a short pause", "few calls", "other programs have the processor"],
+    ids=["starved", "busy", "a short pause", "few calls", "something else blocks the loop"],
 )
 def test_calls_are_refused_only_when_many_come_and_the_loop_is_late_time_after_time(
     lag: float, calls: int, ticks: int, share: float, refuses: bool
@@ -77,3 +78,55 @@ def test_it_is_said_over_http_with_the_time_to_try_again() -> None:
     failed = failure_of(Overloaded("too much"))
     assert (failed.status, failed.problem.code, failed.problem.retry_after) == (503, "overloaded", 1.0)
     assert failed.response().headers["Retry-After"] == "1"
+
+
+class Queue:
+    """Calls of many steps on one virtual processor, which come at a constant rate whether or not it can carry them."""
+
+    STEPS, STEP, ADMISSION, DEADLINE = 15, 0.002, 0.002, 10.0
+    CAPACITY = 1 / (STEPS * STEP + ADMISSION)  # calls per second
+
+    def __init__(self) -> None:
+        self.selector = vars(asyncio.get_running_loop())["_virtual"]
+        self.monitor = LoadMonitor(lambda: self.selector.now)
+        self.refused = 0
+        self.late: list[float] = []
+
+    async def call(self, due: float) -> None:
+        """Make one call when it is due."""
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(max(0.0, due - loop.time()))
+        self.selector.now += self.ADMISSION
+        try:
+            self.monitor.admit(self.DEADLINE)
+        except Overloaded:
+            self.refused += 1
+            return
+        for _ in range(self.STEPS):
+            self.selector.now += self.STEP
+            await asyncio.sleep(0.005)
+        self.late.append(loop.time() - due - self.DEADLINE)
+
+    async def offer(self, load: float, seconds: float) -> None:
+        """Let calls come for some seconds, at so many times the capacity."""
+        rate = load * self.CAPACITY
+        await asyncio.gather(*(self.call(number / rate) for number in range(int(rate * seconds))))
+        self.monitor.close()
+
+
+@pytest.mark.req("B29")
+@pytest.mark.parametrize(("load", "fewest"), [(0.6, 1.0), (1.0, 0.9), (2.0, 0.4)])
+def test_no_call_outlives_its_deadline_at_any_load_and_what_the_machine_carries_is_answered(
+    load: float, fewest: float
+) -> None:
+    async def run() -> None:
+        queue = Queue()
+        await queue.offer(load, 12.0)
+        assert max(queue.late) <= 0.25
+        assert len(queue.late) >= fewest * (len(queue.late) + queue.refused)
+
+    run_virtually(run())
+
+
+def test_time_in_which_the_thread_is_ready_to_run_counts() -> None:
+    assert cpu_wanted() >= time.thread_time() * 0.5

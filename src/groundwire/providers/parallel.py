@@ -57,8 +57,9 @@ class ParallelSearchProvider(SearchApiProvider):
         return parse(reply, self.name)
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return the cost of a search: one request, and the results beyond the included ones."""
-        return self.price_usd + self._prices.cost("result", max(0, len(found) - _INCLUDED))
+        """Return the cost of a search: one request, and the results beyond the included ones, also unusable ones."""
+        returned = sum(1 for _ in objects(json_answer(reply, self.name).get("results")))
+        return self.price_usd + self._prices.cost("result", max(0, returned - _INCLUDED))
 
     @property
     def price_usd(self) -> float:

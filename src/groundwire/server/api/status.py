@@ -304,7 +304,8 @@ class Ready:
             return "draining"
         if not traffic.started:
             return "starting"
-        if all(health.state == "cooldown" for health in web.provider_health()):
+        soon = web.settings.search.timeout  # a search waits that long for a provider
+        if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):
             return "no_provider"
         return "ok" if await _answers(web.store) else "no_store"
 
