@@ -33,6 +33,7 @@ _POLL = 0.05  # seconds between two checks of what another process has learned
 _FIRST_REST = 0.5  # seconds; doubled by each failed probe, up to Retry-After
 _SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first pause without responses
 _WINDOWS = (1.0, 10.0, 60.0)  # seconds over which requests are counted, to tell a rate limit from a stray 429
+_QUIET = 10.0  # seconds without a request after which the windows fill up anew
 _FEWEST = 5  # minimum number of responses
 _REFUSALS = 3  # 429 responses at rates above any successful one that indicate a rate limit
 _LONGEST_REST = 3_600.0  # seconds
@@ -96,8 +97,13 @@ class _Learned:
     burst: int = 1
 
     def send(self, now: float) -> tuple[float, ...]:
-        """Record a request; return the number before it in each window, -1 if unknown."""
-        self.begun = min(self.begun, now)
+        """Record a request; return the number before it in each window, -1 if unknown.
+
+        It is unknown at first and after a quiet period: while the window fills up, every request has more before it
+        than any earlier one, so that three stray 429 responses in a row would look like a rate limit.
+        """
+        quiet = not self.sent or now - self.sent[-1] > _QUIET
+        self.begun = now if quiet else self.begun
         counts = tuple(
             sum(1 for at in self.sent if at > now - window) if now - self.begun >= window else -1.0
             for window in _WINDOWS
