@@ -95,6 +95,26 @@ def limited(most: int, after: float | None, seconds: float = 1.0) -> Behavior:
     return behave
 
 
+def crowded(most: int, seconds: float) -> Behavior:
+    """Answer slowly when more than so many requests came in the last second."""
+
+    def behave(ask: Ask) -> Fate:
+        lately = ask.state["lately"] = [at for at in ask.state.get("lately", ()) if at > ask.at - 1.0] + [ask.at]
+        return Fate("ok", seconds) if len(lately) > most else ask.answer()
+
+    return behave
+
+
+def alternating(kind: str) -> Behavior:
+    """Fail every other request."""
+
+    def behave(ask: Ask) -> Fate:
+        ask.state["asked"] = ask.state.get("asked", 0) + 1
+        return Fate(kind) if ask.state["asked"] % 2 else ask.answer()
+
+    return behave
+
+
 def banned(up: float, down: float) -> Behavior:
     """Refuse everything for a time, and say truly how long that will still take."""
 
@@ -190,6 +210,15 @@ UNSEEN = {
     "rows without an address from the second, 30 % on the first": Scenario((faults(0.3), always("no address"), WELL)),
     "the latency of the first doubles every 2 minutes": Scenario(
         (slower(lambda at: 2.0 ** min(3.0, at // 120.0)), WELL, WELL)
+    ),
+    "every other answer of the first is empty": Scenario((alternating("empty"), WELL, WELL)),
+    "the first answers after 5 s when asked more than 2/s": Scenario((crowded(2, 5.0), WELL, WELL), 3.0, "random"),
+    "no name is resolved for 8 s of every 40": Scenario((during(32.0, 8.0, always("reset"), WELL),) * 3),
+    "the key of the second is revoked after 2 minutes, 30 % on the first": Scenario(
+        (faults(0.3), during(120.0, 1e9, always("401"), WELL), WELL)
+    ),
+    "a captive portal answers for all for 20 s of every 2 minutes": Scenario(
+        (during(100.0, 20.0, always("malformed"), WELL),) * 3
     ),
 }
 """Further ones, run only when the policy was finished."""

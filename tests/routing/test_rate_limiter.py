@@ -298,3 +298,22 @@ def test_an_account_has_a_pace_of_its_own() -> None:
     other.account = "two"
     assert scope(one) != scope(other)
     assert scope(Other()) == "other"
+
+
+@virtually
+async def test_stray_refusals_after_a_quiet_period_are_no_rate_limit() -> None:
+    """While a window fills up, each request has more before it than any earlier one."""
+    limiter, provider = RateLimiter(store()), Other()
+
+    async def call(outcome: Outcome) -> Slot:
+        slot = await limiter.acquire(provider, Deadline.after(60, asyncio.get_running_loop().time), 5.0)
+        limiter.report(slot, Attempt(provider="other", outcome=outcome, reason=""))
+        await asyncio.sleep(0.5)
+        return slot
+
+    await call("ok")
+    await asyncio.sleep(125.0)
+    outcomes: tuple[Outcome, ...] = ("ok",) * 8 + ("rate_limited",) * 3 + ("ok",) * 3
+    for outcome in outcomes:
+        slot = await call(outcome)
+        assert (slot.granted, slot.wait) == (True, 0.0)
