@@ -319,7 +319,7 @@ class ServerSettings(SettingsSection):
     burst: int = Field(default=0, ge=0, le=1_000_000)
     """The burst after a quiet period; 0 means a sixth of the rate."""
     max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
-    """The most concurrent requests of one process; further ones get status 503 with Retry-After."""
+    """The most concurrent requests of one process; further ones get status 429 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
     """The most open connections of one process; further ones are closed immediately."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
