@@ -30,9 +30,9 @@ _RULE = re.compile(
     re.IGNORECASE,  # with the misspellings that Protego understands
 )
 _TOKEN = re.compile(r"[a-z0-9_-]+")
-_PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)/[0-9]")
+_PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,99})/[0-9]")
 _BROWSERS = frozenset({"mozilla", "applewebkit", "chrome", "safari", "gecko", "firefox", "version", "edg", "mobile"})
-_ADDRESS = re.compile(r"\S*://\S*")
+_ADDRESS = re.compile(r"(?<!\S)\S*?://\S*")
 
 
 @dataclass(frozen=True)

@@ -40,13 +40,13 @@ __all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "kno
 
 _PAIRS: Final = (
     (
-        r"\byour (?:\w+ )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
+        r"\byour (?:\w{1,20} )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
         r"|traffic)",
         r"block|den(?:y|ied)|restrict|suspicio|unusual|abnormal|automated|too (?:many|fast)|verif|check|banned"
         r"|rejected|turn off",
     ),
     (
-        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w+ )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff|gerät"
+        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w{1,20} )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff|gerät"
         r"|vpn)",
         r"blockier|gesperrt|ungewöhnlich|verdächtig|überprüf|verweiger|eingeschränkt|zu viele",
     ),
@@ -74,7 +74,7 @@ _PAIRS: Final = (
         r"zablokowan|nietypow|podejrzan|ograniczon|odmow|odrzucon|weryfik|zbyt wiele",
     ),
     (
-        r"ваш\w* (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w+ vpn",
+        r"ваш\w{0,4} (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w{1,6} vpn",
         r"заблокир|необычн|подозрит|ограничен|отклон|провер|слишком|отключите",
     ),
     (
@@ -96,10 +96,10 @@ HELD_OFF: Final = re.compile(
 """A sentence that says that something is wrong with a visitor's network, browser, address or requests."""
 
 HELD_OFF_TITLE: Final = re.compile(
-    r"\W*(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
+    r"\A\W*+(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
     r"|restricted|denied)"
     r"|(?:vpn|proxy)(?: or (?:vpn|proxy))? detected|acc[eè]s (?:temporairement )?(?:restreint|bloqué)|accesso bloccato"
-    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*",
+    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*+",
     re.IGNORECASE,
 )
 """How such a page is headed."""

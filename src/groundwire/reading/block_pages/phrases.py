@@ -21,7 +21,7 @@ def _any(*phrases: str) -> re.Pattern[str]:
 
 def _line(*phrases: str) -> re.Pattern[str]:
     """Return a pattern for a title, a heading or a line that says nothing else."""
-    return re.compile(rf"\W*(?:{'|'.join(phrases)})\W*", re.IGNORECASE)
+    return re.compile(rf"\A\W*+(?:{'|'.join(phrases)})\W*+", re.IGNORECASE)
 
 
 BOT_CHECK: Final = (
@@ -242,7 +242,7 @@ PACE: Final = (
         "요청이 너무 많|너무 많은 요청",
     ),
     _line(
-        r"(?:error )?(?:429)?\W*too many requests", r"rate limit(?:ed| exceeded)?",
+        r"(?:error )?(?:429)?\W*+too many requests", r"rate limit(?:ed| exceeded)?",
         "zu viele anfragen", "trop de requêtes",
     ),
 )  # fmt: skip
@@ -273,7 +273,7 @@ QUEUE: Final = _any(
 """What a waiting room says."""
 
 REFUSED: Final = _line(
-    r"(?:error |http )?(?:401|403)\W*(?:forbidden|unauthori[sz]ed|access denied)?", "forbidden",
+    r"(?:error |http )?(?:401|403)\W*+(?:forbidden|unauthori[sz]ed|access denied)?", "forbidden",
     "access (?:is )?denied",
     "permission denied", "request (?:rejected|blocked)", "unauthori[sz]ed", "zugriff verweigert",
     "accès (?:refusé|interdit)",

@@ -126,7 +126,8 @@ _ASKED: Final = tuple(
             "name",
             r"who\b|whose\b|whom\b|we[rnm]\b|wessen\b|qui\b|quien|chi\b|quem\b|kto\b|komu\b|czyj|which (?:person"
             r"|company|candidates?)",
-            r"[^\W\d_][\w.]*[^\s\w.!?:|*#]* [*_\[]*[A-Z\u00c0-\u00de][\w.-]+ [A-Z\u00c0-\u00de][\w-]+",
+            r"[^\W\d_][\w.]{0,40}[^\s\w.!?:|*#]{0,8} [*_\[]{0,4}[A-Z\u00c0-\u00de][\w.-]{1,60} [A-Z\u00c0-\u00de]"
+            r"[\w-]+",
         ),
         ("code", r"how (?:do|can|to|should)\b|command|option|function|flag\b", r"`|^ {4}|--?\w|\w\(|\w=\w"),
     )

@@ -187,4 +187,4 @@ def _rows(rows: Iterable[SearchResult], asked: PerplexityRequest) -> Iterator[Pe
 def _cut(text: str, room: int) -> str:
     """Return the beginning of a text, cut between two words where there are some."""
     kept = text[:room]
-    return re.sub(r"\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()
+    return re.sub(r"(?<!\s)\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()
