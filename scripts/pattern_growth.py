@@ -248,7 +248,7 @@ def growth(pattern: str, flags: int = 0, *, anchored: bool = False) -> str:
     units += [one + other for one in units[:3] for other in units[:3] if one != other]
     for unit in dict.fromkeys(units):
         for before in ("", whole[:2]) if len(whole) > 2 else ("",):
-            few = _steps(tree, flags, before + unit * _SMALL + "\0", anchored, 4 * _MOST)
+            few = _steps(tree, flags, before + unit * _SMALL + "\0", anchored, 10 * _MOST)
             if few is None or _steps(tree, flags, before + unit * _LARGE + "\0", anchored, int(_GROWS * few)) is None:
                 return str(unit)
     return ""

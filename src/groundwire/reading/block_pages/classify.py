@@ -46,8 +46,8 @@ _PAIRS: Final = (
         r"|rejected|turn off",
     ),
     (
-        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w{1,20} )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff|gerät"
-        r"|vpn)",
+        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w{1,20} )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff"
+        r"|gerät|vpn)",
         r"blockier|gesperrt|ungewöhnlich|verdächtig|überprüf|verweiger|eingeschränkt|zu viele",
     ),
     (

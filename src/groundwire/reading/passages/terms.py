@@ -72,7 +72,7 @@ class Terms:
         return found
 
 
-_UNITS: Final = r"[\d.,]+[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"
+_UNITS: Final = r"[\d.,]{1,20}[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"
 _MONTHS: Final = (
     r"(?:jan|feb|f\u00e9v|f\u00e9b|mar|m\u00e4r|apr|avr|abr|mai|maj|may|jun|juin|jul|juil|aug|ago"
     r"|ao\u00fb|sep|oct|okt|out|nov|dec|dez|d\u00e9c|dic)"
