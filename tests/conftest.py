@@ -87,7 +87,7 @@ def settings(world: World) -> Callable[..., Settings]:
     def make(**sections: Mapping[str, Any]) -> Settings:
         base: dict[str, dict[str, Any]] = {
             "search": {"providers": ("searxng",)},
-            "policy": {"allowed_origins": world.origins},
+            "policy": {"allowed_origins": world.origins, "origin_redirects": "allowed"},  # as sites of one web
             "providers": {"searxng": {"base_url": world.searxng.url}},
             "storage": {"url": "memory://"},
             "cache": {"enabled": False},

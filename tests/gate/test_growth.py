@@ -1,4 +1,4 @@
-"""The work of every public function that takes text grows with the text: counted at n, 2n and 4n, on its worst texts."""
+"""The work of every public function of text grows with the text: counted at n, 2n and 4n, on its worst texts."""
 
 from __future__ import annotations
 

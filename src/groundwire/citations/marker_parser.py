@@ -16,6 +16,7 @@ __all__ = ["Mark", "MarkScanner", "find_marks"]
 
 _PAIRS: Final[Mapping[str, str]] = {"[": "]", "［": "］", "【": "】"}
 _LONGEST: Final = 64  # characters; a list of a dozen sources
+_LONGEST_RUN: Final = 1_000  # backticks or tildes in a row; longer runs are taken for equal
 _WIDEST: Final = 50  # sources that a range such as [1-50] may name
 _INNER: Final = frozenset(" \t\u00a0\u3000,;、，；-‐‑‒–—−")  # what may stand between the numbers
 _SEPARATOR: Final = r"[ \t\u00a0\u3000]{0,2}(?:[,;、，；\-‐‑‒–—−]|(?<=[ \t\u00a0\u3000]))[ \t\u00a0\u3000]{0,2}"
@@ -223,7 +224,8 @@ class MarkScanner:
         if character == of:
             if not self._run:
                 self._run_before = self._line
-            self._run += character
+            if len(self._run) < _LONGEST_RUN:
+                self._run += character
 
     def _end_run(self) -> None:
         """Decide what a run of backticks or tildes was: the beginning of code, its end, or nothing."""

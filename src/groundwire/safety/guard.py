@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Literal
 
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
 from groundwire.safety.blocklists import BAD_PORTS, is_special_name
@@ -24,6 +25,7 @@ class Guard:
     Args:
         allowed_origins: Exact origins such as `http://127.0.0.1:8080` that may be opened although their name,
             address or port is not public. Metadata services stay closed even so.
+        origin_redirects: Where an allowed origin may lead: within itself, or also to the other allowed origins.
         resolver: Looks names up; the system's resolver when None.
         allow_nat64: Judge addresses of `64:ff9b::/96` by the IPv4 address inside, for hosts that have IPv6 only.
 
@@ -35,12 +37,14 @@ class Guard:
         self,
         *,
         allowed_origins: Iterable[str] = (),
+        origin_redirects: Literal["same", "allowed"] = "same",
         resolver: Resolver | None = None,
         allow_nat64: bool = False,
     ) -> None:
         allowed = _origins(allowed_origins)
         self._origins = frozenset(url.origin for url in allowed)
         self._sockets = frozenset((url.host, url.port) for url in allowed)
+        self._linked = origin_redirects == "allowed"
         self._resolver = resolver or _look_up
         self._allow_nat64 = allow_nat64
         # What the names of allowed origins led to. It only grows: a connection may still be on its way to an
@@ -62,7 +66,10 @@ class Guard:
         return parsed
 
     def follow(self, source: WebUrl, url: WebUrl) -> WebUrl:
-        """Return where a page leads, if that may be looked up; only an allowed origin leads to an allowed origin.
+        """Return where a page leads, if that may be looked up; nothing leads to an allowed origin but that origin.
+
+        The operator has named it for those who ask for it, not for whatever another page, allowed or not, sends there,
+        unless `origin_redirects` links those that are allowed.
 
         Args:
             source: The page that leads there.
@@ -72,7 +79,8 @@ class Guard:
             BlockedAddress: it may not be opened, or not from there.
         """
         target = self.admit(url)
-        if self.is_exempt(target.host, target.port) and not self.is_exempt(source.host, source.port):
+        linked = self._linked and self.is_exempt(source.host, source.port)
+        if self.is_exempt(target.host, target.port) and target.origin != source.origin and not linked:
             raise BlockedAddress(NOT_ALLOWED)
         return target
 

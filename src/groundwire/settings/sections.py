@@ -235,6 +235,8 @@ class PolicySettings(SettingsSection):
     """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
     allowed_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened, and read only, although they are not public."""
+    origin_redirects: Literal["same", "allowed"] = "same"
+    """Where an allowed origin may redirect: within itself, or also to the other allowed origins."""
     open_only: Literal["any", "known"] = "any"
     """Which addresses may be opened: any, or only those the session knows from its user, results or opened pages."""
     untrusted_images: Literal["drop", "keep"] = "drop"

@@ -183,8 +183,9 @@ class OpenPageFlow:
 
     def _what_is_allowed(self) -> str:
         """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
-        origins = self.settings.policy.allowed_origins
-        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins)))
+        rules = self.settings.policy
+        origins = sorted(rules.allowed_origins), rules.origin_redirects
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins))
 
 
 _MOST = 50  # pages of one call

@@ -128,9 +128,12 @@ _ROOM: Final = 5  # words beside a password's field in any language
 _LITTLE: Final = 20  # words around a form to log in with
 _WORDY: Final = 200  # words of the wordiest checks of unknown make
 _SEEN: Final = 100_000  # characters of markup in which signatures are looked for; block pages are smaller
-_PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
-_USER = re.compile(r"<input\b[^>]*\b(?:type\s*=\s*[\"']?email\b|autocomplete\s*=\s*[\"']?username\b)", re.IGNORECASE)
-_TEXTAREA = re.compile(r"<textarea\b(?![^>]*-response)", re.IGNORECASE)
+_PASSWORD = re.compile(r"<input\b[^<>]{0,1000}\btype\s{0,9}=\s{0,9}[\"']?password\b", re.IGNORECASE)
+_USER = re.compile(
+    r"<input\b[^<>]{0,1000}\b(?:type\s{0,9}=\s{0,9}[\"']?email\b|autocomplete\s{0,9}=\s{0,9}[\"']?username\b)",
+    re.IGNORECASE,
+)
+_TEXTAREA = re.compile(r"<textarea\b(?![^<>]{0,1000}-response)", re.IGNORECASE)
 _CAPTCHA = re.compile(
     r"\b(?:class|id|name)\s*=\s*[\"']?[^\"'>]{0,40}\b(?:[gh]-re?captcha|g-recaptcha|h-captcha|cf-turnstile|frc-captcha"
     r"|smart-captcha|altcha|captcha)\b|<(?:cap|altcha)-widget\b|arkoselabs\.com|geetest\.com|mtcaptcha\.com|funcaptcha\.com",

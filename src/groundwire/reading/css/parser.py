@@ -33,7 +33,7 @@ _NESTING: Final = re.compile(r"[\"'(\\]")
 """What a semicolon that ends no declaration may stand in, or behind."""
 _SIGN: Final = re.compile(r"[\"'\\()\[\]]")
 _WHOLE: Final = re.compile(
-    r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\\.|url\(\s*+[^"')\s][^)]*+\)""", re.DOTALL | re.IGNORECASE
+    r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\\.|url\(\s*+[^"'()\s][^()]*+\)""", re.DOTALL | re.IGNORECASE
 )
 """A string, an escape or an address, from its beginning to its end."""
 _COMMON: Final = 60  # characters of a declaration that elements and pages are likely to share

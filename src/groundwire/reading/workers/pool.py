@@ -28,7 +28,7 @@ from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
 if TYPE_CHECKING:  # the parsers take long to load, and only a page that is converted here needs them
     from groundwire.reading.convert import Converted
 
-__all__ = ["Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
+__all__ = ["MEMORY", "Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
 MEMORY: Final = 1_000_000_000
 """Bytes of address space of one worker; the most that a page within the bounds took was a quarter of it."""

@@ -31,6 +31,9 @@ _MOST: Final = 24  # marks whose words are looked up, the last of a history firs
 _NEAR: Final = 200  # characters before a mark in which its words are
 _WORDS: Final = 6
 _TELLING: Final = 3  # fewer words than these tell a mark only together with the question
+_LAST: Final = 1_000  # marks of which more than the number is looked at
+_PIECE: Final = 200_000  # characters of a text that are looked through without a pause
+_AT_ONCE: Final = 20_000  # characters that are looked through without a thread, in some milliseconds
 _UNIQUE: Final = 16  # characters from which the id of a call is random rather than counted
 _WORD: Final = re.compile(r"\w+")
 _BRACKETS: Final = re.compile(r"\[[\d\s,]*\]|【[^】]*】")
@@ -141,8 +144,8 @@ class Conversations:
             keys: Ids by which it goes on, such as that of the last response.
             run: The ledger of a run that goes on.
         """
-        contexts = _contexts(said)
-        latest = list(dict.fromkeys(reversed([context for _, context in contexts])))[:_MOST]
+        contexts = await _off_loop(said)
+        latest = list(dict.fromkeys(context for _, context in reversed(contexts) if context))[:_MOST]
         names = [*latest, *keys]
         found = dict(zip(names, await asyncio.gather(*map(self._noted, names)), strict=True))
         known: list[list[str]] = [[str(one[0]) for one in notes] for notes in found.values() if notes]
@@ -183,7 +186,11 @@ class Conversations:
         """
         if not ledger.sources:
             return
-        marks = [(context, source.url) for number, context in _contexts(said) if (source := ledger.get(number))]
+        marks = [
+            (context, source.url)
+            for number, context in await _off_loop(said)
+            if context and (source := ledger.get(number))
+        ]
         rows = [*marks[-_MOST:], *((key, "") for key in (*ledger.also, *keys))]
         name = ledger.id.encode()
         with suppress(StoreError):
@@ -308,16 +315,35 @@ def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
                     yield numbers[0][0], url
 
 
+async def _off_loop(said: Sequence[Said]) -> list[tuple[int, str]]:
+    """Return what `_contexts` does; a long conversation is looked through by a thread."""
+    long = sum(len(one.text) for one in said) > _AT_ONCE
+    return await asyncio.to_thread(_contexts, said) if long else _contexts(said)
+
+
 def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return the marks of texts: their numbers, and what tells each from others."""
-    made: list[tuple[int, str]] = []
-    for one in said:
-        for start, _, numbers in marks_in(one.text):
-            before = _BRACKETS.sub(" ", one.text[max(0, start - _NEAR) : start])
-            words = _WORD.findall(before.casefold())[-_WORDS:]
-            asked = " ".join(one.question.split()) if len(words) < _TELLING else ""
-            made += [(number, _digest(" ".join(words), str(number), asked)) for number in numbers]
-    return made
+    """Return the marks of texts: their numbers, and what tells each from others.
+
+    Of the first of very many marks only the numbers are told, each once.
+    """
+    marks = [(one, at, number) for one in said for at, numbers in _marks(one.text) for number in numbers]
+    early = dict.fromkeys((number, "") for _, _, number in marks[:-_LAST])
+    late = marks[-_LAST:]
+    questions = {text: " ".join(text.split()) for text in {one.question for one, _, _ in late}}
+    return [*early, *((number, _context(one.text, at, number, questions[one.question])) for one, at, number in late)]
+
+
+def _marks(text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield where the marks in a text begin, and their numbers; a very long text is looked through in pieces."""
+    for begin in range(0, len(text), _PIECE):
+        for start, _, numbers in marks_in(text[begin : begin + _PIECE] if len(text) > _PIECE else text):
+            yield begin + start, numbers
+
+
+def _context(text: str, start: int, number: int, question: str) -> str:
+    before = _BRACKETS.sub(" ", text[max(0, start - _NEAR) : start])
+    words = _WORD.findall(before.casefold())[-_WORDS:]
+    return _digest(" ".join(words), str(number), question if len(words) < _TELLING else "")
 
 
 def _evidence(
