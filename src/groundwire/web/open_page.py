@@ -38,7 +38,7 @@ from groundwire.safety.url_extraction import addresses_in
 from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import CallListeners, PageDone
-from groundwire.web.known_urls import KnownUrls
+from groundwire.web.known_urls import FROM_TEXT, KnownUrls
 from groundwire.web.session_sources import SessionSources
 
 __all__ = ["OpenPageFlow", "OpenPages", "PageTarget", "check_url", "check_urls"]
@@ -108,6 +108,8 @@ class OpenPageFlow:
         if state := await self.state():
             part = part.model_copy(update={"warnings": (*part.warnings, *state)})
         if self.known is not None:
+            if await self.known.origin(budget, parse_url(target.url)) == "pages":
+                part = part.model_copy(update={"warnings": (*part.warnings, FROM_TEXT)})
             text = f"<{part.final_url}>\n{part.content}"
             links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)
             await self.known.note(budget, "pages", links)

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -77,6 +77,7 @@ class ConversationLedger(CitationLedger):
         sources: The pages with their numbers.
         reserved: See `CitationLedger`.
         saved: Whether the store has all of these.
+        from_text: Addresses among them that only web text has named.
     """
 
     def __init__(
@@ -88,8 +89,10 @@ class ConversationLedger(CitationLedger):
         *,
         reserved: Sequence[int] = (),
         saved: bool = False,
+        from_text: Iterable[str] = (),
     ) -> None:
         super().__init__(sources, reserved=reserved)
+        self._from_text |= set(from_text)
         self.id = id_
         self.also: tuple[str, ...] = ()
         """Under which further keys it is to be found."""
@@ -102,7 +105,7 @@ class ConversationLedger(CitationLedger):
         pages = self.unnumbered(results)
         if not pages:
             return
-        rows = [[url, title] for url, title in pages.items()]
+        rows = [[url, title, 0, url in self._from_text] for url, title in pages.items()]
         with suppress(StoreError):
             numbers = await self._write(rows, tuple((_name(url),) for url in pages))
             for (url, title), number in zip(pages.items(), numbers, strict=True):
@@ -114,7 +117,8 @@ class ConversationLedger(CitationLedger):
             await self._write([], ())
 
     async def _write(self, rows: list[list[Any]], groups: tuple[tuple[bytes, ...], ...]) -> tuple[int, ...]:
-        fixed = [] if self._saved else [[one.url, one.title, one.citation_id] for one in self.sources]
+        known = () if self._saved else self.sources
+        fixed = [[one.url, one.title, one.citation_id, one.url in self._from_text] for one in known]
         note = zlib.compress(json.dumps([*fixed, *rows]).encode(), 1)
         (answer,) = await self._store.batch((AssignNumbers(self._key, groups, note, _LIFE, self.last),))
         self._saved = True
@@ -153,7 +157,7 @@ class Conversations:
         fixed = run or (_digest("name", name) if name else "")
         sole = bool(fixed) or len(set(common)) == 1
         base = fixed or (common[0] if common else "")
-        pages = await self._pages(base) if base else {}
+        pages, from_text = await self._pages(base) if base else ({}, set[str]())
         reserved, clash, fresh = set[int](), False, False
         for number, urls in _evidence(contexts, found, said).items():
             page = pages.get(number)
@@ -172,6 +176,7 @@ class Conversations:
             [page for number, page in pages.items() if number not in reserved],
             reserved=tuple(reserved),
             saved=not fresh,
+            from_text=from_text,
         )
         made.also = tuple(one for one in names if all(base != note[0] for note in found[one]))
         return made
@@ -248,17 +253,19 @@ class Conversations:
             return [json.loads(note) for note in (await self._store.register(self._key("said", name))).notes]
         return []
 
-    async def _pages(self, id_: str) -> dict[int, Source]:
-        """Return the pages of a ledger by number."""
+    async def _pages(self, id_: str) -> tuple[dict[int, Source], set[str]]:
+        """Return the pages of a ledger by number, and which addresses only web text has named."""
         made: dict[int, Source] = {}
+        from_text: set[str] = set()
         with suppress(StoreError):
             register = await self._store.register(self._key("ledger", id_))
             for note in register.notes:
-                for url, title, *fixed in json.loads(zlib.decompress(note)):
-                    number = fixed[0] if fixed else register.numbers.get(_name(url))
+                for url, title, *more in json.loads(zlib.decompress(note)):
+                    number = more[0] if more and more[0] else register.numbers.get(_name(url))
+                    from_text |= {url} if more[1:] == [True] else set()
                     if number is not None:
                         made.setdefault(number, Source(citation_id=number, title=title, url=url))
-        return made
+        return made, from_text
 
     def _key(self, kind: str, name: str) -> str:
         return f"proxy:{self._owner}:{kind}:{name}"

@@ -296,7 +296,7 @@ class CompletionHandler(ABC):
     def link_filter(self) -> LinkFilter:
         """Return what keeps the next text of the model from loading an address that is no source's."""
         images: Addresses = "known" if self.context.web.settings.policy.untrusted_images == "drop" else "any"
-        return LinkFilter((source.url for source in self.ledger.sources), images=images)
+        return LinkFilter(self.ledger.vouched, images=images)
 
     def shown(self, text: str) -> str:
         """Return a whole text of the model as the client gets it, as long as it was."""
