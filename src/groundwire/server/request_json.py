@@ -1,7 +1,7 @@
 """The JSON of requests: what would keep the event loop busy for long is refused before it is validated.
 
-Validation notes everything that is wrong, each of a million values if need be, and nobody else is served meanwhile.
-Parsing by itself takes some hundredths of a second for the largest body.
+Validation notes everything that is wrong, each of a million values if need be, while no other request is served.
+Parsing alone takes some hundredths of a second for the largest body.
 """
 
 from __future__ import annotations
