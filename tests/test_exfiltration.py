@@ -32,7 +32,7 @@ from groundwire.storage.memory import MemoryStore
 from groundwire.sync import SyncWeb
 from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
-from groundwire.tools import open_page_tool, render_text, web_search_tool
+from groundwire.tools import OpenPageToolResult, open_page_tool, render_text, web_search_tool
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls
 
 Make = Callable[..., Settings]
@@ -268,6 +268,7 @@ class TestAddressesFromText:
             start = await web.open_page(f"{attacker.url}/start")
             assert FROM_TEXT not in start.warnings
             found = await open_page_tool(web).call(url=f"{attacker.url}/mentioned")
+            assert isinstance(found, OpenPageToolResult)
             assert FROM_TEXT in found.warnings
             assert FROM_TEXT in render_text(found)
             await web.allow_urls_in(f"{attacker.url}/mentioned")

@@ -321,8 +321,8 @@ class House:
                 ref = {"type": "ref/prompt", "name": "web_research"}
                 return await self.mcp(name, "completion/complete", ref=ref, argument={"name": "question", "value": "r"})
             case "ask":
-                body = {"question": words, "quote": True, "session": "work"}
-                return await self.ask(name, "POST", "/v1/ask", json=body)
+                asked: dict[str, Any] = {"question": words, "quote": True, "session": "work"}
+                return await self.ask(name, "POST", "/v1/ask", json=asked)
             case "ask events":
                 return await self.ask(name, "POST", "/v1/ask", json={"question": WORDS, "quote": True}, headers=events)
             case "tool search":
@@ -332,9 +332,10 @@ class House:
             case "responses":
                 return await self.ask(name, "POST", "/openai/v1/responses", json={"model": "m", "input": words})
             case "messages":
-                body = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": words}]}
-                body["tools"] = [{"type": "web_search_20250305", "name": "web_search"}]
-                return await self.ask(name, "POST", "/openai/v1/messages", json=body)
+                message: dict[str, Any] = {"model": "m", "max_tokens": 99}
+                message["messages"] = [{"role": "user", "content": words}]
+                message["tools"] = [{"type": "web_search_20250305", "name": "web_search"}]
+                return await self.ask(name, "POST", "/openai/v1/messages", json=message)
             case "forget":
                 return await self.ask(name, "DELETE", "/v1/sessions/work")
             case "page":

@@ -264,6 +264,7 @@ async def test_what_a_service_is_quoted_for_can_command_no_model(world: World, s
     world.searxng.fail(InjectedFault.status(429, said, headers={"Retry-After": "60"}), times=None)
     async with Web(settings()) as web:
         found = await web_search_tool(web).call(query="bm25")
+    assert isinstance(found, WebSearchToolResult)
     assert found.status == "error"
     assert set(found.untrusted) == {"error", "attempts"}
     for text in (found.error, render_text(found), *(one.reason for one in found.attempts)):

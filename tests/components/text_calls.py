@@ -96,24 +96,24 @@ def module(name: str) -> Any:
     return importlib.import_module(f"groundwire.{name}")
 
 
-def plain(module: str, name: str, *rest: Any, **more: Any) -> Callable[[str], object]:
+def plain(where: str, name: str, *rest: Any, **more: Any) -> Callable[[str], object]:
     """Return a call of a function whose first argument is the text."""
 
     def call(text: str) -> object:
-        made = getattr(module(module), name)(text, *rest, **more)
+        made = getattr(module(where), name)(text, *rest, **more)
         return list(made) if inspect.isgenerator(made) else made
 
     return call
 
 
 def data(
-    module: str, name: str, *rest: Any, before: bytes = b"", after: bytes = b"", **more: Any
+    where: str, name: str, *rest: Any, before: bytes = b"", after: bytes = b"", **more: Any
 ) -> Callable[[str], object]:
     """Return the same for a function of bytes."""
 
     def call(text: str) -> object:
         try:
-            return getattr(module(module), name)(before + text.encode() + after, *rest, **more)
+            return getattr(module(where), name)(before + text.encode() + after, *rest, **more)
         except module("reading.extracted").UnreadableDocument:
             return None
 

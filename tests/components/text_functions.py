@@ -86,7 +86,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         citations.verify.quantities: numbers_of
         citations.verify.segmentation: normal_form spelled_words squeezed words_of
         providers.http_parsing: day
-        providers.result_rows: any_date
+        providers.query_mapping: any_date
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count
         reading.encoding.detect: name_of
@@ -259,8 +259,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ),
         HTML,
     ),
-    "reading.documents.notebook.read_notebook": Growing(
-        lambda text: module("reading.documents.notebook").read_notebook(
+    "reading.documents.simple_formats.read_notebook": Growing(
+        lambda text: module("reading.documents.simple_formats").read_notebook(
             json.dumps({"nbformat": 4, "cells": [{"cell_type": "markdown", "source": text}] * 2})
         ),
         ALL,
@@ -390,8 +390,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         (*ADDRESS, "BSAx7Q", "H4sI"),
         heavy=True,
     ),
-    "safety.url_extraction.addresses_in": Growing(
-        plain("safety.url_extraction", "addresses_in"), (*ALL, "http://", "](http://a.b/(", "https://a.b/)")
+    "web.known_urls.addresses_in": Growing(
+        plain("web.known_urls", "addresses_in"), (*ALL, "http://", "](http://a.b/(", "https://a.b/)")
     ),
     "safety.url_redaction.has_secret": Growing(
         lambda text: refusing(module("safety.url_redaction").has_secret)(URL + text), ADDRESS
@@ -423,7 +423,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.browser.visit.unreachable": "a code of the browser's own",
     "reading.browser.visit.why_not": "a code of the browser's own",
     "reading.documents.document.read_file": "chooses one of those that are counted",
-    "reading.documents.pdf.metadata.read_details": "part of read_pdf",
+    "reading.documents.pdf.convert.read_details": "part of read_pdf",
     "reading.documents.pdf.pdfium.open_pdf": "part of read_pdf",
     "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
     "reading.passages.view.unpack_view": "part of view_in_worker",
@@ -448,7 +448,7 @@ def functions_of_text() -> Iterator[str]:
                 yield f"{name}.{public}"
 
 
-_READING: Final = ("agent_loop", "citations", "hosted", "reading", "routing", "safety", "storage", "tools")
+_READING: Final = ("agent_loop", "citations", "hosted", "reading", "routing", "safety", "storage", "tools", "web")
 _TEXTS: Final = frozenset(
     {
         *("answer", "body", "code", "condition", "content", "html", "label", "line", "markdown", "markup", "sample"),

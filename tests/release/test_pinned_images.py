@@ -12,7 +12,8 @@ import pytest
 from pin_images import main, pinned, unpinned
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
-INSPECT = f"{sys.executable} -c 'import hashlib, sys; print(\"sha256:\" + hashlib.sha256(sys.argv[1].encode()).hexdigest())' {{}}"
+PRINTS = "import hashlib, sys; print('sha256:' + hashlib.sha256(sys.argv[1].encode()).hexdigest())"
+INSPECT = f'{sys.executable} -c "{PRINTS}" {{}}'
 
 
 def test_every_third_party_image_gets_the_digest_that_the_registry_gives(

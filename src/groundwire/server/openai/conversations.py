@@ -1,7 +1,7 @@
-"""Conversations that outlive a request: the numbers of their pages, and runs that wait for a function of the client's.
+"""Conversations across requests: their citation numbers, and runs suspended for a function of the client.
 
-A client sends its history, edited as it likes, and none of our calls. What a mark in it points to is found by the words
-before the mark, by ids of responses, or by a header; a number that is not found is given to no other page.
+A client sends its history, possibly edited, and without the local calls. A marker in it is resolved from the words
+before it, from response IDs, or from a header; an unresolved number is never reassigned.
 """
 
 from __future__ import annotations
@@ -25,54 +25,54 @@ from groundwire.tools import ToolResult
 
 __all__ = ["ConversationLedger", "Conversations", "Said", "StoredRun", "question_in", "said_in", "text_of"]
 
-_LIFE: Final = 7 * 86_400.0  # seconds after which the store forgets the numbers of a conversation
+_LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
 _RUN_LIFE: Final = 86_400.0  # seconds that a client may take for its function
-_MOST: Final = 24  # marks whose words are looked up, the last of a history first
-_NEAR: Final = 200  # characters before a mark in which its words are
+_MOST: Final = 24  # markers whose words are looked up, the last of a history first
+_NEAR: Final = 200  # characters before a marker that identify it
 _WORDS: Final = 6
-_TELLING: Final = 3  # fewer words than these tell a mark only together with the question
-_LAST: Final = 1_000  # marks of which more than the number is looked at
-_PIECE: Final = 200_000  # characters of a text that are looked through without a pause
-_AT_ONCE: Final = 20_000  # characters that are looked through without a thread, in some milliseconds
-_UNIQUE: Final = 16  # characters from which the id of a call is random rather than counted
+_TELLING: Final = 3  # with fewer words than this, a marker is identified only together with the question
+_LAST: Final = 1_000  # markers identified by their words; of earlier ones only the number counts
+_PIECE: Final = 200_000  # characters of a text that are scanned without a pause
+_AT_ONCE: Final = 20_000  # characters scanned without a thread, in a few milliseconds
+_UNIQUE: Final = 16  # characters from which a call's ID is random rather than a counter
 _WORD: Final = re.compile(r"\w+")
 _BRACKETS: Final = re.compile(r"\[[\d\s,]*\]|【[^】]*】")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One text of a conversation."""
+    """A text of a conversation."""
 
     text: str
     """The text."""
     question: str = ""
-    """What the user said before it."""
+    """The user's preceding message."""
     cited: Mapping[int, str] = field(default_factory=dict)
-    """The addresses that annotations give the marks in it."""
+    """The URLs that annotations give for its markers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """One run that waits for the client."""
+    """A run that waits for the client."""
 
     id: str
     """Its name."""
     ledger: str
     """The ledger of its conversation."""
     added: list[Any]
-    """What the run added: the turns of the model, and the results of our tools."""
+    """What the run added: the model's turns, and the results of the local tools."""
     trailing: int
     """How many of them follow the last turn of the model."""
     used: Mapping[str, float]
-    """What its session has used."""
+    """The usage of its session."""
 
 
 class ConversationLedger(CitationLedger):
-    """The numbering of a conversation, kept in a store that its other requests ask, too.
+    """The numbering of a conversation, in a store shared with its other requests.
 
     Args:
-        store: Where the numbers are.
-        key: The name of the register there.
+        store: The store of the numbers.
+        key: The name of the register.
         id_: The name of the conversation.
         sources: The pages with their numbers.
         reserved: See `CitationLedger`.
@@ -95,13 +95,13 @@ class ConversationLedger(CitationLedger):
         self._from_text |= set(from_text)
         self.id = id_
         self.also: tuple[str, ...] = ()
-        """Under which further keys it is to be found."""
+        """Further keys under which it can be found."""
         self._store = store
         self._key = key
         self._saved = saved or not sources
 
     async def assign(self, results: Sequence[ToolResult]) -> None:
-        """Number the pages of tool results; pages that two requests find at once get different numbers."""
+        """Number the pages of tool results; concurrent requests get different numbers."""
         pages = self.unnumbered(results)
         if not pages:
             return
@@ -112,7 +112,7 @@ class ConversationLedger(CitationLedger):
                 self._add(number, url, title)
 
     async def save(self) -> None:
-        """Write what the store does not have."""
+        """Write pending numbers to the store."""
         if not self._saved:
             await self._write([], ())
 
@@ -129,8 +129,8 @@ class Conversations:
     """The stored conversations of one client.
 
     Args:
-        store: Holds them.
-        owner: Names the client; no other finds them.
+        store: The store.
+        owner: Identifies the client; no other client finds them.
     """
 
     def __init__(self, store: Store, owner: str) -> None:
@@ -140,13 +140,13 @@ class Conversations:
     async def ledger(
         self, said: Sequence[Said], *, name: str = "", keys: Sequence[str] = (), run: str = ""
     ) -> ConversationLedger:
-        """Return the numbering of a conversation; a new one where nothing is known of it.
+        """Return the numbering of a conversation, or a new one.
 
         Args:
-            said: Its texts, as the client sends them now.
-            name: What the client calls it.
-            keys: Ids by which it goes on, such as that of the last response.
-            run: The ledger of a run that goes on.
+            said: Its texts, as currently sent by the client.
+            name: The client's name for it.
+            keys: IDs that it continues from, such as that of the last response.
+            run: The ledger of a continued run.
         """
         contexts = await _off_loop(said)
         latest = list(dict.fromkeys(context for _, context in reversed(contexts) if context))[:_MOST]
@@ -182,12 +182,12 @@ class Conversations:
         return made
 
     async def remember(self, ledger: ConversationLedger, said: Sequence[Said], keys: Sequence[str] = ()) -> None:
-        """Note where the marks of an answer point to, so that its conversation is found by them.
+        """Store the markers of an answer, so that its conversation can be found.
 
         Args:
-            ledger: The numbering that they are of.
+            ledger: The numbering.
             said: The texts of the answer.
-            keys: Ids by which the client may go on.
+            keys: IDs from which the client may continue.
         """
         if not ledger.sources:
             return
@@ -208,13 +208,13 @@ class Conversations:
             )
 
     async def keep_run(self, run: StoredRun, calls: Sequence[Mapping[str, Any]], question: str, response: str) -> None:
-        """Keep a run for the request that brings the results of the client's functions.
+        """Store a run for the request with the results of the client's functions.
 
         Args:
             run: The run.
-            calls: The calls that it waits for, each with `id`, `name` and `arguments`.
-            question: What the user said last.
-            response: The id of the response, by which a client may go on; empty is none.
+            calls: The calls that it is waiting for, each with `id`, `name` and `arguments`.
+            question: The user's last message.
+            response: The ID of the response, from which a client may continue; empty for none.
         """
         value = {"ledger": run.ledger, "added": run.added, "trailing": run.trailing, "used": dict(run.used)}
         packed = zlib.compress(json.dumps(value).encode(), 1)
@@ -228,12 +228,12 @@ class Conversations:
             )
 
     async def run_of(self, call: Mapping[str, Any], question: str, response: str = "") -> StoredRun | None:
-        """Return the run that waits for a call, None if none does.
+        """Return the run that is waiting for a call, or None.
 
         Args:
-            call: The call as the client sends it back.
-            question: What the user said before it; empty where the history is cut.
-            response: The id of the response that made it, where the client goes on by that.
+            call: The call as sent back by the client.
+            question: The user's preceding message; empty if the history is truncated.
+            response: The ID of the response with the call, if the client continues from it.
         """
         notes = await self._noted(_call_name({"id": call.get("id")} if response else call, response))
         same = [str(one[0]) for one in notes if response or one[1] == _digest(question)]
@@ -272,7 +272,7 @@ class Conversations:
 
 
 def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
-    """Return the texts of a conversation in the form of any API."""
+    """Return the texts of a conversation in any API's format."""
     made: list[Said] = []
     question = ""
     for message in messages:
@@ -290,13 +290,13 @@ def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
 
 
 def question_in(messages: Sequence[Any]) -> str:
-    """Return what the user said last, empty if nothing."""
+    """Return the user's last message, or an empty string."""
     users = (one for one in reversed(messages) if isinstance(one, Mapping) and one.get("role") == "user")
     return next(filter(None, map(text_of, users)), "")
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return the text of a message or of an item, in the form of any API."""
+    """Return the text of a message or an item in any API's format."""
     content = message.get("content", message.get("output", message.get("text")))
     if isinstance(content, str):
         return content
@@ -305,7 +305,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and addresses of annotations: of a message, or of its parts."""
+    """Yield the numbers and URLs of annotations: of a message, or of its parts."""
     content = message.get("content")
     parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else [message]
     for part in parts:
@@ -329,9 +329,9 @@ async def _off_loop(said: Sequence[Said]) -> list[tuple[int, str]]:
 
 
 def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return the marks of texts: their numbers, and what tells each from others.
+    """Return the markers of texts: their numbers, and what identifies each.
 
-    Of the first of very many marks only the numbers are told, each once.
+    Of the first of very many markers, only the numbers are returned, each once.
     """
     marks = [(one, at, number) for one in said for at, numbers in _marks(one.text) for number in numbers]
     early = dict.fromkeys((number, "") for _, _, number in marks[:-_LAST])
@@ -341,7 +341,7 @@ def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
 
 
 def _marks(text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Yield where the marks in a text begin, and their numbers; a very long text is looked through in pieces."""
+    """Yield the position and the numbers of each marker in a text; a very long text is scanned in pieces."""
     for begin in range(0, len(text), _PIECE):
         for start, _, numbers in marks_in(text[begin : begin + _PIECE] if len(text) > _PIECE else text):
             yield begin + start, numbers
@@ -356,7 +356,7 @@ def _context(text: str, start: int, number: int, question: str) -> str:
 def _evidence(
     contexts: Sequence[tuple[int, str]], found: Mapping[str, Sequence[Sequence[Any]]], said: Sequence[Said]
 ) -> dict[int, set[str]]:
-    """Return the addresses to which the marks of a conversation point, as far as that is known, by number."""
+    """Return the URLs of a conversation's markers by number, as far as known."""
     made: dict[int, set[str]] = {number: set() for number, _ in contexts}
     for number, context in contexts:
         made[number] |= {str(one[1]) for one in found.get(context, ()) if one[1]}
