@@ -16,7 +16,7 @@ size it must not."""
 
 
 def repeated(unit: str, size: int) -> str:
-    return (unit * (size // len(unit) + 1))[:size]
+    return unit * max(1, size // len(unit))
 
 
 def grows(name: str, unit: str) -> bool:

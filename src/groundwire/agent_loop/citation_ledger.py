@@ -46,11 +46,11 @@ class CitationLedger:
 
     @property
     def vouched(self) -> tuple[str, ...]:
-        """The addresses of the pages that a search has found or the user has given, rather than only another page."""
+        """The URLs of the pages that a search found or the user gave, without those that only another page contains."""
         return tuple(source.url for source in self.sources if source.url not in self._from_text)
 
     def given(self, *texts: str) -> None:
-        """Take note of the addresses that the user has written, of a long conversation those at its end."""
+        """Record the URLs that the user has written; in a long conversation, those at its end."""
         recent, left = list[str](), _LOOKED_AT
         for text in reversed(texts):
             recent.append(text[-left:])
@@ -62,7 +62,7 @@ class CitationLedger:
         self._from_text -= found
 
     def _meet(self, result: ToolResult) -> None:
-        """Note which addresses only a page, or the model, has named."""
+        """Record which URLs only a page, or the model, has named."""
         if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
             self._from_text.difference_update(row.url for row in result.results)
         elif result.status == "success" and result.url not in self._numbers and result.url not in self._given:

@@ -148,7 +148,7 @@ def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
 
 
 MAX_FAULTS: Final = 500
-"""Complaints that are told one by one."""
+"""Errors that are listed one by one."""
 
 
 def faults(error: ValidationError) -> list[tuple[str, str]]:
