@@ -1,6 +1,6 @@
 """Sites that offer their pages as Markdown at the same address with `.md`, and an index as `llms.txt` (https://llmstxt.org).
 
-Not every site is asked for these: that would be one more request for each page, mostly in vain. They are asked for on
+Not every site is asked for these: that would be one more request for each page, mostly without a result. They are asked for on
 hosts of services that document them, and on those that the operator names.
 """
 
