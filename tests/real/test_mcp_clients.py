@@ -24,7 +24,8 @@ _CONFORMANCE = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22.23.
 _FIXTURES = """
 tools-call-simple-text tools-call-image tools-call-audio tools-call-embedded-resource tools-call-mixed-content
 tools-call-with-logging tools-call-error tools-call-with-progress tools-call-sampling tools-call-elicitation
-json-schema-2020-12 server-sse-polling elicitation-sep1034-defaults elicitation-sep1330-enums resources-read-text resources-read-binary
+json-schema-2020-12 server-sse-polling elicitation-sep1034-defaults elicitation-sep1330-enums resources-read-text
+resources-read-binary
 resources-templates-read resources-subscribe resources-unsubscribe prompts-get-simple prompts-get-with-args
 prompts-get-embedded-resource prompts-get-with-image http-custom-header-server-validation
 input-required-result-basic-elicitation input-required-result-basic-sampling input-required-result-basic-list-roots
