@@ -24,7 +24,7 @@ _RUNTIMES = ("bun@1.3.9", "node@22.23.3")
 
 
 _PYTHONS = {"yodoca": "3.12", "haytham": "3.11", "squidbot": "3.14"}
-_OTHER_SYSTEMS = ("pywin32==", "colorama==")  # in the pins, and for Windows alone
+_OTHER_SYSTEM = "pywin32=="  # in the pins, and for Windows alone
 _BUILDING = 1_200  # seconds
 
 
@@ -60,7 +60,7 @@ def host_python(name: str, cache: Path, folder: Path, say: Callable[[str], None]
         raise Unavailable(f"{name} needs Python {_PYTHONS[name]}; set PYTHON_OF_{name.upper()} to one")
     lines = (folder / "pins.txt").read_text("utf-8").splitlines()
     pins = folder / "pins-here.txt"
-    pins.write_text("\n".join(line for line in lines if not line.startswith(_OTHER_SYSTEMS)) + "\n", "utf-8")
+    pins.write_text("\n".join(line for line in lines if not line.startswith(_OTHER_SYSTEM)) + "\n", "utf-8")
     cache.mkdir(exist_ok=True)
     root = cache / name
     with locked(cache / f"{name}.lock"):
