@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import selectors
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -104,14 +105,17 @@ def configure(name: str, folder: Path, home: Path, model: str, search: str, *, o
     return {"LLM_PROVIDER": "openai", "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": model, "PYTHONPATH": str(folder)}
 
 
-@pytest.fixture
-def gateway(world: World, tmp_path: Path) -> Iterator[str]:
-    """A server as the guide has it started, and its address."""
+@contextmanager
+def gateway(world: World, folder: Path) -> Iterator[str]:
+    """Serve as the guide has it started, and give the address."""
     command = [sys.executable, "-m", "groundwire", "serve", "--port", "0"]
-    variables = {**variables_of(world, tmp_path), "PYTHONPATH": str(ROOT / "src")}
-    with subprocess.Popen(command, env=variables, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+    variables = variables_of(world, folder)
+    with subprocess.Popen(command, env=variables, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
-        yield next(word for word in process.stderr.readline().split() if word.startswith("http://")).rstrip(".,")
+        said = process.stderr.readline()
+        found = re.search(r"http://[\w.]+:\d+", said)
+        assert found, said
+        yield found[0]
         process.kill()
 
 
@@ -161,9 +165,7 @@ def talk(command: str, folder: Path, variables: Mapping[str, str]) -> str:
 
 @pytest.mark.req("B30", "B31")
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{host_of(block)}-{block.number}")
-async def test_the_walkthrough(
-    block: Block, world: World, gateway: str, say: Callable[[str], None], tmp_path: Path
-) -> None:
+async def test_the_walkthrough(block: Block, world: World, say: Callable[[str], None], tmp_path: Path) -> None:
     name, model = host_of(block), Model()
     models = world.add(ModelServer(model, name="models"))
     home, bins = tmp_path / "home", tmp_path / "bin"
@@ -185,13 +187,12 @@ async def test_the_walkthrough(
     ours = python.parent if "pip install" in block.text else Path(sys.executable).parent  # MCP servers live apart
     program(bins, "groundwire", f"{ours}/groundwire")
     program(bins, "python", str(python))
-    variables = {**variables_of(world, home), "GROUNDWIRE_URL": gateway}
+    variables = variables_of(world, home)
     variables |= configure(
         name, folder, home, f"{models.url}/v1", world.searxng.url, own="mcp install" not in block.text
     )
     variables["PATH"] = f"{bins}:{variables['PATH']}"
     if "mcp install" in block.text:  # a host starts the server with few of its variables, or none
-        del variables["GROUNDWIRE_URL"]
         settings = f'[search]\nproviders = ["searxng"]\n[providers.searxng]\nbase_url = "{world.searxng.url}"\n'
         (home / ".config" / "groundwire").mkdir(parents=True)
         (home / ".config" / "groundwire" / "groundwire.toml").write_text(settings)
@@ -202,7 +203,8 @@ async def test_the_walkthrough(
             code, printed = await shell.run(command, shown or None)
             assert code == 0, f"{command}\n{printed}"
             assert not shown or matches(shown, printed), printed
-    said = talk(conversation, folder, variables)
+    with gateway(world, tmp_path) if "search.ts" in block.text else nullcontext("") as url:
+        said = talk(conversation, folder, {**variables, "GROUNDWIRE_URL": url})
     assert ANSWER in said, said[-3_000:]
     assert "Reciprocal rank fusion" in model.results[0], model.results
     assert "/wiki/reciprocal-rank-fusion" in model.results[0]
