@@ -80,7 +80,7 @@ class ProviderSetup:
             ConfigurationError: a provider is unknown or cannot do this, or none can be used.
         """
         usable: list[SearchProvider | ReadProvider] = []
-        reasons: list[str] = []
+        reasons: list[NotConfigured | MissingKey] = []
         for item in configured if given is None else given:
             if not isinstance(item, str):
                 usable.append(as_provider(item))
@@ -90,17 +90,18 @@ class ProviderSetup:
                     item, self.settings, self.transports, self.archive, workers=self.workers
                 )
             except (NotConfigured, MissingKey) as error:
-                reasons.append(str(error))
+                reasons.append(error)
                 continue
             self.made[item] = provider
             if not getattr(provider.capabilities, role):
                 what = "search" if role == "search" else "read pages"
                 raise ConfigurationError(f"{item} cannot {what}; take it out of {role}.providers.")
             usable.append(provider)
-        self.skipped += tuple(reasons)
+        self.skipped += tuple(map(str, reasons))
         if not usable:
-            why = " ".join(reasons) or f"{role}.providers is empty."
-            raise ConfigurationError(f"There is no provider to {role} with. {why}")
+            why = " ".join(map(str, reasons)) or f"{role}.providers is empty."
+            key = next((reason for reason in reasons if isinstance(reason, MissingKey)), None)
+            raise ConfigurationError(f"There is no provider to {role} with. {why}") from key
         return usable
 
 
