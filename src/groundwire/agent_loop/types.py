@@ -25,6 +25,9 @@ class CallStarted:
     """One of our tools was called."""
 
     call: HostedCall
+    """The call."""
+    type: Literal["call_started"] = "call_started"
+    """Tells it from the other events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,11 @@ class CallEnded:
     """One of our tools has answered."""
 
     call: HostedCall
+    """The call."""
     result: ToolResult
+    """What the tool answered."""
+    type: Literal["call_ended"] = "call_ended"
+    """Tells it from the other events."""
 
 
 LoopEvent = CallStarted | CallEnded

@@ -82,6 +82,8 @@ class HttpRequest:
     """Whether a redirect will be followed, so that its body is not read."""
     cut: bool = False
     """Whether a body that is too large is cut instead of refused."""
+    on_data: Callable[[bytes], None] | None = None
+    """Called with each decoded piece of the body of an answer with status 200, as it comes."""
 
     def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
         """Tell whether an answer is a redirect that will be followed."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self, Unpack, get_args
 from uuid import uuid4
@@ -36,12 +35,12 @@ from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings, load
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener
+from groundwire.web.answer import AnsweringView
 from groundwire.web.open_page import PageTarget, check_url, check_urls
 from groundwire.web.resources import Resources
-from groundwire.web.session import SessionView, closed, limits_of
+from groundwire.web.session import closed, limits_of
 
 if TYPE_CHECKING:
-    from groundwire.agent_loop import CitedAnswer, LoopEvent
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
 
@@ -50,7 +49,7 @@ __all__ = ["Web"]
 _LONGEST_TIMEOUT = 600  # seconds
 
 
-class Web(SessionView):
+class Web(AnsweringView):
     """Searches the web and opens pages, through whichever providers are set up.
 
     Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
@@ -308,35 +307,6 @@ class Web(SessionView):
         targets = [PageTarget(url, selection, deadline, self._cache_mode(refresh, keep)) for url in checked]
         shared = max_length is not None or max_tokens is not None
         return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
-
-    async def ask(
-        self,
-        question: str,
-        *,
-        model: str | None = None,
-        quote: bool = False,
-        on_event: Callable[[LoopEvent], None] | None = None,
-        timeout: float | None = None,
-    ) -> CitedAnswer:
-        """Answer a question: search, read, and write an answer whose citations are checked against the pages.
-
-        Without a model, in the settings or on this machine, passages are quoted.
-
-        Args:
-            question: The question, 1 to 2,000 characters.
-            model: The model's name, instead of the setting `answer.model`.
-            quote: Whether to quote passages without asking a model.
-            on_event: Called with each tool call of the model, at its start and its end.
-            timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
-
-        Raises:
-            GroundwireError: see `groundwire.agent_loop.ask`.
-        """
-        ask = import_module("groundwire.agent_loop").ask  # by name, as it is built on this class
-        answer: CitedAnswer = await ask(
-            question, web=self, model=model, quote=quote, on_event=on_event, timeout=timeout
-        )
-        return answer
 
     async def verify_hosted(
         self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
