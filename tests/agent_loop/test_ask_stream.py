@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -41,15 +41,16 @@ class Writer(EmulatedServer):
         self._left = len(turns)
 
     def handle(self, request: Recorded) -> EmulatedResponse:
-        assert request.json()["stream"] is True
+        body: Any = request.json()
+        assert body["stream"] is True
         pieces = next(self._turns)
         self._left -= 1
-        deltas: list[Mapping[str, Any]] = [{"content": piece} for piece in pieces]
+        deltas: list[Any] = [{"content": piece} for piece in pieces]
         if self._left:
             call = {"index": 0, "id": f"call_{self._left}", "type": "function", "function": CALL}
             deltas.append({"tool_calls": [call]})
         finish = "tool_calls" if self._left else "stop"
-        chunks = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+        chunks: list[Any] = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
         chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
         lines = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks] + [b"data: [DONE]\n\n"]
         return EmulatedResponse(chunks=lambda: iter(lines), content_type="text/event-stream")

@@ -193,7 +193,7 @@ async def _answer(
     on_event: Callable[[LoopEvent], None] | None,
     tell: _Tell | None,
 ) -> CitedAnswer:
-    """Answer a question, see `ask`; with `tell` the model streams, and its text is told."""
+    """Answer a question, see `ask`; with `tell` the model streams, and `tell` is called with its text."""
     words = check_text(question)
     if not web.keeps:
         raise PermissionDenied("Verifying an answer needs its session's pages, and this server stores none.")

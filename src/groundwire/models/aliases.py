@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 from groundwire.models.validators import nearest
 
 __all__ = [
+    "ASK",
     "CLASSES",
     "METHODS",
     "OPEN_PAGE",
@@ -53,13 +54,22 @@ OPEN_PAGE: Mapping[str, str] = MappingProxyType(
 )
 """Other names of the arguments of reading a page."""
 
+ASK: Mapping[str, str] = MappingProxyType(dict.fromkeys(("input", "prompt", "q", "query"), "question"))
+"""Other names of the arguments of asking a question."""
+
 METHODS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(
             ("crawl", "extract", "fetch", "get", "get_contents", "open", "open_url", "read", "scrape", "scrape_url"),
             "open_page",
         ),
-        **dict.fromkeys(("query", "search_web", "text", "web_search"), "search"),
+        **dict.fromkeys(("batch_scrape", "open_urls", "read_pages"), "open_pages"),
+        **dict.fromkeys(
+            ("find_similar", "get_search_context", "news", "query", "search_and_contents", "search_web", "text"),
+            "search",
+        ),
+        "web_search": "search",
+        **dict.fromkeys(("answer", "ask_stream", "qna_search", "research", "stream_answer"), "ask"),
     }
 )
 """What other libraries call searching and reading."""

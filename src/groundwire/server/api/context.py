@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -136,6 +137,8 @@ class Caller:
     """What they may use of the gateway's `Web`."""
     tenant: Tenant | None = None
     """Who they are; None where no key is asked for."""
+    tell: Callable[[str, BaseModel], None] | None = None
+    """Sends them an event by its name, while the work goes on; None where they want no events."""
 
     def session(self, name: str | None) -> Web:
         """Return one of their sessions, a new one without a name. No other tenant's session has this name."""

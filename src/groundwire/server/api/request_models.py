@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.aliases import ASK, OPEN_PAGE, SEARCH
 from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
@@ -138,10 +138,14 @@ class SearchRequest(ApiRequest):
 class AskRequest(ApiRequest):
     """A question. The gateway's own settings say which model answers."""
 
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=_names(ASK))
+
     question: Words
     """The question."""
     quote: bool = False
     """Whether to ask no model and quote the passages that answer best."""
+    stream: bool = False
+    """Whether to answer with events, as `Accept: text/event-stream` asks for, too."""
 
 
 class PagesRequest(ApiRequest):
