@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import json
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
 
 import pytest
 
 from components.held import Held
+from components.writer import Writer
 from groundwire import Settings, SyncWeb, Web
 from groundwire.agent_loop import AnswerCompleted, AskEvent, CallEnded, CallStarted, TextDelta, TextReset
 from groundwire.citations import Mark, find_marks
@@ -25,35 +24,6 @@ pytestmark = pytest.mark.req("B34")
 
 Make = Callable[..., Any]
 QUESTION = "reciprocal rank fusion"
-CALL = {"name": "web_search", "arguments": json.dumps({"query": QUESTION})}
-
-
-class Writer(EmulatedServer):
-    """A model behind chat completions whose text comes as given; between its turns it may call a tool.
-
-    Args:
-        turns: The text of each turn, in pieces; every turn but the last calls `web_search` after its text.
-    """
-
-    def __init__(self, *turns: Sequence[str]) -> None:
-        super().__init__("writer")
-        self._turns = iter(turns)
-        self._left = len(turns)
-
-    def handle(self, request: Recorded) -> EmulatedResponse:
-        body: Any = request.json()
-        assert body["stream"] is True
-        pieces = next(self._turns)
-        self._left -= 1
-        deltas: list[Any] = [{"content": piece} for piece in pieces]
-        if self._left:
-            call = {"index": 0, "id": f"call_{self._left}", "type": "function", "function": CALL}
-            deltas.append({"tool_calls": [call]})
-        finish = "tool_calls" if self._left else "stop"
-        chunks: list[Any] = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
-        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
-        lines = [f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks] + [b"data: [DONE]\n\n"]
-        return EmulatedResponse(chunks=lambda: iter(lines), content_type="text/event-stream")
 
 
 def told(events: Sequence[AskEvent]) -> str:
@@ -119,23 +89,13 @@ async def test_no_marker_is_divided(settings: Make, world: World, size: int) -> 
 
 
 async def test_text_is_read_before_the_model_has_ended(settings: Make, world: World) -> None:
-    read = threading.Event()
-
-    def writing() -> Iterator[bytes]:
-        yield b'data: {"choices": [{"index": 0, "delta": {"content": "Ranks "}}]}\n\n'
-        assert read.wait(60)
-        yield b'data: {"choices": [{"index": 0, "delta": {"content": "are merged."}, "finish_reason": "stop"}]}\n\n'
-
-    class Waiting(Writer):
-        def handle(self, request: Recorded) -> EmulatedResponse:
-            return EmulatedResponse(chunks=writing, content_type="text/event-stream")
-
-    writer = world.add(Waiting())
+    writer = world.add(Writer([], ["Ranks ", "are merged."], pause=True))
     async with Web(using(settings, writer)) as web:
         events = await web.ask(QUESTION, stream=True)
-        assert await anext(events) == TextDelta("Ranks ")
-        read.set()
-        assert told([TextDelta("Ranks "), *[event async for event in events]]) == "Ranks are merged."
+        first = [await anext(events) for _ in range(3)]
+        assert first[-1] == TextDelta("Ranks ")
+        writer.go_on.set()
+        assert told([*first, *[event async for event in events]]) == "Ranks are merged."
 
 
 async def test_what_a_model_says_before_a_tool_call_is_not_the_answer(settings: Make, world: World) -> None:
