@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field
 
@@ -67,7 +67,7 @@ class DuckDuckGoOptions(Options):
 class DuckDuckGoSearchProvider:
     """Web search by DuckDuckGo, as `ddgs` scrapes it; needs the extra `ddgs`."""
 
-    Options = DuckDuckGoOptions
+    Options: ClassVar[type[DuckDuckGoOptions]] = DuckDuckGoOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),

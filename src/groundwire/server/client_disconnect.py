@@ -27,7 +27,7 @@ class Presence:
     """Says when the client of a request has gone."""
 
     def __init__(self) -> None:
-        self.gone = False
+        self.gone: bool = False
         self._running: set[asyncio.Future[Any]] = set()
 
     @staticmethod

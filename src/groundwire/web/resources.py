@@ -183,7 +183,7 @@ class Resources:
         resolver: Resolver | None,
     ) -> None:
         self.settings = settings
-        self.closed = False
+        self.closed: bool = False
         if cassette is not None:
             cassette.hide(*known_secrets(settings))
         self.clients: HttpClients = HttpClients(settings, resolver, cassette)
@@ -196,7 +196,7 @@ class Resources:
             why = " ".join(setup.skipped)
             _refuse([f"{key}: {text}. {why}" for key, text in single_provider_warnings(settings, searchers[0].name)])
         readers = cast("list[ReadProvider]", setup.make("read", read_providers, settings.read.providers))
-        self.skipped = setup.skipped
+        self.skipped: tuple[str, ...] = setup.skipped
         self.policy: DomainPolicy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
         self.store: Store = open_store(
             settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout

@@ -20,7 +20,7 @@ class AnthropicReader:
     """Reads messages: blocks of text, of searches and fetches and of what they found."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._fetched: list[tuple[str, str]] = []  # address and title, in the order that document_index counts
         self._blocks: dict[int, dict[str, Any]] = {}

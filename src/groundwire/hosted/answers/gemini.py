@@ -20,7 +20,7 @@ class GeminiReader:
     """Reads the first candidate; what it cites can only be placed when its whole text is here."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._parts: list[dict[str, Any]] = []
         self._joins = True  # pieces of one text, which a stream cuts

@@ -15,7 +15,7 @@ class ConversationsReader:
     """Reads entries: executions of tools, and output that mixes text with references to what they found."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._entries: dict[int, dict[str, Any]] = {}
         self._contents: dict[int, Deltas] = {}

@@ -123,7 +123,7 @@ class ChatReader:
     """Reads the first choice; others are other answers to the same question."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._deltas = Deltas()
         self._rows: list[tuple[str, str]] = []  # address and title, in the order that markers count

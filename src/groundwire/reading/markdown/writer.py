@@ -63,7 +63,7 @@ class MarkdownWriter:
         self._heading = ""
         self.bullet: str = ""
         """What goes before the next text of a cell."""
-        self.lead = ""
+        self.lead: str = ""
         """What goes before the next block, if that is a paragraph."""
 
     @property

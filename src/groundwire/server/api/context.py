@@ -30,10 +30,10 @@ class Traffic:
     """Counts the calls that run, and lets no more in once the gateway is to end."""
 
     def __init__(self) -> None:
-        self.running = 0
+        self.running: int = 0
         self.started = False
-        self.leaving = False
-        self.draining = False
+        self.leaving: bool = False
+        self.draining: bool = False
         self._ended = False
         self._tasks: set[asyncio.Task[object]] = set()
         self._idle = asyncio.Event()

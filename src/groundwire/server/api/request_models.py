@@ -56,7 +56,7 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = BeforeValidator(_whole)
+Whole: BeforeValidator = BeforeValidator(_whole)
 """Makes an integer type take 5.0; it stands after the bounds, so that these stay in the schema."""
 Size = Annotated[int, Field(ge=1, le=10_000_000), Whole]
 """A number of characters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 from uuid import uuid4
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
@@ -33,7 +33,7 @@ class Linkup(ApiEmulator):
         address_allowed: Whether the keys may be used from the client's address.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="linkup",
         routes={"POST /v1/search": "search"},
         fields=SearchFields(
@@ -104,7 +104,7 @@ class Parallel(ApiEmulator):
         untitled: Whether it knows neither titles nor days.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="parallel",
         routes={"POST /v1/search": "search"},
         key_header="x-api-key",
@@ -208,7 +208,7 @@ class Serper(ApiEmulator):
         refusal_status: The status with which it says that there are no credits.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="serper",
         routes={"POST /search": "search", "GET /search": "search", "POST /news": "news", "GET /news": "news"},
         key_header="X-API-KEY",
