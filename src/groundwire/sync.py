@@ -13,11 +13,11 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, NoReturn, ParamSpec, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
 from groundwire.errors import Closed
 from groundwire.models import Budget, SearchResponse
-from groundwire.models.aliases import other_method
+from groundwire.models.aliases import METHODS, other_method
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -97,7 +97,9 @@ class SyncWeb:
 
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
-        def __getattr__(self, name: str) -> NoReturn:
+        def __getattr__(self, name: str) -> Any:
+            if name in METHODS:
+                return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     @_blocking(Web.search)
@@ -198,6 +200,11 @@ class SyncWeb:
         if self._closed:
             raise Closed("This SyncWeb was closed; make a new one.")
         return self._submit(lambda: start(self._web))
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
 
     def close(self) -> None:
         """Close all connections and end the thread. Closing twice is fine."""

@@ -6,7 +6,7 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from groundwire.agent_loop.chat_model import ChatModel, find_model
 from groundwire.agent_loop.citation_ledger import CitationLedger
@@ -53,6 +53,18 @@ class CitedAnswer:
     """What they and reading cost, in US dollars; the model's own price is not in it."""
     warnings: tuple[str, ...] = ()
     """What the reader should know."""
+
+    def __str__(self) -> str:
+        return self.text
+
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("answer", "content", "output_text"):  # of exa-py and the OpenAI SDK
+                return self.text
+            if name == "citations":
+                return self.sources
+            raise AttributeError(f"'CitedAnswer' has no attribute {name!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,15 +297,15 @@ async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tu
         read = await web.open_pages(urls, query=question, max_tokens=room, timeout=left) if left > 0 else ()
     passages = sorted(
         (
-            (excerpt.score, page, text)
+            (*quote, excerpt.score, page)
             for page in read
             for excerpt in page.excerpts
-            if (text := _quote(excerpt.text, question))
+            if (quote := _quote(excerpt.text, question))
         ),
-        key=lambda row: -row[0],
+        key=lambda row: (-row[0], -row[2]),
     )
     best: dict[str, tuple[Page, str]] = {}
-    for _, page, text in passages:
+    for _, text, _, page in passages:
         best.setdefault(page.url, (page, text))
     lines = [f"{text} [{page.citation_id}]" for page, text in list(best.values())[:_QUOTES]]
     if not lines:
@@ -301,8 +313,8 @@ async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tu
     return "\n\n".join(lines) or "Nothing was found that answers this.", found.warnings
 
 
-def _quote(text: str, question: str) -> str:
-    """Return the sentence of a passage that has most of a question's words, as plain text; nothing if it has none."""
+def _quote(text: str, question: str) -> tuple[int, str] | None:
+    """Return the sentence of a passage that has most of a question's words, as plain text; None if none has any."""
     wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2}
     sentences = [
         _plain(sentence)
@@ -311,7 +323,14 @@ def _quote(text: str, question: str) -> str:
         for sentence in _SENTENCE_END.split(block)
     ]
     whole = [one for one in sentences if _SHORTEST <= len(one) <= _LONGEST]
-    return max(whole, key=lambda one: len(wanted & set(_WORD.findall(one.casefold()))), default="")
+    found = max(
+        ((len(wanted & set(_WORD.findall(one.casefold()))), one) for one in whole), default=(0, ""), key=_shared
+    )
+    return found if found[0] else None
+
+
+def _shared(sentence: tuple[int, str]) -> int:
+    return sentence[0]
 
 
 def _plain(markdown: str) -> str:

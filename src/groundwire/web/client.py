@@ -37,7 +37,7 @@ from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener
 from groundwire.web.answer import AnsweringView
 from groundwire.web.open_page import PageTarget, check_url, check_urls
-from groundwire.web.resources import Resources
+from groundwire.web.resources import Resources, changed
 from groundwire.web.session import closed, limits_of
 
 if TYPE_CHECKING:
@@ -70,6 +70,8 @@ class Web(AnsweringView):
         resolver: Resolves host names, instead of the system.
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default they are bounded from above.
         ranker: Takes a query and texts of a page, and returns a score for each; it runs in a thread.
+        timeout: Seconds for a search and for reading a page, instead of `search.timeout` and `read.timeout`.
+        proxy: A forward proxy, instead of the setting `network.proxy`.
 
     Raises:
         ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
@@ -89,8 +91,10 @@ class Web(AnsweringView):
         resolver: Resolver | None = None,
         count_tokens: CountTokens | None = None,
         ranker: Ranker | None = None,
+        timeout: float | None = None,
+        proxy: str | None = None,
     ) -> None:
-        self.settings: Settings = load() if settings is None else settings
+        self.settings: Settings = changed(load() if settings is None else settings, timeout=timeout, proxy=proxy)
         self._resources = Resources(
             self.settings,
             search_providers=search_providers,
@@ -348,6 +352,11 @@ class Web(AnsweringView):
         """
         if not self._is_view:
             await self._resources.aclose(grace_seconds)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._resources.closed
 
     async def close(self) -> None:
         """Close all connections, as `aclose` does."""

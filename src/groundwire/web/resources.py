@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
+
+from pydantic import ValidationError
 
 from groundwire.cassette import Cassette
 from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
@@ -153,6 +155,29 @@ _MOST_WORKERS = 4  # processes for heavy work, on machines of so many cores
 _DEGRADED = "the store cannot be used now: cache and budgets are in this process's memory meanwhile"
 _NO_ARCHIVE = "the archive of earlier searches cannot be used now; `groundwire doctor` says why"
 _RECREATED = "the {} was damaged: it was moved aside and recreated"
+
+
+def changed(settings: Settings, *, timeout: float | None, proxy: str | None) -> Settings:
+    """Return settings with the values that were given instead of theirs.
+
+    Raises:
+        ConfigurationError: one of them is wrong.
+    """
+    given: dict[str, Any] = {}
+    if timeout is not None:
+        given = {"search": {"timeout": timeout}, "read": {"timeout": timeout}}
+    if proxy is not None:
+        given["network"] = {"proxy": proxy}
+    sections: dict[str, Any] = {}
+    try:
+        for name, values in given.items():
+            section = getattr(settings, name)
+            checked = type(section).model_validate(values)
+            sections[name] = section.model_copy(update={key: getattr(checked, key) for key in values})
+    except ValidationError as error:
+        name = "proxy" if proxy is not None and timeout is None else "timeout"
+        raise ConfigurationError(f"{name}: {error.errors()[0]['msg']}.") from None
+    return settings.model_copy(update=sections) if sections else settings
 
 
 class Resources:
