@@ -81,7 +81,7 @@ __all__ = [
     "web_tools",
 ]
 
-logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless it is asked for
+logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless logging is set up
 
 _ROOMS = ("errors", "models", "providers", "settings", "sync", "web", "tools")
 

@@ -1,4 +1,4 @@
-"""Answering a question: search, read, answer with citations, and check every sentence against the pages it cites."""
+"""Question answering: search, read, answer with citations, and verify every sentence against the pages it cites."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["AnswerCompleted", "AskEvent", "CitedAnswer", "TextDelta", "TextReset
 
 _PAGES, _TOKENS = 3, 400  # pages that are read for an extract, and tokens of each
 _QUOTES: Final = 3  # sentences of an extract
-_SHORTEST, _LONGEST = 40, 400  # characters of a sentence that is quoted
+_SHORTEST, _LONGEST = 40, 400  # characters of a sentence that may be quoted
 _NO_PROSE: Final = ("#", "|", "-", ">", "```", "*", "1.")
 _WORD: Final = re.compile(r"\w+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+")
@@ -38,21 +38,21 @@ class CitedAnswer:
     """An answer to a question."""
 
     question: str
-    """What was asked."""
+    """The question."""
     text: str
-    """The answer in Markdown, with marks such as `[1]`."""
+    """The answer in Markdown, with markers such as `[1]`."""
     sources: tuple[Source, ...]
-    """The pages that the text cites."""
+    """The pages cited in the text."""
     report: Report
-    """What each sentence is worth: whether the pages that it cites say so."""
+    """The verification of each sentence against the pages it cites."""
     model: str
-    """The model that wrote it; empty where passages were quoted."""
+    """The model that wrote the answer; empty when passages were quoted."""
     searches: int
-    """The searches that the session made meanwhile."""
+    """The searches the session made for it."""
     cost_usd: float
-    """What they and reading cost, in US dollars; the model's own price is not in it."""
+    """Cost of searching and reading, in US dollars, without the price of the model."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know."""
+    """Warnings for the reader."""
 
     def __str__(self) -> str:
         return self.text
@@ -139,14 +139,14 @@ async def ask(
     on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
 ) -> CitedAnswer:
-    """Answer a question from the web, with citations that are checked.
+    """Answer a question from the web, with verified citations.
 
     Args:
         question: The question.
-        web: What searches and reads, and whose session pays; it stays the caller's to close.
-        model: What writes the answer, or its name, with which the setting `answer.model` is replaced. Without one it is
-            that of the settings, else one that a server on this machine offers.
-        quote: Whether to ask no model: the passages that answer best are quoted, as where no model is found.
+        web: Does the searching and reading; its session is charged. The caller closes it.
+        model: The model, or its name, which overrides the setting `answer.model`. Defaults to the model of the
+            settings, else to one offered by a local server.
+        quote: Use no model and quote the best passages, as when no model is available.
         on_event: Called with every tool call that the model makes.
         timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
 
@@ -221,7 +221,7 @@ async def _answer(
         pages = await web.sources()
     else:
         text, warnings, pages = await _written(words, web, writer, deadline, on_event, tell)
-    cited = cited_numbers(text)
+    cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
     used = tuple(page for page in pages if page.number in cited)
     after = await web.usage()
     return CitedAnswer(
@@ -288,7 +288,7 @@ async def _written(
 
 
 async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...]]:
-    """Return the passages that answer a question best, and what the search warned of."""
+    """Return the passages that answer a question best, and the warnings of the search."""
     found = await web.search(question, timeout=deadline.remaining())
     urls = [row.url for row in found.results[:_PAGES]]
     read: tuple[Page, ...] = ()
@@ -334,5 +334,5 @@ def _shared(sentence: tuple[int, str]) -> int:
 
 
 def _plain(markdown: str) -> str:
-    """Return Markdown as one line of plain text, without marks of its own."""
+    """Return Markdown as one line of plain text."""
     return " ".join(_PLAIN.sub(r"\1", markdown).split())

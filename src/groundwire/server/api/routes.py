@@ -64,12 +64,12 @@ __all__ = [
 
 
 class PagesReply(BaseModel):
-    """The pages that were read."""
+    """The pages."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     pages: tuple[Page, ...]
-    """One for each address, in their order. `status` says of each whether it could be read, `error` why not."""
+    """One entry per URL, in order, with `status` and, if it could not be read, `error`."""
 
 
 async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
@@ -88,23 +88,23 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
 
 
 JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
-_QUICK = 10.0  # seconds for what asks only the store
+_QUICK = 10.0  # seconds for operations that only read the store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One thing that can be asked."""
+    """An operation of the REST API."""
 
     method: str
     """The HTTP method."""
     path: str
-    """The path; its parameters stand in braces."""
+    """The path, with parameters in braces."""
     name: str
-    """What programs call it."""
+    """Its name for programs."""
     summary: str
     """What it does."""
     app: ASGIApp
-    """Does it."""
+    """The function that runs it."""
     bodies: Mapping[str, type[BaseModel]] = field(default_factory=dict)
     """What its body may be, by media type."""
     query: type[BaseModel] | None = None
@@ -112,21 +112,21 @@ class Operation:
     parameters: type[BaseModel] | None = None
     """The parameters of its path."""
     replies: tuple[type[BaseModel], ...]
-    """What it answers with when it goes well."""
+    """The model of a successful response."""
     failures: tuple[type[BaseModel], ...] = (Failure,)
     """What it answers with when it does not."""
     statuses: tuple[int, ...]
-    """The statuses of failures, besides those of every operation."""
+    """The error statuses, in addition to those of every operation."""
     events: bool = False
     """Whether it also answers with events."""
     text: bool = False
     """Whether it also answers with plain text."""
     is_open: bool = False
-    """Whether no key is asked for."""
+    """Whether no key is required."""
 
 
 class _ByBody:
-    """`POST /search`: SearXNG's clients send a form, Perplexity's send JSON."""
+    """`POST /search`: SearXNG's clients send a form, Perplexity's JSON."""
 
     def __init__(self, form: ASGIApp, json: ASGIApp) -> None:
         self._form = form
@@ -183,7 +183,7 @@ def _by_body_or_query(
 
 
 def operations(context: AppContext) -> tuple[Operation, ...]:
-    """Return everything that a gateway can be asked."""
+    """Return all operations of a gateway."""
     settings = context.web.settings
     searching, reading = settings.search.timeout, settings.read.timeout
     searxng = Endpoint(context, read_searxng, search_searxng, usual=searching, refuse=refuse_searxng)

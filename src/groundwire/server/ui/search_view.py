@@ -38,7 +38,7 @@ _CITED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentResults:
-    """How a search ended."""
+    """The outcome of a search."""
 
     response: SearchResponse | None = None
     """Its answer; None when it failed."""
@@ -49,13 +49,13 @@ class RecentResults:
     at: datetime
     """When it ended."""
     again: bool = False
-    """Whether this is a look back at what was found then."""
+    """Whether this is an earlier result, shown again."""
 
 
 async def keep_shown(
     store: Store, session: str, fields: Mapping[str, str], found: RecentResults, *, owner: Owner
 ) -> None:
-    """Keep what a search of a session has found; a store that cannot keep it is no reason to fail."""
+    """Store the results of a session's search; failures of the store are ignored."""
     if found.response is None:
         return
     said = {"at": found.at.isoformat(), "ms": found.milliseconds, "response": found.response.model_dump(mode="json")}
@@ -66,7 +66,7 @@ async def keep_shown(
 
 
 async def find_shown(store: Store, session: str, fields: Mapping[str, str], *, owner: Owner) -> RecentResults | None:
-    """Return what this session's search with these fields has found within the last hour; None when it is not known."""
+    """Return this session's results for these fields from the last hour, or None."""
     try:
         entry = await store.get(_key(owner, session, fields))
         if entry is None:
@@ -89,14 +89,14 @@ def _key(owner: Owner, session: str, fields: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answering:
-    """How the answer to a question ended."""
+    """The outcome of answering a question."""
 
     answer: CitedAnswer | None = None
     """The answer; None when there is none."""
     html: Markup | None = None
     """Its text."""
     doubtful: tuple[str, ...] = ()
-    """The sentences that the pages which they cite do not support."""
+    """The sentences that the cited pages do not support."""
     error: GroundwireError | None = None
     """Why there is none."""
 
@@ -107,7 +107,7 @@ _T = TypeVar("_T", RecentResults, Reading, Answering)
 
 
 class Pending(Generic[_T]):
-    """Something that a template waits for. By then the page is on its way, so how it went is said in the page.
+    """A pending value of a template. The page is already being sent, so a failure is shown in the page.
 
     Args:
         visit: The visit with which it ends.
@@ -124,7 +124,7 @@ class Pending(Generic[_T]):
             yield event
 
     async def get(self) -> _T:
-        """Return it, once it is there."""
+        """Return the value when it is available."""
         return await self._task
 
     async def _told(self, work: Coroutine[Any, Any, _T]) -> _T:
@@ -136,7 +136,7 @@ class Pending(Generic[_T]):
 
 
 async def start(visit: Visit) -> Html | Redirect:
-    """Show the form, the results, and the page that is opened."""
+    """Show the form, the results, and the opened page."""
     asked = visit.asked
     words = asked.get("q")
     if web_url(words) and not words.split()[1:]:
@@ -177,7 +177,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
     except GroundwireError as error:
         return RecentResults(error=error, milliseconds=_since(started), at=datetime.now(UTC))
     found = RecentResults(response=response, milliseconds=_since(started), at=datetime.now(UTC))
-    if web.keeps and web.settings.session.citations == "session":  # else nothing is to be remembered of what was shown
+    if web.keeps and web.settings.session.citations == "session":  # otherwise nothing shown may be remembered
         await keep_shown(web.store, visit.session, asked.search, found, owner=web.owner)
     return found
 
