@@ -65,6 +65,12 @@ class Tool(ToolDefinition):
     call: Callable[..., Awaitable[ToolResult]]
     """Takes the arguments by keyword; raises only on cancellation."""
 
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "; did you mean 'call'?" if name in ("ainvoke", "arun", "func", "invoke", "run") else ""
+            raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
+
 
 def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
     """Return `web_search` and `open_page` over a `Web`, which the caller closes.
