@@ -181,7 +181,7 @@ def test_a_bad_file_is_not_imported(terminal: Terminal, file: Path) -> None:
     other = {"GROUNDWIRE_ARCHIVE_PATH": str(file.with_name("other.db"))}
     done = terminal.here("archive", "import", "copy.jsonl", **other)
     assert (done.exit_code, done.stdout) == (3, "")
-    assert done.stderr.splitlines()[0] == "Error: Nothing was imported: some lines are wrong."
+    assert done.stderr.splitlines()[0] == "Error: Nothing was imported: some lines are invalid."
     assert done.stderr.splitlines()[1].startswith("  line 3: Invalid JSON")
     done = terminal.here("archive", "import", "copy.jsonl", "--json", **other)
     assert done.exit_code == 3

@@ -38,7 +38,7 @@ def served(learner: Terminal) -> Iterator[Practice]:
     process = learner.start("demo", "--serve", "--port", "0")
     assert process.stdout is not None
     try:
-        assert process.stdout.readline().startswith(b"groundwire.toml here leads to a miniature web")
+        assert process.stdout.readline().startswith(b"groundwire.toml here points to a miniature web")
         address = process.stdout.readline().decode().split("answers at ")[1].split(". ")[0]
         yield Practice(address, learner.home / "groundwire.toml")
     finally:
@@ -114,5 +114,5 @@ def test_ports_that_are_taken_are_named(learner: Terminal) -> None:
         port = str(taken.getsockname()[1])
         done = learner.run("demo", "--serve", "--port", port)
     assert done.returncode == 2
-    assert f"The ports from {port} on cannot be used (Address already in use)" in done.stderr
+    assert f"The ports starting at {port} cannot be used (Address already in use)" in done.stderr
     assert not (learner.home / "groundwire.toml").exists()

@@ -33,7 +33,7 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
         "known here: session.citations, session.id, session.idle_timeout, session.max_cost_usd, session.max_searches",
     ),
     "section": ("[serch]\nlimit = 3", "[serch] is not a section; did you mean 'search'?"),
-    "no section": ("limit = 3", "'limit' stands outside any section; put it under [search]"),
+    "no section": ("limit = 3", "'limit' is outside any section; put it under [search]"),
     "section as value": ("search = 3", "'search' must be a section, written as [search] on a line of its own"),
     "nothing alike": (
         "wholly_different = 3",

@@ -33,7 +33,7 @@ __all__ = ["config"]
 _EXIT_CODES = """\b
 Exit codes:
   0  the settings are valid
-  2  a setting is wrong, or no provider can be used"""
+  2  a setting is invalid, or no provider can be used"""
 _WIDEST = 44  # columns of a value; a longer one pushes its origin to the right
 
 

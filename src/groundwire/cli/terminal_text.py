@@ -43,7 +43,7 @@ def say_error(text: str) -> None:
 
 def say_failure(error: GroundwireError) -> None:
     """Print why a call failed to standard error, and the setting that allows what is blocked."""
-    allow = "For a server of your own, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
+    allow = "For your own server, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
     say_error(f"{error} {allow}" if isinstance(error, BlockedAddress) else str(error))
 
 

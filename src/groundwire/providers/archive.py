@@ -54,7 +54,7 @@ class ArchiveProvider:
             NotConfigured: the archive is disabled.
         """
         if context.archive is None:
-            raise NotConfigured(context.name, "the archive is switched off: set archive.enabled = true")
+            raise NotConfigured(context.name, "the archive is disabled: set archive.enabled = true")
         return cls(context.archive, context.name)
 
     def owned_by(self, owner: Owner) -> Self:

@@ -209,8 +209,8 @@ def _outside(key: str) -> str:
         return f"{key!r} must be a section, written as [{key}] on a line of its own"
     homes = [f"[{home}]" for home, _, name in (known.rpartition(".") for known in known_keys()) if name == key]
     if homes:
-        return f"{key!r} stands outside any section; put it under {' or '.join(homes)}"
-    return f"{key!r} stands outside any section{did_you_mean(key, [*sections(), 'providers'])}"
+        return f"{key!r} is outside any section; put it under {' or '.join(homes)}"
+    return f"{key!r} is outside any section{did_you_mean(key, [*sections(), 'providers'])}"
 
 
 def _instances(layers: Iterable[Flat]) -> Iterator[str]:

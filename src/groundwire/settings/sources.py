@@ -273,7 +273,7 @@ def from_provider_variables(
             instance, option = labeled
             right = [variable(f"providers.{provider}.{known}") for known in option_names(provider)]
             problems.append(
-                f"{origin}: {name} is no option of {provider}. If it is {option} of a second instance, "
+                f"{origin}: {name} is not an option of {provider}. If it is {option} of a second instance, "
                 f"name that in search.providers as {instance!r}{did_you_mean(name, right)}"
             )
         elif provider:

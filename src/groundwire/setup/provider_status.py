@@ -262,7 +262,7 @@ def _verdict(error: GroundwireError) -> tuple[Verdict, str]:
         case MissingKey() | NotConfigured():
             return "not_set_up", "Run groundwire setup."
         case ConfigurationError():
-            return "not_set_up", "Change the setting that is named."
+            return "not_set_up", "Change that setting."
         case AuthenticationFailed() | ProviderUnsupported() | RequestRefused() if _PLAN.search(error.reason):
             return "wrong_plan", "Book a plan that has it on the service's page, or leave this provider out."
         case AuthenticationFailed():
@@ -283,7 +283,7 @@ def _verdict(error: GroundwireError) -> tuple[Verdict, str]:
         case ProviderUnreachable() | ProviderTimeout() | DeadlineExceeded():
             return "unreachable", "Check the network; groundwire doctor says more."
         case ProviderUnsupported():
-            return "failed", "Change what is named."
+            return "failed", "Change that setting."
         case _:
             return "failed", "Try again later; groundwire doctor says more."
 

@@ -370,7 +370,7 @@ class Archive(ArchiveQueries):
     def _switch_off(self, problem: Broken) -> None:
         if self._problem is None:
             self._problem = problem
-            _logger.warning("The archive is switched off. %s", problem)
+            _logger.warning("The archive is disabled. %s", problem)
 
     def _close(self) -> None:
         if self._file is not None:
