@@ -84,7 +84,7 @@ def test_a_watcher_that_raises_is_logged_once_and_the_others_hear(
             watchers.page_done(opened())
     assert len(before.heard) == len(after.heard) == 6
     assert [record.getMessage() for record in caplog.records] == [
-        "The listener Broken failed; what else it raises is ignored"
+        "The listener Broken failed; its further errors are ignored"
     ]
     assert caplog.records[0].exc_info
 

@@ -599,7 +599,7 @@ export const web_search = {
           "type": "string"
         },
         "default": [],
-        "description": "Only these domains and their sub-domains, e.g. [\"wikipedia.org\"]"
+        "description": "Only these domains and their subdomains, e.g. [\"wikipedia.org\"]"
       },
       "time_range": {
         "type": "string",

@@ -94,10 +94,12 @@ def archive() -> None:
     default="all",
     help="Maximum age: a day, a week, a month, a year, or any age.",
 )
-@click.option("--after", metavar="DAY", help="Published (or, if undated, seen) on or after this day, such as 2026-01-31.")
+@click.option(
+    "--after", metavar="DAY", help="Published (or, if undated, seen) on or after this day, such as 2026-01-31."
+)
 @click.option("--before", metavar="DAY", help="Published (or, if undated, seen) on or before this day.")
 @click.option(
-    "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its sub-domains; repeatable."
+    "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its subdomains; repeatable."
 )
 @click.option("-x", "--block-domain", "blocked", multiple=True, metavar="NAME", help="Exclude this domain; repeatable.")
 @_JSON
@@ -169,7 +171,7 @@ def list_(limit: int, offset: int, as_json: bool) -> None:
 
 @archive.command(cls=_Command, short_help="Delete pages and results.", epilog=_EXIT_CODES)
 @click.argument("url", required=False)
-@click.option("-d", "--domain", metavar="NAME", help="This domain and its sub-domains.")
+@click.option("-d", "--domain", metavar="NAME", help="This domain and its subdomains.")
 @click.option("--before", type=_DAY, metavar="DAY", help="Entries seen before this day, such as 2026-01-31 (UTC).")
 @click.option("--all", "everything", is_flag=True, help="All entries; asks first.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")

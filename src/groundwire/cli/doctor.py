@@ -38,7 +38,11 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 @click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)
 @click.option("--offline", is_flag=True, help="Make no network requests.")
 @click.option(
-    "--timeout", type=click.FloatRange(1, 600), default=30.0, show_default=True, help="Timeout in seconds for all checks."
+    "--timeout",
+    type=click.FloatRange(1, 600),
+    default=30.0,
+    show_default=True,
+    help="Timeout in seconds for all checks.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:

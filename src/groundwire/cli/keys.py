@@ -152,7 +152,7 @@ def rotate(key: str, grace_period: str, as_json: bool) -> None:
     if as_json:
         click.echo(escaped(json.dumps({"key": made, **_shown(new, now), "replaces": _shown(old, now)})))
         return
-    until = f"ends at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
+    until = f"expires at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
     click.echo(f"Key {new.id} replaces {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
     click.echo("It is shown only once:", err=True)
     click.echo(made)

@@ -77,7 +77,7 @@ _FILTERED = MappingProxyType(
     "allowed_domains",
     multiple=True,
     metavar="NAME",
-    help="Only this domain and its sub-domains; repeatable.",
+    help="Only this domain and its subdomains; repeatable.",
 )
 @click.option(
     "-x",

@@ -142,7 +142,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
                 subject=name,
                 what=f"{name}: the certificate is signed by an authority that this machine does not trust ({said}).",
                 why="Something on the way inspects TLS (a company's proxy, an antivirus program), or the service has "
-                "an authority of its own.",
+                "its own certificate authority.",
                 fix="If you trust it, get its certificate as a PEM file and set SSL_CERT_FILE to a bundle that has it, "
                 "e.g. SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt after sudo update-ca-certificates.",
             )

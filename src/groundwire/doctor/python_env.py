@@ -134,7 +134,7 @@ _WHAT: Final[Mapping[str, str]] = {
 _FIX: Final[Mapping[str, str]] = {
     "not_installed": 'pip install "groundwire[keyring]", or let groundwire setup store keys in a file.',
     "absent": "Nothing, if keys are in the environment; otherwise let groundwire setup store them in a file.",
-    "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or keep the keys elsewhere: "
+    "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or store the keys elsewhere: "
     "groundwire setup --keep file.",
     "failing": "Store the keys elsewhere: groundwire setup --keep file.",
 }

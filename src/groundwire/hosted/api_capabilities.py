@@ -240,7 +240,7 @@ def _exception(name: str, item: dict[str, Any]) -> Difference:
     changes = _abilities(item)
     wrong = set(changes) - set(Hosted.__dataclass_fields__) - {"hosted", "tools"}
     if wrong:
-        raise ValueError(f"matrix.toml: {name}.except: {', '.join(sorted(wrong))} is no ability")
+        raise ValueError(f"matrix.toml: {name}.except: {', '.join(sorted(wrong))} is not a capability")
     return Difference(**{**known, **_tuples(known, "models")}, changes=MappingProxyType(changes))
 
 

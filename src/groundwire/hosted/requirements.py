@@ -133,7 +133,7 @@ class Needs:
             raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
         place: object = self.location
         if place is not None and not isinstance(place, Location):
-            raise InvalidRequest("location", "is no Location", 'Pass Location(country="DE").')
+            raise InvalidRequest("location", "is not a Location", 'Pass Location(country="DE").')
 
     @property
     def recent(self) -> bool:

@@ -103,7 +103,7 @@ class WebSearch:
             query: The query.
 
         Raises:
-            RuntimeError: the web could not be searched.
+            RuntimeError: the search failed.
         """
         return _found(self._runner.call(self._arguments(query)))
 

@@ -100,7 +100,7 @@ class NativeSettings(SettingsSection):
         for name in names:
             if name not in MODEL_PROVIDERS:
                 raise ValueError(
-                    f"{name!r} has no hosted search that is known here{did_you_mean(name, MODEL_PROVIDERS)}"
+                    f"{name!r} has no hosted search that Groundwire knows{did_you_mean(name, MODEL_PROVIDERS)}"
                 )
         return names
 
@@ -334,7 +334,7 @@ class ServerSettings(SettingsSection):
             try:
                 ip_network(word)
             except ValueError:
-                raise ValueError(f"{word[:60]!r} is no address and no network such as 10.0.0.0/8") from None
+                raise ValueError(f"{word[:60]!r} is neither an address nor a network such as 10.0.0.0/8") from None
         return words
 
     @field_validator("allowed_hosts")
@@ -379,7 +379,7 @@ def parse_rule(text: str) -> PermissionRule:
         text: TOOL or `*`, optionally (DOMAIN), optionally @SESSION.
 
     Raises:
-        ValueError: it is not of that form.
+        ValueError: it is not in that format.
     """
     found = _RULE.fullmatch(text.strip())
     if found is None:

@@ -43,7 +43,7 @@ def open_store(
         clock: The time in seconds since the epoch.
 
     Raises:
-        ConfigurationError: No store has such a URL; the text says which forms there are, and never repeats a password.
+        ConfigurationError: the URL is invalid; the message lists the supported forms and never repeats a password.
             Or the package that a server needs is not installed.
     """
     address = parse_store_url(url)

@@ -58,7 +58,7 @@ class StallTimeout:
         """Guard one call, which is the block.
 
         Raises:
-            TimeoutError: the store does not answer.
+            TimeoutError: the store does not respond.
         """
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit:
@@ -262,7 +262,7 @@ class ResilientStore:
         except _FAILURES as exc:
             if not self.degraded:
                 reason = str(exc) or f"no answer within {self._bound:g} s"
-                _logger.warning("%s Using process memory instead, which other processes do not see.", _sentence(reason))
+                _logger.warning("%s Using process memory instead, which other processes cannot see.", _sentence(reason))
             switch.failed()
             raise _FellBack from exc
         finally:
@@ -273,7 +273,7 @@ class ResilientStore:
                 self._fallback = self._make_fallback()
                 self._seeded.clear()
             if not self.degraded:
-                _logger.info("The store is back.")
+                _logger.info("The store is available again.")
         return answer
 
     async def _batch_here(self, operations: Sequence[Operation]) -> list[Answer]:

@@ -191,7 +191,7 @@ class MemoryStore:
 
     def _now(self) -> float:
         if self._closed:
-            raise StoreError("The store in memory was closed.")
+            raise StoreError("The in-memory store is closed.")
         return self._clock()
 
     def _forget(self, key: str) -> None:

@@ -87,7 +87,7 @@ class Writer:
             StoreError: it could not be done, or the writer was closed.
         """
         if self._closed:
-            raise StoreError("The store was closed.")
+            raise StoreError("The store is closed.")
         job = Job(work)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._lock:

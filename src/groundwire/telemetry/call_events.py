@@ -91,7 +91,7 @@ class SearchDone(_Done):
     strategy: str
     """The strategy: `fallback`, `hedge`, `fuse`."""
     query: str | None = None
-    """The query itself, only if the operator wants it recorded."""
+    """The query itself, only if the operator enables recording it."""
 
     @property
     def outcome(self) -> CallOutcome:
@@ -170,7 +170,7 @@ class CallListeners:
             except Exception:  # a listener must not break a call
                 if self._is_first(number):
                     name = type(listener).__qualname__
-                    _logger.exception("The listener %s failed; what else it raises is ignored", name)
+                    _logger.exception("The listener %s failed; its further errors are ignored", name)
 
     def _is_first(self, number: int) -> bool:
         with self._lock:

@@ -160,7 +160,7 @@ class Scores:
             with self._lock:
                 for key, amount in pending.items():
                     self._pending[key] += amount
-            _logger.info("The score card could not be written: %s", error)
+            _logger.info("The scorecard could not be written: %s", error)
 
     async def aclose(self) -> None:
         """Write the remaining counts; the store is not closed."""

@@ -170,7 +170,7 @@ async def score_card(
         clock: The time in seconds since the epoch.
 
     Raises:
-        ValueError: the number of days is out of bounds. StoreError: the store cannot be read.
+        ValueError: the number of days is out of range. StoreError: the store cannot be read.
     """
     return _card(await _counted(store, days, names, clock))
 

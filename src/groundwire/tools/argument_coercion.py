@@ -39,7 +39,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Other tools' names for our arguments, by tool."""
+"""Other tools' names for the arguments, by tool."""
 
 
 class SearchArguments(BaseModel):

@@ -46,7 +46,7 @@ async def read_body(
         cut: Whether a larger body is cut there instead of refused.
 
     Raises:
-        ExchangeFailed: it is too large, cannot be decoded, or broke off. Closed.
+        ExchangeFailed: it is too large, cannot be decoded, or is incomplete. Closed.
     """
     head = Head(str(response.url), response.status, response.headers)
     announced = 0 if cut else response.content_length or 0
@@ -105,7 +105,7 @@ async def _chunk(
             raise connections.gone() from error
         if meter is not None and meter.overrun:
             _refuse(cap)
-        raise ExchangeFailed("network", "broke off in the middle of its answer") from error
+        raise ExchangeFailed("network", "ended its response early") from error
 
 
 def show(inspect: Inspect | None, head: Head, body: bytearray, cap: int) -> tuple[bytes, int]:
@@ -159,7 +159,7 @@ class BodyDecoder:
         content_encoding: The header's value; more than one layer is refused.
 
     Raises:
-        UndecodableBody: the coding is unknown or stacked.
+        UndecodableBody: the encoding is unknown or applied more than once.
     """
 
     def __init__(self, content_encoding: str) -> None:
@@ -170,7 +170,7 @@ class BodyDecoder:
             raise UndecodableBody("is compressed more than once")
         self._coding = codings[0].removeprefix("x-") if codings else ""
         if self._coding not in {"", "gzip", "deflate"}:
-            raise UndecodableBody(f"is compressed as {self._coding[:40]!r}, which was not asked for")
+            raise UndecodableBody(f"is compressed as {self._coding[:40]!r}, which was not requested")
         self._inflate: zlib._Decompress | None = None  # None between members
         self._members = 0
         self._held = b""  # too few bytes to recognize the format
@@ -180,7 +180,7 @@ class BodyDecoder:
         """Yield the decoded `data`, in chunks of at most 64 KiB if it was compressed.
 
         Raises:
-            UndecodableBody: the data is not of the coding.
+            UndecodableBody: the data is not in that encoding.
         """
         if not self._coding:
             if data:
@@ -232,7 +232,7 @@ class BodyDecoder:
                 if inflate.eof or not (data or len(piece) == _STEP):
                     return
         except zlib.error as error:
-            raise UndecodableBody(f"is not the {self._coding} data that its header announces") from error
+            raise UndecodableBody(f"is not valid {self._coding} data, although its header says so") from error
 
 
 def _has_zlib_header(data: bytes) -> bool:

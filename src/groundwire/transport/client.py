@@ -166,14 +166,14 @@ class Transport:
     Args:
         guard: Judges every URL and every address at the moment of connecting.
         user_agent: How we introduce ourselves.
-        proxy: A forward proxy's URL, with a user name and password if it wants them, or empty for none. It resolves
+        proxy: A forward proxy's URL, with a user name and password if it requires them, or empty for none. It resolves
             names itself, so with a proxy the guard judges the form of URLs only. Proxies named in the environment
             are never used.
         max_connections: The most connections open at once.
         cassette: Records every exchange, or answers every request in place of the network.
 
     Raises:
-        ConfigurationError: `proxy` is not the address of an HTTP proxy.
+        ConfigurationError: `proxy` is not the URL of an HTTP proxy.
     """
 
     def __init__(

@@ -57,7 +57,7 @@ class Web(SessionView):
     one pool of connections per kind of traffic, and belongs to one event loop.
 
     Args:
-        settings: What is in force; by default read from arguments, environment and files (`groundwire.settings.load`).
+        settings: The configuration; by default read from arguments, environment and files (`groundwire.settings.load`).
         search_providers: The search providers in order, by name or as objects; by default
             those of the settings.
         read_providers: The same for reading pages.
@@ -121,7 +121,7 @@ class Web(SessionView):
         )
 
     def __enter__(self) -> NoReturn:
-        raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in code without async.")
+        raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in synchronous code.")
 
     def __exit__(self, *exc_info: object) -> None: ...
 
@@ -179,7 +179,7 @@ class Web(SessionView):
             and found nothing. `cached` and `stale` say where they came from; `await results[0].open()` reads a page.
 
         Raises:
-            InvalidRequest: an argument is invalid. BudgetExceeded: the session may not search any more.
+            InvalidRequest: an argument is invalid. BudgetExceeded: the session's searches are used up.
             AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if aliases:
@@ -242,7 +242,7 @@ class Web(SessionView):
             sections of the whole page.
 
         Raises:
-            InvalidRequest: an argument is invalid, or the cursor leads nowhere. BlockedByPolicy: the address or domain
+            InvalidRequest: an argument is invalid, or the cursor is invalid. BlockedByPolicy: the address or domain
             is not allowed. PageError: the page cannot be read. ProviderError: the reader failed. DeadlineExceeded,
             Closed.
         """
@@ -351,7 +351,7 @@ class Web(SessionView):
             entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+            InvalidRequest: the setting `session.citations` disables storing. Closed.
         """
         from groundwire.citations.hosted_answers import marked
         from groundwire.citations.verify import cited_numbers, verify_off_loop

@@ -103,7 +103,7 @@ class KnownUrls:
         """Return a URL known to the session, without an unknown fragment.
 
         Raises:
-            BlockedUnknown: the session does not know it.
+            BlockedUnknown: the session has not seen it.
         """
         known: set[bytes] = set()
         for origin in _MOST:

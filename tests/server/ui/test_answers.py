@@ -283,7 +283,7 @@ async def test_who_is_in_a_cooldown_is_said_to_be(serve: Serve, world: World) ->
             assert "rate limited, HTTP 429" in await response.text()
         async with client.get("/providers") as response:
             text = await response.text()
-            assert re.search(r'<td class="state cooldown">in a cooldown for \d+\.\d.s: .*too many requests', text)
+            assert re.search(r'<td class="state cooldown">in cooldown for \d+\.\d.s: .*too many requests', text)
 
 
 @pytest.mark.req("B34")
@@ -293,7 +293,7 @@ async def test_an_answer_is_above_the_results(serve: Serve, world: World) -> Non
         text = await response.text()
     answer, results = text.index('aria-label="Answer"'), text.index('class="found"')
     assert answer < results
-    assert "Every cited sentence agrees with its page." in text[answer:results]
+    assert "Every cited sentence is supported by its source." in text[answer:results]
     number = re.search(r"\[(\d+)\]", text[answer:results])
     assert number
     assert f'<span class="number">{number[1]}</span>' in text[results:]  # one numbering for both

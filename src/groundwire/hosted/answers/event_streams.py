@@ -157,7 +157,7 @@ class FrameDecoder:
         while len(self._held) >= _PRELUDE.size:
             total, head, check = _PRELUDE.unpack_from(self._held)
             if zlib.crc32(self._held[: _PRELUDE.size - 4]) != check:
-                raise BrokenFrame("has a message whose beginning is broken")
+                raise BrokenFrame("has a message with an invalid prelude")
             if not _PRELUDE.size + head + _CHECK <= total <= _MAX_MESSAGE:
                 raise BrokenFrame("has a message of an impossible length")
             if len(self._held) < total:
@@ -188,5 +188,5 @@ def _headers(data: bytes) -> dict[str, str]:
                 found[name] = data[at : at + size].decode("utf-8", "replace")
             at += size
     except (IndexError, KeyError) as error:
-        raise BrokenFrame("has a message whose headers are broken") from error
+        raise BrokenFrame("has a message whose headers are invalid") from error
     return found

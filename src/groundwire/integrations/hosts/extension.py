@@ -106,7 +106,7 @@ class WebSearchExtension:
             provider_class(name)  # an unknown one is rejected here, whatever else is configured
         await self._open()
         _logger.info(
-            "The web is open: search by %s, pages by %s",
+            "Web search is ready: search by %s, pages by %s",
             ", ".join(self._config.search_provider),
             ", ".join(self._config.read_provider),
         )
@@ -180,7 +180,7 @@ class WebSearchExtension:
             raise RuntimeError("The extension is not initialized; call initialize first.")
         fields = {field.name: field for field in self._fields()}
         if name.lower() not in fields:
-            raise ValueError(f"There is no {name!r} to set up; there are {', '.join(fields)}.")
+            raise ValueError(f"There is no {name!r} to set up; choose one of {', '.join(fields)}.")
         key = clean_key(value).get_secret_value() if value and value.strip() else ""  # an empty value removes it
         await self._context.set_secret(fields[name.lower()].variable, key)
         try:
@@ -194,7 +194,7 @@ class WebSearchExtension:
             return False, "The extension is not initialized; call initialize first."
         needed = [field for field in self._fields() if field.required]
         if not needed:
-            return True, "The providers that are set need no key."
+            return True, "The configured providers need no key."
         for field in needed:
             if not await self._context.get_secret(field.variable):
                 return False, f"{field.variable} is required when using {field.provider}."
@@ -208,7 +208,7 @@ class WebSearchExtension:
                 await self._open()
         except GroundwireError as error:
             return False, f"The key could not be verified: {error}"
-        return True, "Every key was tried, and works."
+        return True, "All keys work."
 
     def _fields(self) -> tuple[SetupField, ...]:
         """Return the setup fields; the keys that the chosen providers need are required."""
@@ -293,13 +293,13 @@ def export_extension(folder: Path, *, force: bool = False) -> tuple[Path, Path]:
         The two files.
 
     Raises:
-        ConfigurationError: one of them is there and says something else. OSError: they cannot be written.
+        ConfigurationError: one of them exists with different content. OSError: they cannot be written.
     """
     manifest = _MANIFEST.format(version=__version__, search=_SEARCH, read=_READ)
     texts = {folder / "manifest.yaml": manifest, folder / "main.py": _MAIN}
     for path, text in texts.items():
         if not force and path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
-            raise ConfigurationError(f"{path} is there already and says something else. Pass --force to write over it.")
+            raise ConfigurationError(f"{path} already exists with different content. Pass --force to overwrite it.")
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")

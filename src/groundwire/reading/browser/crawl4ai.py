@@ -43,7 +43,7 @@ __all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
 _TIMEOUT = 30.0  # seconds, without a deadline
 _PAGES = 100  # the process is replaced after this many pages; it keeps a browser context for each
 _TRIES = 2  # a process that dies is replaced once within a call
-_CLOSED = "This Web was closed; make a new one."
+_CLOSED = "This Web is closed; create a new one."
 _CODE = re.compile(r"net::(ERR_[A-Z_0-9]+)")
 
 

@@ -86,7 +86,7 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
 
 
 NOWHERE: Final = "http://127.0.0.1:9"
-"""The proxy for everything that belongs to no page: the discard port (RFC 863), which has no listener."""
+"""The proxy for everything that does not belong to a page: the discard port (RFC 863), which has no listener."""
 
 _ALWAYS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it resolves nothing; the proxy does

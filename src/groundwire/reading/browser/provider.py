@@ -41,7 +41,7 @@ __all__ = ["BrowserOptions", "BrowserReadProvider"]
 _PLAYWRIGHT = "playwright.async_api"
 _TIMEOUT = 20.0  # seconds, without a deadline
 _TRIES = 2  # a browser that dies is replaced once within a call
-_CLOSED = "This Web was closed; make a new one."
+_CLOSED = "This Web is closed; create a new one."
 
 
 class BrowserOptions(Options):

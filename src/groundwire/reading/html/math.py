@@ -78,7 +78,7 @@ def is_formula(tex: str, shown: str = "") -> bool:
 
     Args:
         tex: The text, which is invisible.
-        shown: What the page shows of the formula, if that is known: its words may stand in the text.
+        shown: What the page shows of the formula, if known: its words may appear in the text.
     """
     bare = _STRUCTURE.sub(_word_of, tex)
     squeezed = "".join(shown.split())

@@ -163,7 +163,7 @@ class Workers:
         """
         async with self._turn:
             if self._closed:
-                raise Closed("This Web was closed; make a new one.")
+                raise Closed("This Web is closed; create a new one.")
             worker = self._idle.pop() if self._idle else await self._start()
             self._busy.add(worker)
             whole = False
@@ -172,7 +172,7 @@ class Workers:
                 whole = True
             except _LOOP_ERRORS as error:
                 if self._closed:
-                    raise Closed("This Web was closed; make a new one.") from error
+                    raise Closed("This Web is closed; create a new one.") from error
                 raise WorkTooHeavy from error
             finally:
                 self._busy.discard(worker)

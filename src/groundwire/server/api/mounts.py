@@ -81,12 +81,12 @@ def openai_mount(
     Args:
         context: The server's parts.
         upstream: Where the model server's API begins.
-        path: Where ours begins.
+        path: The path where it is mounted.
         key: The key for the model server, of clients that send none.
         options: Others of `Proxy`.
 
     Raises:
-        InvalidRequest: the address is none.
+        InvalidRequest: the URL is invalid.
     """
     from groundwire.server.openai.app import Proxy
 

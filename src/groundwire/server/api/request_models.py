@@ -177,11 +177,11 @@ class PagesRequest(ApiRequest):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if (self.url is None) == (self.urls is None):
-            raise ValueError("give url for one page or urls for several, and not both")
+            raise ValueError("pass either url for one page or urls for several")
         if self.urls is not None and self.cursor is not None:
-            raise ValueError("cursor reads on in one page: give url instead of urls")
+            raise ValueError("cursor continues one page: pass url instead of urls")
         if sum(value is not None for value in (self.query, self.cursor, self.find)) > 1:
-            raise ValueError("give at most one of query, cursor and find")
+            raise ValueError("pass at most one of query, cursor and find")
         return self
 
 
@@ -219,7 +219,7 @@ class VerifyRequest(ApiRequest):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if (self.session is None) == (self.sources is None):
-            raise ValueError("give the session whose numbers the answer cites, or sources, and not both")
+            raise ValueError("pass either the session that the answer cites or sources")
         return self
 
 

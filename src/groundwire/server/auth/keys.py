@@ -119,7 +119,7 @@ def make_key(
         limits: What it may use.
 
     Raises:
-        pydantic.ValidationError: a name is wrong.
+        pydantic.ValidationError: a name is invalid.
     """
     own = "".join(secrets.choice(_NAMES) for _ in range(8))
     key = f"gw_{own}_" + "".join(secrets.choice(_SECRET) for _ in range(_LENGTH))

@@ -143,7 +143,7 @@ class Proxy:
             headers["Content-Type"] = request.headers.get("content-type", "application/json")
             path, query = str(scope["path_params"]["path"]), scope["query_string"].decode("latin-1")
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
-                text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
+                text = f"The key of this server does not allow {request.method} {path[:80]}."
                 raise UpstreamRejected(403, error_body(text), _TYPED)
         except UpstreamRejected as error:
             await _response(error)(scope, receive, send)
@@ -247,7 +247,7 @@ def _object(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError):
         raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
     if not isinstance(body, dict):
-        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
+        raise InvalidRequest("body", "is not an object", "Send the request as a JSON object.")
     return body
 
 

@@ -105,7 +105,7 @@ class ArchiveQueries(ABC):
             viewer: The reader of the data.
 
         Raises:
-            InvalidRequest, BlockedAddress: it is no address. StoreError: the archive cannot be read.
+            InvalidRequest, BlockedAddress: it is not a valid URL. StoreError: the archive cannot be read.
         """
         from groundwire.storage.archive import sql
 
