@@ -1,7 +1,4 @@
-"""The agent loop: call the model, run its tool calls, return the results, until it answers.
-
-Also the search plan of a run.
-"""
+"""The agent loop and its search plan: call the model, run its tool calls, return the results, until it answers."""
 
 from __future__ import annotations
 

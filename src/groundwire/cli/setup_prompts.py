@@ -1,7 +1,4 @@
-"""Keys and base URLs given to `groundwire setup` on the command line, each for one provider.
-
-Also its prompts on a terminal.
-"""
+"""The prompts of `groundwire setup`, and the keys and base URLs given to it on the command line."""
 
 from __future__ import annotations
 

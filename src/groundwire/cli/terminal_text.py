@@ -1,9 +1,4 @@
-"""Text on a terminal: without control sequences, and wrapped to the width in any script.
-
-Also the diff of a file that is about to change.
-
-Also log lines on standard error.
-"""
+"""Output on a terminal: text without control sequences, wrapped to the width in any script; file diffs; log lines."""
 
 from __future__ import annotations
 

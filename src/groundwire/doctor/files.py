@@ -1,7 +1,4 @@
-"""Checks of the settings files, line by line, and of the files that hold keys.
-
-Also the position of a key in a settings file.
-"""
+"""Checks of the settings files, line by line, and of the files that hold keys."""
 
 from __future__ import annotations
 

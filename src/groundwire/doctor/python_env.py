@@ -1,9 +1,4 @@
-"""Checks of configured features that need optional packages or programs.
-
-Also of the operating system's keyring.
-
-Also of Python itself and of Groundwire's dependencies.
-"""
+"""Checks of Python, Groundwire's dependencies, optional packages and programs, and the operating system's keyring."""
 
 from __future__ import annotations
 

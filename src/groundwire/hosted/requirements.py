@@ -1,6 +1,6 @@
 """The requirements of a caller for a search, hosted or local.
 
-Also merges domain lists: the operator's with the caller's, and the allowed with the blocked.
+Domain lists are merged: the operator's with the caller's, and the allowed with the blocked.
 """
 
 from __future__ import annotations

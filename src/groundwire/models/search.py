@@ -1,7 +1,4 @@
-"""The result of a search.
-
-Also the query: the text, and the filters for results.
-"""
+"""A search query with its filters, and the search response."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The installed providers: every entry point of the group `groundwire.providers`, Groundwire's or another package's.
 
-Also the objects of a host that are providers but for a name, filters or deadlines.
+A host's own objects are adapted if they lack only a name, filters or deadlines.
 """
 
 from __future__ import annotations

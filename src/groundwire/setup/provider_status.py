@@ -1,6 +1,6 @@
 """The status of each provider: in use or not, ready or what it lacks, and the origin of its key.
 
-Also the test of a provider with one call, without fallbacks.
+A provider is tested with one call, without fallbacks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""The definitions of the two tools, for a model and its host.
-
-Also the guidance for agents besides the tools' descriptions: limits, opening pages, citing, caution.
+"""The definitions of the two tools, for a model and its host, and the guidance for agents.
 
 Every adapter takes these texts from here, with the current limits.
 """

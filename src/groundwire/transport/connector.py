@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["CONNECTIONS", "HEAD_ALLOWANCE", "Connections", "MeteredSocket"]
 
 CONNECTIONS = 500
-"""The maximum of open connections: a gateway runs some hundreds of calls, and a call that waits for a connection may miss
-its deadline."""
+"""The maximum of open connections: a gateway runs some hundreds of calls, and a call that waits for a connection may
+miss its deadline."""
 ACCEPT_ENCODING = "gzip, deflate"
 """The requested codings, which every server supports and the standard library decodes."""
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190

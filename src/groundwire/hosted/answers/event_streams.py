@@ -1,12 +1,12 @@
-"""Incremental decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events).
+"""Incremental decoders of server-sent events and of AWS's event stream encoding, which Bedrock uses.
 
-It deviates from the standard in one point: an event that the end of the stream cuts off before its empty line is
-returned too, because some APIs end that way after sending it in full.
+The decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events) deviates from the standard in one
+point: an event that the end of the stream cuts off before its empty line is returned too, because some APIs end that
+way after sending it in full.
 
-Also an incremental decoder of AWS's event stream encoding, which Bedrock uses.
-
-A message consists of its length, the length of its headers, a checksum of both, the headers, the payload and a checksum
-of all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the same framing).
+A message in AWS's encoding consists of its length, the length of its headers, a checksum of both, the headers, the
+payload and a checksum of all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the
+same framing).
 """
 
 from __future__ import annotations

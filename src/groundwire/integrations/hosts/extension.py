@@ -1,8 +1,6 @@
 """The extension for yodoca: the class that its host loads, with two tools, setup and the citation instruction.
 
 `groundwire export extension DIR` writes the folder that the host expects; its `main.py` imports this class.
-
-Also the function that writes that folder.
 """
 
 from __future__ import annotations

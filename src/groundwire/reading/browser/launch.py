@@ -1,6 +1,4 @@
-"""Finding a Chromium: the configured one, the machine's, or Playwright's own.
-
-Also the command-line switches of Groundwire's Chromium, in addition to Playwright's.
+"""Finding a Chromium (the configured one, the machine's, or Playwright's own), and its command-line switches.
 
 Source: Chromium's list of switches (https://peter.sh/experiments/chromium-command-line-switches, `--help` does not show
     them) and the traffic of its processes without them.

@@ -1,8 +1,6 @@
-"""A browser's visit to a page, from the fetch slot to the result, for all browsers.
+"""A browser's visit to a page, from the fetch slot to the result or error, for all browsers.
 
-Also the conversion of what a browser returned to a result or an error.
-
-Also the check of the URL that a page ended at.
+The URL that a page ended at is checked like the requested one.
 """
 
 from __future__ import annotations

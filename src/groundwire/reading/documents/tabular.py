@@ -1,8 +1,6 @@
-"""Tables of cells as GitHub Markdown.
+"""Tables as GitHub Markdown: delimited text with a detected dialect, and spreadsheets.
 
-Also delimited text such as CSV, with a detected dialect.
-
-Also spreadsheets (xlsx, xlsm, xlsb, xls, ods), with python-calamine of the extra `office`.
+Spreadsheets (xlsx, xlsm, xlsb, xls, ods) need python-calamine of the extra `office`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
 """Formulas as TeX between dollar signs, from MathML, KaTeX, MathJax and formula images.
 
-Also a check that the hidden source of a formula is TeX and not prose.
-
-The commands are those of LaTeX and amsmath that KaTeX supports (https://katex.org/docs/supported) with long names; all
-others count as words.
+The hidden source of a formula is used only if it is TeX and not prose. The commands are those of LaTeX and amsmath that
+KaTeX supports (https://katex.org/docs/supported) with long names; all others count as words.
 """
 
 from __future__ import annotations

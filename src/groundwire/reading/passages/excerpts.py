@@ -1,6 +1,6 @@
-"""Assembly of passages in page order, within a budget, each marked with its position.
+"""Assembly of passages in page order, within a budget, each marked with its position; and literal search on a page.
 
-Also literal search on a page, ignoring case, white space, quotation marks and emphasis.
+Literal search ignores case, white space, quotation marks and emphasis.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""A caller's limit of text, in characters, in tokens, or both.
-
-Also an upper bound of a text's tokens, without a tokenizer.
+"""A caller's limit of text, in characters, tokens, or both, and an upper bound of tokens without a tokenizer.
 
 Byte-pair encoding joins two adjacent tokens whenever the result is a token. So in the final sequence no two adjacent
 tokens form a token together, and the longest sequence with that property is an upper bound. The known tokens are those

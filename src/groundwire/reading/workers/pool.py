@@ -1,6 +1,6 @@
 """A pool of warm worker processes with resource limits, for work that would block or endanger the caller's process.
 
-Also conversion of bodies and views of pages without blocking the event loop: in a thread, or in a process if heavy.
+Bodies are converted and views of pages are made off the event loop: in a thread, or in a process if heavy.
 """
 
 from __future__ import annotations
