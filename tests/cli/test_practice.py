@@ -75,7 +75,7 @@ def test_a_demo_that_was_killed_does_no_harm(learner: Terminal) -> None:
     settings = learner.home / "groundwire.toml"
     assert settings.exists()
     shown = learner.run("config", "show")
-    assert "was left by a demo that was killed; it is ignored" in shown.stderr
+    assert "was left behind by a demo that was killed; it is ignored" in shown.stderr
     assert str(settings) not in shown.stdout
     with served(learner):  # the next one takes its place
         assert learner.run("search", "reciprocal rank fusion").returncode == 0

@@ -43,7 +43,7 @@ class Broken:
         ({"results": 0, "error": "AllProvidersFailed"}, "failed"),
         ({"results": 0, "error": "BudgetExceeded"}, "refused"),
         ({"results": 0, "error": "InvalidRequest"}, "refused"),
-        ({"results": 0, "error": "CancelledError"}, "cancelled"),
+        ({"results": 0, "error": "CancelledError"}, "canceled"),
     ],
 )
 def test_how_a_search_ended(facts: dict[str, Any], outcome: str, searched: Make) -> None:

@@ -136,7 +136,7 @@ def _summary(card: ScoreCard) -> str:
             ("stale", searches.stale + pages.stale),
             ("found nothing", searches.empty),
             ("refused", searches.refused + pages.refused),
-            ("given up", searches.cancelled + pages.cancelled),
+            ("canceled", searches.canceled + pages.canceled),
         )
         if number
     ]

@@ -35,9 +35,9 @@ class Hosted:
     max_uses: MaxUses = "no"
     """How searches are limited."""
     include: int | None = 0
-    """The most domains it can be restricted to; None means no known limit, 0 means unsupported."""
+    """Maximum number of domains it can be restricted to; None means no known limit, 0 means unsupported."""
     exclude: int | None = 0
-    """The most domains it can exclude; None means no known limit, 0 means unsupported."""
+    """Maximum number of domains it can exclude; None means no known limit, 0 means unsupported."""
     together: bool = False
     """Whether both lists can be sent together."""
     leaks: bool = False

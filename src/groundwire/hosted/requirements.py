@@ -104,7 +104,7 @@ class Needs:
     """
 
     max_uses: int | None = None
-    """The most searches of one request, 1 to 1,000; None means no limit."""
+    """Maximum searches of one request, 1 to 1,000; None means no limit."""
     allowed_domains: tuple[str, ...] = ()
     """Only these domains and their subdomains; empty means every domain."""
     blocked_domains: tuple[str, ...] = ()

@@ -62,7 +62,7 @@ class DuckDuckGoOptions(Options):
     ca_file: Path | None = None
     """A file with the certificate authorities to trust, for networks with TLS inspection."""
     max_threads: int = Field(default=16, ge=1, le=128)
-    """The most concurrent calls; further ones wait within their deadline."""
+    """Maximum concurrent calls; further ones wait within their deadline."""
 
 
 class DuckDuckGoSearchProvider:

@@ -279,8 +279,8 @@ def clipped(name: str, query: str, *, characters: int, words: int | None = None)
     Args:
         name: The provider's name.
         query: The query.
-        characters: The most characters.
-        words: The most words, if the service counts them.
+        characters: Maximum characters.
+        words: Maximum words, if the service counts them.
     """
     parts = query.split()
     kept = parts if words is None else parts[:words]

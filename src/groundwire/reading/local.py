@@ -128,7 +128,7 @@ class LocalReadProvider:
 
     Args:
         transport: Fetches the pages.
-        max_bytes: The most bytes of a body, on the wire and decoded.
+        max_bytes: Maximum bytes of a body, on the wire and decoded.
         max_document_bytes: The same for PDF, Office documents and EPUB.
         name: Its name.
         conversion: Converts to Markdown; by default a new one.

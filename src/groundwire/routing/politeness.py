@@ -69,7 +69,7 @@ class Politeness:
         robots: Whether to respect robots.txt files.
         exceptions: Domains whose files are ignored, including subdomains.
         delay: Seconds between two requests to one site.
-        at_once: The most concurrent requests per site.
+        at_once: Maximum concurrent requests per site.
         user_agent: The User-Agent header.
         clock: The time in seconds since the epoch, the store's own.
     """
@@ -243,7 +243,7 @@ class RobotsFiles:
         transport: Fetches the files, without its fetch policy.
         store: Stores them.
         user_agent: The User-Agent header; its product tokens select the rules.
-        max_wait: The most seconds for one file.
+        max_wait: Maximum seconds for one file.
         clock: Returns monotonic seconds.
         store_clock: The time in seconds since the epoch, the store's own.
     """

@@ -50,7 +50,7 @@ class AttemptState:
     """The state of an attempt, for the code that waits for it.
 
     Args:
-        max_wait: The most seconds to wait for a rate-limit slot; beyond that, other providers are called first.
+        max_wait: Maximum seconds to wait for a rate-limit slot; beyond that, other providers are called first.
     """
 
     def __init__(self, max_wait: float = math.inf) -> None:

@@ -245,7 +245,7 @@ def plain(text: str, longest: int) -> str:
 
     Args:
         text: A title or snippet from a provider.
-        longest: The most characters, including the ellipsis.
+        longest: Maximum characters, including the ellipsis.
     """
     text = text[: longest * 8]
     if "<" in text:

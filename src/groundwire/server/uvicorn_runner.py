@@ -151,7 +151,7 @@ def bounded(*, head_timeout: float = 10.0, unread_timeout: float = _UNREAD, conn
     Args:
         head_timeout: Seconds that a client has for the head of a request.
         unread_timeout: Seconds for which a client may read nothing of an answer.
-        connections: The most at the same time; one more is closed at once.
+        connections: Maximum number at the same time; further ones are closed immediately.
     """
     numbers = {"head_timeout": head_timeout, "unread_timeout": unread_timeout, "most": connections}
     protocol: Callable[..., H11Protocol] = type("Bounded", (_Bounded,), numbers)

@@ -242,7 +242,7 @@ class Store(Protocol):
         Args:
             key: Its name; a counter that does not exist holds 0.
             amount: How much. A negative amount gives back and is always granted, down to 0 and not below; 0 only reads.
-            limit: The most that the counter may hold after an addition; None means no limit.
+            limit: The maximum of the counter after an addition; None means no limit.
             ttl: Seconds after which a counter that is created now is forgotten; None is never.
         """
         ...

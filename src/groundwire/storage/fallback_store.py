@@ -42,7 +42,7 @@ class StallTimeout:
     take that for a failure would part this process from the others that share the store.
 
     Args:
-        bound: The most seconds in which a store that is well answers one of all calls.
+        bound: Maximum seconds in which a healthy store answers at least one call.
     """
 
     def __init__(self, bound: float) -> None:
@@ -114,7 +114,7 @@ class ResilientStore:
     Args:
         store: The real store.
         fallback: Makes the memory store that replaces it; a new one for every outage.
-        bound: The most seconds that a call waits for the real store, unless that answers others meanwhile.
+        bound: Maximum seconds that a call waits for the real store, unless that answers others meanwhile.
         pause: Seconds after a failure until the real store is tried again; they double to 30 while it stays away.
         clock: Seconds that only grow.
     """

@@ -34,7 +34,7 @@ __all__ = [
 
 _logger = logging.getLogger(__name__)
 
-CallOutcome = Literal["ok", "empty", "failed", "refused", "cancelled"]
+CallOutcome = Literal["ok", "empty", "failed", "refused", "canceled"]
 """The outcome of a whole call; `refused` means that it was rejected before it started."""
 
 _REFUSED = frozenset(
@@ -87,7 +87,7 @@ class SearchDone(_Done):
     session_count: int | None
     """The searches of the session so far; None if they are not counted."""
     session_limit: int | None
-    """The most searches of the session; None when there is no limit."""
+    """Maximum searches of the session; None when there is no limit."""
     strategy: str
     """The strategy: `fallback`, `hedge`, `fuse`."""
     query: str | None = None
@@ -183,7 +183,7 @@ def _outcome(error: str | None) -> CallOutcome | None:
     if error is None:
         return None
     if error == "CancelledError":
-        return "cancelled"
+        return "canceled"
     return "refused" if error in _REFUSED else "failed"
 
 

@@ -71,9 +71,9 @@ class OpenArguments(BaseModel):
     find: str | None = None
     """The text to find."""
     max_length: int | None = None
-    """The most characters."""
+    """Maximum characters."""
     max_tokens: int | None = None
-    """The most tokens."""
+    """Maximum tokens."""
 
     @field_validator("query", "cursor", "find")
     @classmethod

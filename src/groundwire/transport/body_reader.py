@@ -40,7 +40,7 @@ async def read_body(
     Args:
         connections: Where the answer comes from.
         response: The answer, its head read.
-        cap: The most bytes, on the wire and decoded.
+        cap: Maximum bytes, on the wire and decoded.
         inspect: Called with the beginning.
         body: Where the decoded bytes are put, so that a partial body is available when the rest does not come.
         cut: Whether a larger body is cut there instead of refused.

@@ -69,7 +69,7 @@ async def exchange(
         cassette: Records the exchange, or answers in place of the network.
         asked: The request.
         deadline: When the answer must be here; nothing is sent after it.
-        cap: The most bytes of the body, on the wire and decoded.
+        cap: Maximum bytes of the body, on the wire and decoded.
         inspect: Is shown the beginning.
 
     Raises:
@@ -169,7 +169,7 @@ class Transport:
         proxy: A forward proxy's URL, with a user name and password if it requires them, or empty for none. It resolves
             names itself, so with a proxy the guard judges the form of URLs only. Proxies named in the environment
             are never used.
-        max_connections: The most connections open at once.
+        max_connections: Maximum connections open at once.
         cassette: Records every exchange, or answers every request in place of the network.
 
     Raises:
@@ -215,7 +215,7 @@ class Transport:
             headers: Headers, keys among them.
             json_body: A value to send as JSON.
             form: Fields to send as a form.
-            cap: The most bytes to take, on the wire and decoded.
+            cap: Maximum bytes to take, on the wire and decoded.
 
         Raises:
             ProviderTimeout, ProviderUnreachable, UnexpectedResponse, BlockedAddress, InvalidRequest, Closed.
@@ -261,11 +261,11 @@ class Transport:
             headers: More headers; never credentials.
             conditions: Headers for one address only, by its `WebUrl.request_text`: what an address has given as its
                 validators is shown to no other.
-            cap: The most bytes to take, on the wire and decoded.
+            cap: Maximum bytes to take, on the wire and decoded.
             cut: Whether a larger body is cut there instead of refused.
             inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch, and
                 a number that it returns is the cap instead.
-            hops: The most redirects.
+            hops: Maximum redirects.
             gated: Whether each request waits for the fetch policy.
 
         Raises:

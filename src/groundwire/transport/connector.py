@@ -40,7 +40,7 @@ class Connections:
         guard: Judges every address at the moment of connecting.
         user_agent: How we introduce ourselves.
         proxy: A forward proxy's URL, or empty for none; see `groundwire.transport.Transport`.
-        most: The most connections open at once.
+        most: Maximum connections open at once.
 
     Raises:
         ConfigurationError: `proxy` is not the URL of an HTTP proxy.

@@ -155,7 +155,7 @@ class Web(SessionView):
 
         Args:
             query: The query, 1 to 2,000 characters.
-            limit: The most results, 1 to 50; by default the setting `search.limit`.
+            limit: Maximum results, 1 to 50; by default the setting `search.limit`.
             allowed_domains: Only these domains and their subdomains; empty means every domain.
             blocked_domains: Never these domains nor their subdomains.
             time_range: The maximum age: `day`, `week`, `month`, `year` (or `d`, `w`, `m`, `y`) or `all`.
@@ -226,9 +226,9 @@ class Web(SessionView):
             cursor: Return the piece that begins here: a `next_cursor`, or `#2` for the second of `sections`, or
                 `@5120` for a position in characters.
             find: Return the literal matches of this text; case, whitespace and kinds of quotes do not matter.
-            max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
+            max_length: Maximum characters of Markdown to return; a longer page is cut at a block and says so. By
                 default the setting `read.max_length`, or 4,000 for `query` and `find` when that is more.
-            max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
+            max_tokens: Maximum tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
                 has no default.
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
@@ -281,10 +281,10 @@ class Web(SessionView):
             urls: 1 to 50 addresses. One that is given twice is read once and returned twice.
             query: See `open_page`; the same for every page.
             find: See `open_page`; the same for every page.
-            max_length: The most characters of all pages together. By default each may be as long as `open_page` lets
+            max_length: Maximum characters of all pages together. By default each may be as long as `open_page` lets
                 one be.
-            max_tokens: The most tokens of all pages together.
-            at_once: The most pages read concurrently, 1 to 16.
+            max_tokens: Maximum tokens of all pages together.
+            at_once: Maximum pages read concurrently, 1 to 16.
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.

@@ -154,7 +154,7 @@ def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
 
     Args:
         text: Any text.
-        limit: The most addresses.
+        limit: Maximum addresses.
     """
     found: dict[WebUrl, None] = {}
     for url in _read(text[:_LONGEST]):

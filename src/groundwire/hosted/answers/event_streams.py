@@ -43,7 +43,7 @@ class EventDecoder:
     """Splits a stream into events.
 
     Args:
-        largest: The most bytes of one event.
+        largest: Maximum bytes of one event.
     """
 
     def __init__(self, largest: int = _LARGEST) -> None:

@@ -54,15 +54,15 @@ class WebSearchExtensionConfig(BaseModel):
     read_provider: Words = ("jina",)
     """The read providers; if one fails, the next is called."""
     max_page_length: int = Field(default=15_000, ge=1, le=10_000_000)
-    """The most characters of a page."""
+    """Maximum characters of a page."""
     searxng_base_url: str = "http://localhost:8080"
     """The base URL of SearXNG."""
     max_urls_per_call: int = Field(default=10, ge=1, le=50)
-    """The most pages of one call."""
+    """Maximum pages of one call."""
     total_content_budget: int = Field(default=40_000, ge=1, le=10_000_000)
-    """The most characters of all pages of one call."""
+    """Maximum characters of all pages of one call."""
     open_page_concurrency: int = Field(default=5, ge=1, le=16)
-    """The most pages read concurrently."""
+    """Maximum pages read concurrently."""
     duckduckgo_delay: float = Field(default=0.0, ge=0, le=3_600)
     """Seconds between two requests to DuckDuckGo."""
     allowed_domains: Words = ()

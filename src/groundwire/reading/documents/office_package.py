@@ -22,7 +22,7 @@ from groundwire.reading.metadata.dates import iso_date
 __all__ = ["MAX_ELEMENTS", "Properties", "SafeZip", "local_name", "parse_xml", "read_properties"]
 
 MAX_ELEMENTS: Final = 200_000
-"""The most elements of a document that are processed."""
+"""Maximum elements of a document that are processed."""
 _DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 
 

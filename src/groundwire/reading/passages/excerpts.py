@@ -242,7 +242,7 @@ def _heading(document: Outline, place: int) -> str:
 
 
 MAX_FIND = 500
-"""The most characters of a search text."""
+"""Maximum characters of a search text."""
 
 _MANY: Final = 10_000  # matches that are counted
 _AROUND: Final = 160  # characters of context on each side

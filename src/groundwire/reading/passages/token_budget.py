@@ -206,9 +206,9 @@ class TextBudget:
     """A limit of text."""
 
     characters: int
-    """The most characters."""
+    """Maximum characters."""
     tokens: int | None = None
-    """The most tokens; None for no limit."""
+    """Maximum tokens; None for no limit."""
     count: CountTokens | None = None
     """Counts tokens; None uses upper bounds."""
     _bound: TokenBound | None = field(default=None, repr=False, compare=False)

@@ -80,8 +80,8 @@ def check_ask(
         query: The query for relevant passages.
         cursor: Where to continue.
         find: The text to find.
-        max_length: The most characters.
-        max_tokens: The most tokens.
+        max_length: Maximum characters.
+        max_tokens: Maximum tokens.
         usual: The default limit in characters; for excerpts, 4,000 at most.
         count_tokens: Counts tokens exactly; by default an upper bound is used.
         around: Returns the text around the content.

@@ -106,7 +106,7 @@ class Workers:
     All its calls must run in one event loop.
 
     Args:
-        count: The most concurrent processes; further jobs wait.
+        count: Maximum concurrent processes; further jobs wait.
         memory: The address space of a process in bytes, where the platform can limit it.
         seconds: The CPU time of a job in seconds, where the platform can limit it.
     """

@@ -38,11 +38,11 @@ class PerplexityRequest(ApiRequest):
     query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
     """The words, or several queries whose results come as one list."""
     max_results: Annotated[int, Field(ge=1, le=20), Whole] = 10
-    """The most results."""
+    """Maximum results."""
     max_tokens: Tokens | None = None
-    """The most tokens of all snippets together, at four characters each."""
+    """Maximum tokens of all snippets together, at four characters each."""
     max_tokens_per_page: Tokens | None = None
-    """The most tokens of one snippet. Snippets are those of the providers: read the page for more."""
+    """Maximum tokens of one snippet. Snippets are those of the providers: read the page for more."""
     country: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
     """A country code such as `US`."""
     search_domain_filter: tuple[_Domain, ...] | None = Field(default=None, max_length=20)

@@ -46,7 +46,7 @@ class Mount:
     running: AbstractAsyncContextManager[object] = field(default_factory=nullcontext)
     """Its context manager, entered once."""
     max_body_bytes: int = 0
-    """The most bytes of a request's body, where that is more than the settings say."""
+    """Maximum bytes of a request's body, where that is more than the settings say."""
 
 
 def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:

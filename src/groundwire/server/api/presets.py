@@ -103,7 +103,7 @@ def build_proxy(
         source: See `build_gateway`.
         host: Where it is going to listen.
         session: The name of one session that pays for all; by default every conversation has a budget of its own.
-        max_rounds: The most calls of the model for one request, 1 to 100.
+        max_rounds: Maximum calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
 
     Raises:

@@ -108,7 +108,7 @@ class SearchRequest(ApiRequest):
     query: Words
     """The query."""
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Whole] | None = None
-    """The most results; by default the gateway's setting `search.limit`."""
+    """Maximum results; by default the gateway's setting `search.limit`."""
     allowed_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
     """Only these domains and their subdomains; none means every domain."""
     blocked_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
@@ -166,9 +166,9 @@ class PagesRequest(ApiRequest):
     find: Words | None = None
     """Show only the literal matches of this text, with context."""
     max_length: Size | None = None
-    """The most characters of Markdown, for several pages in total."""
+    """Maximum characters of Markdown, for several pages in total."""
     max_tokens: Tokens | None = None
-    """The most tokens of Markdown, for several pages in total."""
+    """Maximum tokens of Markdown, for several pages in total."""
     refresh: bool = False
     """Whether to skip the cache."""
     keep: bool = True

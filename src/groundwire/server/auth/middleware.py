@@ -122,7 +122,7 @@ class Access:
         policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
         public: Paths that need no key and have no rate limit.
         operators: Paths, with all below them, that only keys of operators may see.
-        larger: The most bytes of a body below a path, where that is more than the settings say.
+        larger: Maximum bytes of a body below a path, where that is more than the settings say.
         pages: Paths at which people sign in.
         failures: Counts wrong keys.
         now: The time.

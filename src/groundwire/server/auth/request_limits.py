@@ -113,8 +113,8 @@ class LimitedRequest:
     Args:
         receive: The server's.
         send: The server's.
-        limit: The most bytes of the body.
-        seconds: The most that the application waits for the body, all in all.
+        limit: Maximum bytes of the body.
+        seconds: Timeout for the whole body.
         headers: More headers of the answer.
         allowed: Says, while an answer streams, whether its client may still have it.
     """

@@ -47,7 +47,7 @@ class Proxy:
         upstream: The base URL of the model server's OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`.
         prefix: The path prefix of the proxy.
         session: The name of a session that is charged; by default every conversation has its own budget.
-        max_rounds: The most calls of the model for one request, 1 to 100.
+        max_rounds: Maximum calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
         read_timeout: Seconds of silence of the model server after which the request fails.
         keep_alive: Seconds of silence after which a stream gets a comment.

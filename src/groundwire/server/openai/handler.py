@@ -65,7 +65,7 @@ class HandlerContext:
     session: str | None = None
     """The session that is charged; None gives every conversation its own budget."""
     max_rounds: int = 12
-    """The most model calls per request."""
+    """Maximum model calls per request."""
     timeout: float = 900.0
     """Seconds for one request."""
 

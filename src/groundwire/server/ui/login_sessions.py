@@ -33,7 +33,7 @@ class Visitor:
     sees_all: bool = True
     """Whether the visitor may access the data of all tenants: the archive, and the figures of all providers."""
     calls_per_day: int = 0
-    """The most searches and pages per day; 0 means no limit."""
+    """Maximum searches and pages per day; 0 means no limit."""
     usd_per_day: float = 0.0
     """The most US dollars per day; 0 means no limit."""
 

@@ -81,7 +81,7 @@ class ArchiveQueries(ABC):
         Args:
             text: Any text; nothing in it is an operator.
             viewer: The reader of the data.
-            limit: The most that is returned.
+            limit: Maximum number of entries.
             filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
                 region, SafeSearch and the page are left aside.
             offset: How many of the best matches to skip.

@@ -70,7 +70,7 @@ class ArchiveOptions(Protocol):
 
     @property
     def max_bytes(self) -> int:
-        """The most bytes that it may take."""
+        """Its maximum size in bytes."""
         ...
 
     @property
