@@ -288,9 +288,9 @@ export interface PagesRequest {
   cursor?: string | null;
   /** Show only the literal matches of this text, with context. */
   find?: string | null;
-  /** The most characters of Markdown, for several pages in total. */
+  /** Maximum characters of Markdown, for several pages in total. */
   max_length?: number | null;
-  /** The most tokens of Markdown, for several pages in total. */
+  /** Maximum tokens of Markdown, for several pages in total. */
   max_tokens?: number | null;
   /** Whether to skip the cache. */
   refresh?: boolean;
@@ -414,7 +414,7 @@ export interface SearchRequest {
   session?: string | null;
   /** The query. */
   query: string;
-  /** The most results; by default the gateway's setting `search.limit`. */
+  /** Maximum results; by default the gateway's setting `search.limit`. */
   limit?: number | null;
   /** Only these domains and their subdomains; none means every domain. */
   allowed_domains?: string[];

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -15,6 +15,7 @@ from groundwire.errors import InvalidRequest
 
 __all__ = [
     "MAX_QUERY",
+    "SITE_READERS",
     "TIME_RANGES",
     "FrozenModel",
     "TimeRangeName",
@@ -23,6 +24,8 @@ __all__ = [
     "check_domains",
     "check_int",
     "check_pattern",
+    "check_site_hosts",
+    "check_site_readers",
     "check_text",
     "did_you_mean",
     "faults",
@@ -72,12 +75,18 @@ def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
         raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass one of: {', '.join(choices)}.")
 
 
+MAX_DOMAINS: Final = 1_000
+"""Domains in a list."""
+
+
 def check_domains(field: str, value: object) -> tuple[str, ...]:
     """Return a tuple of bare domain names in lower case, or raise InvalidRequest."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidRequest(field, f"must be a list, not {type(value).__name__}", 'Pass e.g. ["wikipedia.org"].')
     domains = []
-    for item in value:
+    for count, item in enumerate(value):
+        if count >= MAX_DOMAINS:
+            raise InvalidRequest(field, f"has more than {MAX_DOMAINS:,} domains", "Pass fewer, such as the parents.")
         name = item.strip().strip(".").lower() if isinstance(item, str) else ""
         name = name.removeprefix("*.")
         if not _DOMAIN.fullmatch(name):
@@ -86,6 +95,33 @@ def check_domains(field: str, value: object) -> tuple[str, ...]:
             )
         domains.append(name)
     return tuple(dict.fromkeys(domains))
+
+
+SITE_READERS = (
+    *("arxiv", "crates", "docs_rs", "github", "hackernews", "markdown", "mediawiki", "npm", "pypi", "reddit"),
+    *("stackexchange", "youtube"),
+)
+"""The sites that have a reader of their own; `groundwire.reading.sites` has a file for each."""
+
+_SITE_HOST = re.compile(r"(?P<name>[a-z_]+)=(?:https?://[^\s/:@?#=]{1,253}(?::[0-9]{1,5})?|[^\s/:@?#=]{1,253})/?")
+
+
+def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of sites that have a reader, or raise ValueError."""
+    for name in names:
+        if name not in SITE_READERS:
+            raise ValueError(f"{name!r} has no site reader{did_you_mean(name, SITE_READERS)}")
+    return names
+
+
+def check_site_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
+    """Return hosts of sites, each as NAME=HOST or NAME=ORIGIN, or raise ValueError."""
+    for entry in entries:
+        found = _SITE_HOST.fullmatch(entry)
+        if found is None:
+            raise ValueError(f"{entry[:80]!r} is not of the form NAME=HOST, such as github=git.example.com")
+        check_site_readers((found["name"],))
+    return tuple(entry.lower().rstrip("/") for entry in entries)
 
 
 def check_date(field: str, value: object) -> date | None:
@@ -138,8 +174,14 @@ def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     return f"; known here: {', '.join(known)}." if 0 < len(known) <= _MOST_NAMED else "."
 
 
+MAX_FAULTS: Final = 500
+"""Errors that are listed one by one."""
+
+
 def faults(error: ValidationError) -> list[tuple[str, str]]:
     """Return pydantic's errors as (dotted key, problem), without the values, which may be secret."""
+    if error.error_count() > MAX_FAULTS:  # listing all of them would take longer than finding them
+        return [("", f"{error.error_count():,} values are wrong")]
     found = []
     for item in error.errors(include_url=False, include_input=False, include_context=False):
         key = ".".join(str(part) for part in item["loc"])
