@@ -94,9 +94,7 @@ def raise_for_status(reply: Response, name: str) -> None:
     if status == 402:
         raise QuotaExceeded(name, f"the account's quota is used up{words}", status=status, retry_after=again)
     if status == 403 and reply.media_type == "text/html":
-        raise ProviderBlocked(
-            name, "a firewall in front of it rejects requests from this machine", status=status, retry_after=again
-        )
+        raise ProviderBlocked(name, "a firewall in front of it blocks this machine", status=status, retry_after=again)
     if status == 401 or (status == 403 and _ABOUT_KEY.search(words)):
         raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check the key")
     if status == 403 and _ABOUT_PLAN.search(words):
