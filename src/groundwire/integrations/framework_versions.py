@@ -63,7 +63,7 @@ def need(extra: str, module: str) -> Any:
         The module, untyped: the frameworks exclude one another, and no environment has them all.
 
     Raises:
-        ImportError: it is not; the message names the package to install.
+        ImportError: it is not installed; the message names the package.
     """
     framework = FRAMEWORKS[extra]
     if not check_version(extra):
@@ -81,7 +81,7 @@ def check_version(extra: str) -> bool:
         extra: The extra that installs it.
 
     Raises:
-        ImportError: it is, but in an unsupported version.
+        ImportError: its version is not supported.
     """
     framework = FRAMEWORKS[extra]
     try:

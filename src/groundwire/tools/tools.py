@@ -77,7 +77,7 @@ def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
 
     Args:
         web: The web to search and read with.
-        needs: What every search must honor, such as the needs of a plan that leaves the search to us.
+        needs: What every search must honor, such as the needs of a plan with local search.
     """
     return web_search_tool(web, needs), open_page_tool(web)
 
@@ -179,7 +179,7 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
 
     Args:
         web: What searches.
-        needs: What every search must honor, such as the needs of a plan that leaves the search to us.
+        needs: What every search must honor, such as the needs of a plan with local search.
     """
     views: dict[Backend, Web] = {}
 
@@ -220,7 +220,7 @@ def _asking(web: Web, backend: Backend) -> Web:
     """Return a view of a web that uses one backend.
 
     Raises:
-        MissingKey: it needs a key, and the variable of the settings holds none.
+        MissingKey: it needs a key, and the configured variable is empty.
     """
     settings = web.settings
     if backend == "ddg":

@@ -94,7 +94,7 @@ class SearchChain:
 
         Args:
             query: The query.
-            max_results: The most results, clamped to 1 to 10.
+            max_results: Maximum results, clamped to 1 to 10.
             include_domains: Only these domains and their subdomains.
             search_depth: `basic` or `advanced`; affects only Tavily.
             provider: The only provider to call, such as `brave`; empty uses the whole chain.
@@ -264,7 +264,7 @@ def web_search(
 
     Args:
         query: The words to search for.
-        max_results: The most results, 1 to 10.
+        max_results: Maximum results, 1 to 10.
         include_domains: Only these domains, such as ["g2.com"]; none means every domain.
         search_depth: "basic" or "advanced"; "advanced" is more thorough where a provider can.
 
@@ -279,7 +279,7 @@ def duckduckgo_search(query: str, max_results: int = 5) -> str:
 
     Args:
         query: The words to search for.
-        max_results: The most results, 1 to 10.
+        max_results: Maximum results, 1 to 10.
 
     Returns:
         The results with titles, URLs and snippets, or a sentence about why there are none.
@@ -292,7 +292,7 @@ def brave_search(query: str, max_results: int = 5) -> str:
 
     Args:
         query: The words to search for.
-        max_results: The most results, 1 to 10.
+        max_results: Maximum results, 1 to 10.
 
     Returns:
         The results with titles, URLs and snippets, or a sentence about why there are none.
@@ -305,7 +305,7 @@ def tavily_search(query: str, max_results: int = 5) -> str:
 
     Args:
         query: The words to search for.
-        max_results: The most results, 1 to 10.
+        max_results: Maximum results, 1 to 10.
 
     Returns:
         The results with titles, URLs and snippets, or a sentence about why there are none.

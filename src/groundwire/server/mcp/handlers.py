@@ -168,7 +168,7 @@ class _Handlers:
             uri_template=PAGE_TEMPLATE,
             name="page",
             title="A web page",
-            description="The page at an address (percent-encoded) as Markdown; cursor reads on",
+            description="The page at a URL (percent-encoded) as Markdown; cursor continues it",
             mime_type=_MARKDOWN,
         )
         return types.ListResourceTemplatesResult(resource_templates=[page])
@@ -194,19 +194,19 @@ class _Handlers:
     async def list_prompts(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        question = types.PromptArgument(name="question", description="What is to be found out", required=False)
+        question = types.PromptArgument(name="question", description="The question to answer", required=False)
         prompt = types.Prompt(
             name=PROMPT,
             title="Research on the web",
             description="How to search, open pages, cite, and stay within the limits",
             arguments=[question],
         )
-        anew = types.Prompt(
+        new_session = types.Prompt(
             name=NEW_SESSION,
-            title="Begin a new session",
-            description="Resets what the session has used of its limits, and the numbers of its sources",
+            title="Start a new session",
+            description="Resets the session's usage and its source numbers",
         )
-        return types.ListPromptsResult(prompts=[prompt, anew])
+        return types.ListPromptsResult(prompts=[prompt, new_session])
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name not in (PROMPT, NEW_SESSION):
@@ -214,7 +214,7 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {known}.")
         if params.name == NEW_SESSION:
             await (await self._session(ctx)).reset()
-            text = "A new session of web_search and open_page has begun: its limits are whole, citations begin at [1]."
+            text = "A new session of web_search and open_page has started: its usage is zero, citations begin at [1]."
         else:
             question = (params.arguments or {}).get("question", "").strip()
             text = guidance(self._sessions.settings) + (f"\n\n## The question\n\n{question}" if question else "")
@@ -256,7 +256,7 @@ class _Handlers:
         result = await self._call(ctx, params.name, arguments)
         if result.status == "error" and _is_unknown(result.error):
             url = str(arguments.get("url", ""))
-            question = f"May this address be opened, which neither you nor a search has named? {url[:500]}"
+            question = f"Open this URL? It comes neither from you nor from a search: {url[:500]}"
             leave = await self._ask(ctx, params, "open", question)
             if isinstance(leave, types.InputRequiredResult):
                 return leave
