@@ -122,6 +122,7 @@ class Balancer:
                 "LISTEN": f"127.0.0.1:{self.port}",
                 "ADMIN": str(self._socket),
                 "CHECK": "100ms",
+                "CHECK_TIMEOUT": "60s",  # a gateway on a busy machine is slow, not down
                 **{f"GATEWAY_{number}": f"127.0.0.1:{at}" for number, at in enumerate(self._ports, 1)},
             },
             log=self._log,

@@ -57,7 +57,7 @@ class GatewayProcess:
         command = [str(self._python), "-m", "groundwire", "-v", "serve", "--port", str(self.port)]
         self._program = Program(
             self._name,
-            [*command, "--notice", f"{self._notice:g}"],
+            [*command, "--notice", f"{self._notice:g}", "--grace", "300"],
             env={
                 "PATH": os.defpath,
                 "PYTHONPATH": os.environ.get("PYTHONPATH", ""),

@@ -18,6 +18,7 @@ from groundwire.errors import InvalidRequest
 
 __all__ = [
     "MAX_QUERY",
+    "SITE_READERS",
     "TIME_RANGES",
     "FrozenModel",
     "TimeRangeName",
@@ -26,6 +27,8 @@ __all__ = [
     "check_domains",
     "check_int",
     "check_pattern",
+    "check_site_hosts",
+    "check_site_readers",
     "check_text",
     "did_you_mean",
     "faults",
@@ -95,6 +98,33 @@ def check_domains(field: str, value: object) -> tuple[str, ...]:
             )
         domains.append(name)
     return tuple(dict.fromkeys(domains))
+
+
+SITE_READERS = (
+    *("arxiv", "crates", "docs_rs", "github", "hackernews", "markdown", "mediawiki", "npm", "pypi", "reddit"),
+    *("stackexchange", "youtube"),
+)
+"""The sites that have a reader of their own; `groundwire.reading.sites` has a file for each."""
+
+_SITE_HOST = re.compile(r"(?P<name>[a-z_]+)=(?:https?://[^\s/:@?#=]{1,253}(?::[0-9]{1,5})?|[^\s/:@?#=]{1,253})/?")
+
+
+def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of sites that have a reader, or raise ValueError."""
+    for name in names:
+        if name not in SITE_READERS:
+            raise ValueError(f"{name!r} has no site reader{did_you_mean(name, SITE_READERS)}")
+    return names
+
+
+def check_site_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
+    """Return hosts of sites, each as NAME=HOST or NAME=ORIGIN, or raise ValueError."""
+    for entry in entries:
+        found = _SITE_HOST.fullmatch(entry)
+        if found is None:
+            raise ValueError(f"{entry[:80]!r} is not of the form NAME=HOST, such as github=git.example.com")
+        check_site_readers((found["name"],))
+    return tuple(entry.lower().rstrip("/") for entry in entries)
 
 
 def check_date(field: str, value: object) -> date | None:

@@ -241,10 +241,10 @@ class ApiProvider:
             reply: The response.
             path: The path of the number of units in it, such as `usage.credits`; see `value_at`.
             unit: The unit in the price list; `usd` if it is stated in dollars.
-            usual: The units if it is not stated.
+            usual: The units if it is not stated, or negative.
         """
         stated = number_or_none(value_at(json_or_empty(reply), path))
-        count = usual if stated is None else max(0.0, stated)
+        count = usual if stated is None or stated < 0 else stated
         return count if unit == "usd" else self._prices.cost(unit, count)
 
     async def _send(

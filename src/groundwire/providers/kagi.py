@@ -7,18 +7,10 @@ from datetime import date
 from typing import Any, ClassVar, Final, Literal
 
 from groundwire.errors import AuthenticationFailed, ProviderUnavailable, QuotaExceeded, RequestRefused
-from groundwire.models import NO_FILTERS, Applied, Filters, Results, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ANY_STATUS,
-    ErrorRule,
-    failure,
-    json_answer,
-    objects,
-    text_or_empty,
-    window,
-)
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, json_answer, text_or_empty, window
 from groundwire.providers.query_mapping import result, results, with_site_operators
 from groundwire.transport import Response
 
@@ -40,16 +32,11 @@ _ERRORS = (
         AuthenticationFailed, "the key is not accepted", "Check KAGI_API_KEY", status=ANY_STATUS, pattern=r"^2$|^auth\."
     ),
     ErrorRule(RequestRefused, "the request was refused", status=ANY_STATUS, pattern="^1$"),
+    ErrorRule(ProviderUnavailable, "failed", status=range(200, 300), at="error.code error.msg", pattern="."),
 )
-# What v0 does not support, unlike v1.
-_V0: Final[Mapping[str, Applied]] = {
-    "time_range": "post_filter",
-    "published_after": "post_filter",
-    "published_before": "post_filter",
-    "region": "not_possible",
-    "page": "not_possible",
-    "safesearch": "not_possible",
-}
+# What v0 does not support, unlike v1: what is checked afterwards, and what is not possible.
+_CHECKED: Final = ("time_range", "published_after", "published_before")
+_MISSING: Final = ("region", "page", "safesearch")
 
 
 class KagiOptions(ApiOptions):
@@ -128,9 +115,9 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "kagi") -
             mapped.applied[field] = "post_filter" if warning else "operator"
     if warning:
         mapped.warnings.append(f"{name}: {warning}")
-    for field, applied in _V0.items():
+    for field in (*_CHECKED, *_MISSING):
         if getattr(filters, field) != getattr(NO_FILTERS, field):
-            mapped.applied[field] = applied
+            mapped.applied[field] = "post_filter" if field in _CHECKED else "not_possible"
     return mapped
 
 
@@ -146,8 +133,6 @@ def parse(reply: Response, name: str = "kagi", kind: Literal["web", "news"] = "w
         ProviderError: the response is a failure.
     """
     envelope = json_answer(reply, name, _ERRORS)
-    if any(objects(envelope.get("error"))):
-        raise failure(ProviderUnavailable, reply, name, "failed")
     data = envelope.get("data")
     if isinstance(data, dict):  # a search without results has no list of them
         items = data.get(_WORKFLOWS[kind], [])

@@ -11,20 +11,11 @@ from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ANY_STATUS,
-    ErrorRule,
-    day,
-    json_answer,
-    json_or_empty,
-    number_or_none,
-    text_or_empty,
-    value_at,
-)
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, json_answer, text_or_empty, value_at
 from groundwire.providers.query_mapping import google_dates, result, results, with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["SerperOptions", "SerperSearchProvider", "credits_used", "parse", "to_body"]
+__all__ = ["SerperOptions", "SerperSearchProvider", "parse", "to_body"]
 
 _MAX_RESULTS = 100  # of one request; more than ten cost a second credit
 _ROWS: Final[Mapping[str, str]] = {"search": "organic", "news": "news"}  # the key of the rows, by search type
@@ -84,7 +75,7 @@ class SerperSearchProvider(SearchApiProvider):
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search from the credits stated in the response."""
-        return self._prices.cost("credit", credits_used(reply))
+        return self.charge(reply, "credits", "credit")
 
 
 def to_body(query: str, limit: int, filters: Filters, *, today: date | None = None, name: str = "serper") -> Mapped:
@@ -127,12 +118,6 @@ def parse(reply: Response, name: str = "serper") -> Results:
     kind = text_or_empty(value_at(data, "searchParameters.type"))
     key = _ROWS.get(kind) or next((key for key in _ROWS.values() if key in data), "organic")
     return results(reply, name, data.get(key, [] if kind and kind not in _ROWS else None), _row)
-
-
-def credits_used(reply: Response) -> float:
-    """Return the credits stated in a response; one if they are not stated."""
-    used = number_or_none(json_or_empty(reply).get("credits"))
-    return 1.0 if used is None or used < 0 else used
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -9,17 +9,8 @@ from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsu
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ANY_STATUS,
-    ErrorRule,
-    clipped,
-    json_answer,
-    json_or_empty,
-    text_or_empty,
-    value_at,
-)
-from groundwire.providers.locales import known_language, language_of
-from groundwire.providers.query_mapping import results
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, clipped, json_answer, text_or_empty, value_at
+from groundwire.providers.query_mapping import known_language, language_of, results
 from groundwire.transport import Response
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]
@@ -44,7 +35,8 @@ _ERRORS = (  # MediaWiki also reports errors with status 200
         RequestRefused,
         "the request was refused",
         status=range(500),
-        when=lambda reply: "error" in json_or_empty(reply),
+        at=f"error {_CODE} error.info errors.text",
+        pattern=".",
     ),
     ErrorRule(
         ProviderBlocked, "access denied", "Set network.user_agent to one that says who you are", status=(401, 403)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
-from groundwire.models.validators import check_domains, did_you_mean
+from groundwire.models.validators import SITE_READERS, check_domains, check_site_hosts, check_site_readers, did_you_mean
 
 __all__ = [
     "MODEL_PROVIDERS",
@@ -164,6 +164,10 @@ class ReadSettings(SettingsSection):
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
     """Domains, including subdomains, whose robots.txt is ignored: your own, or those you have an agreement with."""
+    site_readers: Annotated[Words, AfterValidator(check_site_readers)] = SITE_READERS
+    """The sites whose pages are read over their official APIs, if `local` is a reader; empty means none."""
+    site_hosts: Annotated[Words, AfterValidator(check_site_hosts)] = ()
+    """More hosts that run the software of such a site, as NAME=HOST, for example `github=git.example.com`."""
     crawl_delay: float = Field(default=0.0, ge=0, le=60)
     """Seconds between two requests to one site; a longer crawl delay in its robots.txt applies, up to five seconds."""
     max_per_host: int = Field(default=6, ge=1, le=100)

@@ -15,6 +15,7 @@ from groundwire.testing.server import EmulatedServer, ServerThread
 from groundwire.testing.services import make_service
 from groundwire.testing.services.searxng import SearXng
 from groundwire.testing.site import Calendar, Site
+from groundwire.testing.site_apis import SiteApi, make_site_api
 from groundwire.testing.sites import make_sites
 
 __all__ = ["InjectedFault", "Recorded", "World"]
@@ -125,6 +126,17 @@ class World:
         if name not in self._services:
             self.add(make_service(name, self.library))
         return self._services[name]
+
+    def site_api(self, name: str) -> SiteApi:
+        """Return a site that is read over its API, such as `github`, started when it is first asked for.
+
+        Its addresses here are known to `read.site_hosts` as `NAME=URL`.
+
+        Raises:
+            KeyError: There is no such site; the message lists the known ones.
+        """
+        here = self._services.get(name)
+        return here if isinstance(here, SiteApi) else self.add(make_site_api(name))
 
     async def resolver(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host name of this world.

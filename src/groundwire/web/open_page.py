@@ -183,9 +183,10 @@ class OpenPageFlow:
 
     def _what_is_allowed(self) -> str:
         """Return the cache key part for the rules and code that a stored page depends on."""
-        rules = self.settings.policy
+        rules, read = self.settings.policy, self.settings.read
         origins = sorted(rules.allowed_origins), rules.origin_redirects
-        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins))
+        sites = sorted(read.site_readers), sorted(read.site_hosts)
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins, *sites))
 
 
 _MOST = 50  # pages per call

@@ -17,6 +17,7 @@ from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
 from groundwire.providers.registry import as_provider, create
 from groundwire.reading.readers import Readers
+from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers
 from groundwire.routing.cache import Cache
 from groundwire.routing.calls import BackgroundTasks, LoadMonitor
@@ -42,7 +43,7 @@ from groundwire.web.open_page import OpenPageFlow, OpenPages
 from groundwire.web.search import SearchFlow
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["ProviderSetup", "Resources", "known_secrets", "make_politeness", "make_secret_scanner"]
+__all__ = ["ProviderSetup", "Resources", "known_secrets", "make_politeness", "make_secret_scanner", "make_site_readers"]
 
 
 @dataclass(slots=True)
@@ -147,6 +148,15 @@ def make_politeness(settings: Settings, pages: Transport, store: Store) -> Polit
     )
 
 
+def make_site_readers(settings: Settings, pages: Transport, store: Store, workers: Workers) -> SiteReaders | None:
+    """Create the readers for well-known sites from the settings, or return None if there are none."""
+    read = settings.read
+    isolated = read.isolation == "process"
+    if not read.site_readers and not read.site_hosts:
+        return None
+    return SiteReaders(pages, store, workers, names=read.site_readers, hosts=read.site_hosts, isolated=isolated)
+
+
 _MOST_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
 _DEGRADED = "the store cannot be used now: cache and budgets are in this process's memory meanwhile"
 _NO_ARCHIVE = "the archive of earlier searches cannot be used now; `groundwire doctor` says why"
@@ -239,6 +249,7 @@ class Resources:
                 rendered=settings.read.render_domains,
                 skipped=self.skipped,
                 archive=self.archive,
+                sites=make_site_readers(settings, self.clients.pages, self.store, self.workers),
             ),
             policy=self.policy,
             cache=self._cache,

@@ -246,6 +246,7 @@ def _converted(fields: dict[str, Any], content: bytes) -> Converted:
         extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
         warnings=tuple(fields["warnings"]),
         block=SoftBlock(**_tuples(block)) if block else None,
+        incomplete=bool(fields["incomplete"]),
         unreadable=Unreadable(**unreadable) if unreadable else None,
     )
 

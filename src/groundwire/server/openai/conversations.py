@@ -31,6 +31,7 @@ _MOST: Final = 24  # markers whose words are looked up, the last of a history fi
 _NEAR: Final = 200  # characters before a marker that identify it
 _WORDS: Final = 6
 _TELLING: Final = 3  # with fewer words than this, a marker is identified only together with the question
+_YEARS: Final = 1_000  # numbers from which on one in brackets is probably a year
 _LAST: Final = 1_000  # markers identified by their words; of earlier ones only the number counts
 _PIECE: Final = 200_000  # characters of a text that are scanned without a pause
 _AT_ONCE: Final = 20_000  # characters scanned without a thread, in a few milliseconds
@@ -94,8 +95,8 @@ class ConversationLedger(CitationLedger):
         super().__init__(sources, reserved=reserved)
         self._from_text |= set(from_text)
         self.id = id_
-        self.also: tuple[str, ...] = ()
-        """Further keys under which it can be found."""
+        self.also: tuple[tuple[str, str], ...] = ()
+        """Further keys under which it can be found, each with the URL of its marker; empty if that is unresolved."""
         self._store = store
         self._key = key
         self._saved = saved or not sources
@@ -158,13 +159,15 @@ class Conversations:
         sole = bool(fixed) or len(set(common)) == 1
         base = fixed or (common[0] if common else "")
         pages, from_text = await self._pages(base) if base else ({}, set[str]())
+        told = (found.get(context, []) for number, context in contexts if number < _YEARS)
+        lost = any(notes and not any(note[1] for note in notes) for notes in told)
         reserved, clash, fresh = set[int](), False, False
         for number, urls in _evidence(contexts, found, said).items():
             page = pages.get(number)
             if len(urls) == 1 and page is None:
                 pages[number] = Source(citation_id=number, title="", url=next(iter(urls)))
                 fresh = True
-            elif page is None or (urls and page.url not in urls) or (len(urls) != 1 and not sole):
+            elif page is None or (urls and page.url not in urls) or (len(urls) != 1 and (lost or not sole)):
                 reserved.add(number)
                 clash = clash or bool(urls)
         if not base or (clash and not sole):
@@ -178,7 +181,8 @@ class Conversations:
             saved=not fresh,
             from_text=from_text,
         )
-        made.also = tuple(one for one in names if all(base != note[0] for note in found[one]))
+        resolved = {context: page.url for number, context in contexts if (page := made.get(number))}
+        made.also = tuple((one, resolved.get(one, "")) for one in names if all(base != note[0] for note in found[one]))
         return made
 
     async def remember(self, ledger: ConversationLedger, said: Sequence[Said], keys: Sequence[str] = ()) -> None:
@@ -196,7 +200,7 @@ class Conversations:
             for number, context in await _off_loop(said)
             if context and (source := ledger.get(number))
         ]
-        rows = [*marks[-_MOST:], *((key, "") for key in (*ledger.also, *keys))]
+        rows = [*marks[-_MOST:], *ledger.also, *((key, "") for key in keys)]
         name = ledger.id.encode()
         with suppress(StoreError):
             await ledger.save()
@@ -329,7 +333,7 @@ async def _off_loop(said: Sequence[Said]) -> list[tuple[int, str]]:
 
 
 def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return the markers of texts: their numbers, and what identifies each.
+    """Return the markers of texts: their numbers, and what identifies each; empty if few words and no question do.
 
     Of the first of very many markers, only the numbers are returned, each once.
     """
@@ -350,7 +354,9 @@ def _marks(text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
 def _context(text: str, start: int, number: int, question: str) -> str:
     before = _BRACKETS.sub(" ", text[max(0, start - _NEAR) : start])
     words = _WORD.findall(before.casefold())[-_WORDS:]
-    return _digest(" ".join(words), str(number), question if len(words) < _TELLING else "")
+    if len(words) < _TELLING:
+        return _digest(" ".join(words), str(number), question) if question else ""
+    return _digest(" ".join(words), str(number), "")
 
 
 def _evidence(
