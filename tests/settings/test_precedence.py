@@ -72,6 +72,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "policy.allowed_domains": (["a.org"], ["b.org"], ["c.org"], ["d.org"], ["e.org", "f.org"]),
     "policy.blocked_domains": (["a.org"], ["b.org"], ["c.org"], ["d.org"], ["e.org", "f.org"]),
     "policy.allowed_origins": (["http://a"], ["http://b"], ["http://c"], ["http://d"], ["http://e", "http://f"]),
+    "policy.origin_redirects": ("same", "allowed", "same", "allowed", "same"),
     "policy.untrusted_images": ("drop", "keep", "drop", "keep", "drop"),
     "read.isolation": ("auto", "heavy", "process", "auto", "heavy"),
     "answer.api": ("openai_chat", "anthropic", "gemini", "openai_chat", "anthropic"),

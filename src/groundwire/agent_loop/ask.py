@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -233,7 +234,7 @@ async def ask(
             else CitedPage(number=source.citation_id, url=source.url, title=source.title)
             for source in run.sources
         )
-    cited = cited_numbers(text)
+    cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
     used = tuple(page for page in pages if page.number in cited)
     after = await web.usage()
     return CitedAnswer(

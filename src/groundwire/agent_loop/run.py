@@ -25,6 +25,7 @@ from groundwire.agent_loop.wire_formats import (
     last_turn,
     no_choice,
     total,
+    users_texts,
     with_results,
 )
 from groundwire.citations.link_filter import Addresses, neutralized
@@ -158,6 +159,7 @@ async def run_tools(
         given=None if tools is None else tuple(tools),
         automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
+    loop.ledger.given(*users_texts(loop.messages))
     loop.prepared()  # an invalid request raises before the first model call
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
@@ -354,7 +356,7 @@ class _Loop:
     def _shown(self, text: str) -> str:
         """Return an answer in which only sources' URLs load anything; its length does not change."""
         images: Addresses = "known" if self.web.settings.policy.untrusted_images == "drop" else "any"
-        return neutralized(text, (source.url for source in self.ledger.sources), images=images)
+        return neutralized(text, self.ledger.vouched, images=images)
 
     def ended(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
         """Return the run in its current state."""

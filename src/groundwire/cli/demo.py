@@ -133,7 +133,7 @@ def _line(attempt: Attempt) -> str:
 
 def _sentence(content: str) -> str:
     """Return the first sentence of a page's text without its full stop, in place of a model's answer."""
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`]", r"\1", content)
+    plain = re.sub(r"\[([^\[\]]*)\]\([^()]*\)|[*`]", r"\1", content)
     prose = [" ".join(block.split()) for block in plain.split("\n\n") if not block.startswith(("#", "-", "|", ">"))]
     text = next((block for block in prose if len(block) > _PROSE), plain)
     return text.split(". ")[0].rstrip(".")

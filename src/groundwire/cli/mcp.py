@@ -196,8 +196,7 @@ def mcp(
 
 
 def _serve_stdio() -> None:
-    from groundwire.server.mcp.lazy_sdk import load_server_only
-    from groundwire.server.mcp.stdio import claimed_streams, serve_stdio
+    from groundwire.server.mcp.stdio import claimed_streams, load_server_only, serve_stdio
 
     with claimed_streams() as (incoming, outgoing):
         gc.disable()  # loading creates many objects and no garbage

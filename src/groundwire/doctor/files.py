@@ -75,7 +75,7 @@ _UNKNOWN = re.compile(
 )
 _TOGETHER = re.compile(r"is more than|needs two providers")
 _SYNTAX = re.compile(r"is not TOML|is not UTF-8|cannot be read|is nested too deeply")
-_SUBJECT = re.compile(r"'([^']+)'|\[([^\]]+)\]|((?:[\w-]+(?::[\w-]+)?\.)+[\w-]+)")
+_SUBJECT = re.compile(r"'([^']+)'|\[([^\[\]]+)\]|(?<![\w-])((?:[\w-]++(?::[\w-]++)?\.)+[\w-]+)")
 _AT_LINE = re.compile(r"at line (\d+)")
 _NEAR = re.compile(r"did you mean '?([^'?]+)'?\?")
 

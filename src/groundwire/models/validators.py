@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -78,12 +78,18 @@ def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
         raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass one of: {', '.join(choices)}.")
 
 
+MAX_DOMAINS: Final = 1_000
+"""Domains in a list."""
+
+
 def check_domains(field: str, value: object) -> tuple[str, ...]:
     """Return a tuple of bare domain names in lower case, or raise InvalidRequest."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidRequest(field, f"must be a list, not {type(value).__name__}", 'Pass e.g. ["wikipedia.org"].')
     domains = []
-    for item in value:
+    for count, item in enumerate(value):
+        if count >= MAX_DOMAINS:
+            raise InvalidRequest(field, f"has more than {MAX_DOMAINS:,} domains", "Pass fewer, such as the parents.")
         name = item.strip().strip(".").lower() if isinstance(item, str) else ""
         name = name.removeprefix("*.")
         if not _DOMAIN.fullmatch(name):
@@ -171,8 +177,14 @@ def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     return f"; known here: {', '.join(known)}." if 0 < len(known) <= _MOST_NAMED else "."
 
 
+MAX_FAULTS: Final = 500
+"""Errors that are listed one by one."""
+
+
 def faults(error: ValidationError) -> list[tuple[str, str]]:
     """Return pydantic's errors as (dotted key, problem), without the values, which may be secret."""
+    if error.error_count() > MAX_FAULTS:  # listing all of them would take longer than finding them
+        return [("", f"{error.error_count():,} values are wrong")]
     found = []
     for item in error.errors(include_url=False, include_input=False, include_context=False):
         key = ".".join(str(part) for part in item["loc"])

@@ -25,8 +25,7 @@ from groundwire.providers.http_parsing import (
     value_at,
     window,
 )
-from groundwire.providers.locales import country_code, known_language
-from groundwire.providers.query_mapping import result, results, with_site_operators
+from groundwire.providers.query_mapping import country_code, known_language, result, results, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]

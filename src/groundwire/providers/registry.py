@@ -88,7 +88,7 @@ def create(
 
 
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
-_SUFFIX = re.compile(r"(?:Search|Read)*Provider$")
+_SUFFIX = re.compile(r"(?:Search|Read){0,2}Provider$")
 
 
 def as_provider(given: object) -> SearchProvider | ReadProvider:

@@ -23,10 +23,11 @@ from groundwire.providers.http_parsing import (
     said,
     value_at,
 )
-from groundwire.providers.locales import country_name, language_code
 from groundwire.providers.query_mapping import (
     any_date,
+    country_name,
     domain_lists,
+    language_code,
     page_result,
     result,
     results,

@@ -10,8 +10,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, clipped, json_answer, text_or_empty, value_at
-from groundwire.providers.locales import known_language, language_of
-from groundwire.providers.query_mapping import results
+from groundwire.providers.query_mapping import known_language, language_of, results
 from groundwire.transport import Response
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]

@@ -18,8 +18,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     window,
 )
-from groundwire.providers.locales import country_code, known_language
-from groundwire.providers.query_mapping import domain_lists, result
+from groundwire.providers.query_mapping import country_code, domain_lists, known_language, result
 from groundwire.transport import Response
 
 __all__ = ["YouSearchProvider", "parse", "to_body"]

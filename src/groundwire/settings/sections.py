@@ -239,6 +239,8 @@ class PolicySettings(SettingsSection):
     """Never these domains nor their subdomains; takes precedence over the allowed ones."""
     allowed_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened, read-only, although they are not public."""
+    origin_redirects: Literal["same", "allowed"] = "same"
+    """Where an allowed origin may redirect: within itself, or also to the other allowed origins."""
     open_only: Literal["any", "known"] = "any"
     """The URLs that may be opened: any, or only those known to the session from its user, results or opened pages."""
     untrusted_images: Literal["drop", "keep"] = "drop"

@@ -156,7 +156,7 @@ def clean_key(text: str) -> SecretStr:
     value = re.sub(r"^(?:export\s+)?[A-Z][A-Z0-9_]*=", "", value).strip()
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
         value = value[1:-1].strip()
-    value = re.sub(r"\s*,\s*", ",", value)
+    value = ",".join(part.strip() for part in value.split(","))
     if not value:
         raise InvalidRequest("key", "is empty", "Paste the key, or leave this provider out.")
     if re.search(r"\s", value):

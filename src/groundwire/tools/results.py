@@ -31,9 +31,12 @@ from groundwire.errors import (
     GroundwireError,
     PageError,
     PageRefused,
+    ProviderError,
 )
 from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source
 from groundwire.models.search import LOW_BUDGET
+from groundwire.reading.text.sanitize import clean, strip_invisible
+from groundwire.safety.chat_template_tokens import break_marks
 from groundwire.tools.argument_coercion import understood
 
 __all__ = [
@@ -46,6 +49,7 @@ __all__ = [
     "ToolResult",
     "WebSearchToolResult",
     "for_model",
+    "harmless",
     "open_failed",
     "opened",
     "refused",
@@ -65,6 +69,9 @@ _ADVICE_FOR: Final = (
     (PageRefused, "refused_page"),
     ((PageError, BlockedAddress, BlockedByRobots, BlockedDomain), "page"),
 )
+
+
+_QUOTING: Final = (AllProvidersFailed, BlockedByRobots, PageError, ProviderError)
 
 
 class _Result(BaseModel):
@@ -234,7 +241,7 @@ def searched(response: SearchResponse) -> WebSearchToolResult:
         sources=response.sources,
         message="\n".join(filter(None, (found, *warnings_for_model(response.warnings)))),
         provider=response.provider,
-        attempts=response.attempts,
+        attempts=_attempts(response.attempts),
         filters=response.filters,
     )
 
@@ -252,8 +259,9 @@ def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
     names = tuple(f"#{number} {row.title} ({row.length})" for number, row in enumerate(listed, start=1))
     sources = Source(citation_id=page.citation_id, title=page.title, url=page.final_url or page.url)
     fields["sources"] = (sources,) if page.citation_id else ()
+    fields["warnings"] = tuple(map(harmless, page.warnings))
     if page.status == "error":
-        fields["error"] = f"{page.error} {_ADVICE['page']}"
+        fields["error"] = f"{harmless(page.error)} {_ADVICE['page']}"
     return OpenPageToolResult(**fields, sections=names, excerpts=excerpts if page.truncated else ())
 
 
@@ -262,7 +270,7 @@ def for_model(error: GroundwireError) -> str:
     if isinstance(error, BudgetExceeded):
         return " ".join(filter(None, (error.used_up, _ADVICE["budget"], error.resets)))
     advice = next((_ADVICE[name] for kinds, name in _ADVICE_FOR if isinstance(error, kinds)), "")
-    text = str(error)
+    text = harmless(str(error))
     return f"{text}{'' if text.endswith('.') else '.'} {advice}" if advice else text
 
 
@@ -270,18 +278,41 @@ def warnings_for_model(warnings: Iterable[str]) -> Iterator[str]:
     """Yield the warnings of a response for a model; the one about the budget has the host applications' wording."""
     for warning in warnings:
         low = LOW_BUDGET.fullmatch(warning)
-        yield f"[WARNING: {low[1]} searches remaining in session]" if low else warning
+        yield f"[WARNING: {low[1]} searches remaining in session]" if low else harmless(warning)
+
+
+def harmless(text: str) -> str:
+    """Return what an error or a warning says in one line for a model: a service or a page may be quoted in it.
+
+    Nothing stays that a person could not see, and no mark by which models tell turns, tools or our fence.
+    """
+    return break_marks(" ".join(strip_invisible(clean(text))[0].split()))
+
+
+def _attempts(attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    return tuple(one.model_copy(update={"reason": harmless(one.reason)}) if one.reason else one for one in attempts)
+
+
+def _quoted(error: GroundwireError) -> tuple[str, ...]:
+    """Return the fields of a failed result in which a service or a page may be quoted."""
+    return ("error", "attempts") if isinstance(error, _QUOTING) else ()
 
 
 def search_failed(query: str, error: GroundwireError) -> WebSearchToolResult:
     """Convert a failed search to a tool result, which never looks like an empty one."""
     attempts = error.attempts if isinstance(error, AllProvidersFailed) else ()
-    return WebSearchToolResult(query=query, status="error", error=for_model(error), attempts=attempts)
+    return WebSearchToolResult(
+        query=query,
+        status="error",
+        error=for_model(error),
+        attempts=_attempts(attempts),
+        untrusted=_quoted(error),
+    )
 
 
 def open_failed(url: str, error: GroundwireError) -> OpenPageToolResult:
     """Return the tool result for a page that could not be read."""
-    return OpenPageToolResult(url=url, status="error", error=for_model(error))
+    return OpenPageToolResult(url=url, status="error", error=for_model(error), untrusted=_quoted(error)[:1])
 
 
 def refused(tool: str, arguments: Mapping[str, Any], error: GroundwireError) -> ToolResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from groundwire.citations.verify import CitedPage, Entailment, Report
 
 __all__ = ["SessionView", "closed", "limits_of"]
+
+_AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 
 
 class SessionView:
@@ -294,7 +297,8 @@ class SessionView:
 
         if not isinstance(answer, str):
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
-        pages = await self._cited().pages(self._budget, cited_numbers(answer))
+        numbers = cited_numbers(answer) if len(answer) < _AT_ONCE else await asyncio.to_thread(cited_numbers, answer)
+        pages = await self._cited().pages(self._budget, numbers)
         return await verify_off_loop(self.workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:

@@ -30,7 +30,7 @@ from groundwire.settings import Settings
 from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
 from groundwire.telemetry.call_events import CallLog, SearchDone
-from groundwire.tools.results import for_model, warnings_for_model
+from groundwire.tools.results import for_model, harmless, warnings_for_model
 from groundwire.web import Web
 
 __all__ = [
@@ -341,7 +341,7 @@ def _cause(attempt: Attempt) -> str:
     if attempt.outcome == "empty":
         return f"{_title(attempt.provider)}: No results"
     status = f" (HTTP {attempt.status})" if attempt.status else ""
-    return f"{_title(attempt.provider)}: {attempt.reason or attempt.outcome}{status}"
+    return f"{_title(attempt.provider)}: {harmless(attempt.reason) or attempt.outcome}{status}"
 
 
 def _number(variable: str, usual: int) -> int:

@@ -14,8 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from groundwire.reading.browser.pinned_connect import READING, REFUSALS, Dialler, Streams
-from groundwire.reading.browser.proxy_requests import BrowserRequest, NotUnderstood, parse_head
+from groundwire.reading.browser.pinned_connect import (
+    READING,
+    REFUSALS,
+    BrowserRequest,
+    Dialler,
+    NotUnderstood,
+    Streams,
+    parse_head,
+)
 from groundwire.transport.asyncio_server import close_soon
 
 __all__ = ["VettingProxy"]

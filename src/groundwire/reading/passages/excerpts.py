@@ -41,7 +41,7 @@ _PATH: Final = 90  # characters of the headings in a marker
 _HEADED: Final = 400  # tokens of excerpts from which their markers include headings
 _PER_TOKEN: Final = 4  # characters, if tokens are not limited
 _ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
-_CELL: Final = re.compile(r"[^|\n]*\|")
+_CELL: Final = re.compile(r"[^|\n]{0,4000}\|")
 _CODE_LINE: Final = re.compile(r"[^\n]+")
 _WANTS_LINKS: Final = re.compile(r"https?:|\b(?:links?|urls?|href|hyperlinks?|enlaces?|liens?)\b", re.IGNORECASE)
 

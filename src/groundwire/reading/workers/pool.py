@@ -28,7 +28,7 @@ from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
 if TYPE_CHECKING:  # the parsers take long to load, and are needed only for a conversion in this process
     from groundwire.reading.convert import Converted
 
-__all__ = ["Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
+__all__ = ["MEMORY", "Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
 MEMORY: Final = 1_000_000_000
 """Bytes of address space of a worker; the most that a page within the limits took was a quarter of it."""

@@ -187,4 +187,4 @@ def _rows(rows: Iterable[SearchResult], asked: PerplexityRequest) -> Iterator[Pe
 def _cut(text: str, room: int) -> str:
     """Truncate a text, between two words if possible."""
     kept = text[:room]
-    return re.sub(r"\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()
+    return re.sub(r"(?<!\s)\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()

@@ -22,6 +22,7 @@ from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
 from groundwire.server.api.request_models import ApiRequest
 from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events
+from groundwire.server.request_json import check_json
 from groundwire.telemetry.call_events import listening
 
 __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "told"]
@@ -196,10 +197,11 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     """Parse a JSON body.
 
     Raises:
-        Failed: it is none, or something in it is wrong.
+        Failed: it is none, or something in it is wrong. InvalidRequest: it has too many values.
     """
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    check_json(body)
     try:
         return model.model_validate_json(body)
     except ValidationError as error:

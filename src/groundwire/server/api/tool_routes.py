@@ -11,7 +11,7 @@ from groundwire.hosted import plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Needs
 from groundwire.server.api.context import Caller
-from groundwire.server.api.endpoint import read_json
+from groundwire.server.api.endpoint import is_json, read_json
 from groundwire.server.api.error_body import failed, invalid
 from groundwire.server.api.request_models import (
     JsonObject,
@@ -22,6 +22,7 @@ from groundwire.server.api.request_models import (
     ToolName,
     ToolQuery,
 )
+from groundwire.server.request_json import parse_model_request
 from groundwire.tools import ToolResult, local_search_tool, open_page_tool, web_search_tool
 from groundwire.tools.definitions import local_search_definition, web_search_definition
 from groundwire.tools.permissions import Permission, guarded
@@ -118,7 +119,9 @@ def read_prepare(request: Request, body: bytes) -> PrepareCall:
     Raises:
         Failed: it is no JSON object, or the query is wrong.
     """
-    given = read_json(JsonObject, request, body).root
+    if not is_json(request):
+        raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    given = parse_model_request(body)
     return PrepareCall.model_construct(**_queried(PrepareQuery, request).model_dump(), body=given)
 
 

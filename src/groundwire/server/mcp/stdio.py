@@ -1,4 +1,8 @@
-"""Serving one client over standard input and output."""
+"""Serving one client over standard input and output, with only what the server needs of the SDK.
+
+`import mcp` loads the SDK's clients with their HTTP library and its server frameworks; none of them is needed to serve
+one client on standard input, which would have to wait.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
 
     from groundwire.settings import Settings
 
-__all__ = ["claimed_streams", "serve_stdio"]
+__all__ = ["claimed_streams", "load_server_only", "serve_stdio"]
 
 
 @contextmanager
@@ -107,3 +112,28 @@ class _Lines:
         threading.Thread(target=read, name="groundwire-mcp-stdin", daemon=True).start()
         while line := await lines.get():
             yield line.decode("utf-8", "replace")
+
+
+_PACKAGES = ("mcp", "mcp.server")
+_NEEDED = ("mcp.server.lowlevel.server", "mcp.server.stdio")
+
+
+def load_server_only() -> None:
+    """Load the SDK's low-level server without its package's other imports.
+
+    Only for a process that is a server and nothing else: `mcp` then lacks its public names. If the SDK is already
+    loaded, or cannot be loaded this way, nothing changes, and the next import loads all of it.
+    """
+    if any(name.partition(".")[0] == "mcp" for name in sys.modules):
+        return
+    try:
+        for name in _PACKAGES:
+            spec = find_spec(name)
+            if spec is None:
+                raise ImportError(name)
+            sys.modules[name] = module_from_spec(spec)
+        for name in _NEEDED:
+            __import__(name)
+    except (ImportError, AttributeError):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
+            del sys.modules[name]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -25,6 +24,7 @@ from groundwire.server.openai.messages import CountTokensHandler, MessagesHandle
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.request_json import parse_model_request
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
@@ -104,7 +104,7 @@ class Proxy:
         request = Request(scope, receive)
         try:
             data = await _body(request)
-            body = _object(data)
+            body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request, scope)
             if not face.takes(body):
                 relay = _Relay(self.upstream, "POST", face.path, headers, data)
@@ -239,16 +239,6 @@ async def _body(request: Request) -> bytes:
         if len(data) > _LARGEST:
             raise UpstreamRejected(413, error_body(f"The request has more than {_LARGEST:,} bytes."), _TYPED)
     return bytes(data)
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(data)
-    except (ValueError, RecursionError):
-        raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
-    if not isinstance(body, dict):
-        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
-    return body
 
 
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}

@@ -5,6 +5,7 @@ Unchanged data is forwarded byte for byte: a whole response of one round, and ea
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -78,12 +79,14 @@ class ChatHandler(CompletionHandler):
     async def restored(self) -> list[Any]:
         """Return the messages; an assistant message of a stored run is replaced by the whole run."""
         made: list[Any] = []
-        for place, message in enumerate(self.sent):
+        asked = ""
+        for message in self.sent:
             kept = None
+            asked = question_in([message]) or asked
             for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
                 function = call.get("function") if isinstance(call, Mapping) else None
                 if kept is None and isinstance(function, Mapping):
-                    asked = question_in(self.sent[:place])
+                    await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                     kept = await self.conversations.run_of({**function, "id": call.get("id")}, asked)
             made += [message] if kept is None else kept.added
             self.run = kept or self.run

@@ -296,7 +296,7 @@ class CompletionHandler(ABC):
     def link_filter(self) -> LinkFilter:
         """Return the filter that neutralizes unknown URLs in the model's next text."""
         images: Addresses = "known" if self.context.web.settings.policy.untrusted_images == "drop" else "any"
-        return LinkFilter((source.url for source in self.ledger.sources), images=images)
+        return LinkFilter(self.ledger.vouched, images=images)
 
     def shown(self, text: str) -> str:
         """Return the model's whole text as sent to the client, with the same length."""

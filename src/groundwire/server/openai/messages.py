@@ -303,14 +303,16 @@ def _opened(sealed: object) -> tuple[int, str, str] | None:
 
 def _numbers(messages: object) -> Iterator[tuple[int, str]]:
     """Yield the page numbers in the blocks of a conversation, with their URLs."""
-    if isinstance(messages, list):
-        for one in messages:
-            yield from _numbers(one)
-    elif isinstance(messages, Mapping):
-        for key in ("encrypted_index", "encrypted_content"):
-            if key in messages and (opened := _opened(messages[key])):
-                yield opened[0], opened[1]
-        yield from _numbers([messages[key] for key in ("content", "citations") if isinstance(messages.get(key), list)])
+    waiting = [messages]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += reversed(one)
+        elif isinstance(one, Mapping):
+            for key in ("encrypted_index", "encrypted_content"):
+                if key in one and (opened := _opened(one[key])):
+                    yield opened[0], opened[1]
+            waiting += [one[key] for key in ("citations", "content") if isinstance(one.get(key), list)]
 
 
 def _with_marks(block: Any) -> Any:

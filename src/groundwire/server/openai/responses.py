@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -56,14 +57,16 @@ class ResponsesHandler(CompletionHandler):
         done: set[str] = set()
         begun = 0  # where the items of the model begin that are not followed by others yet
         before = str(self.given.get("previous_response_id") or "")
-        for place, item in enumerate(self.sent):
+        asked = ""
+        for item in self.sent:
             kind = item.get("type") if isinstance(item, Mapping) else None
+            asked = question_in([item]) or asked
             if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
                 continue
             kept = None
             if kind == "function_call" or (kind == "function_call_output" and before):
                 call = {**item, "id": item.get("call_id")}
-                asked = question_in(self.sent[:place])
+                await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                 kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
             if kept is None:
                 made.append(item)
