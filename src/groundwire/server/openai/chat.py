@@ -74,7 +74,7 @@ class ChatHandler(CompletionHandler):
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request, see `CompletionHandler.cleaned`."""
         if body.get("n") not in (None, 1):
-            raise InvalidRequest("n", "is not 1", "One answer can be searched for at a time; leave n out.")
+            raise InvalidRequest("n", "is not 1", "Web search supports one choice per request; omit n.")
         return super().cleaned(body)
 
     async def restored(self) -> list[Any]:
@@ -127,7 +127,7 @@ class ChatHandler(CompletionHandler):
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed":
-            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
@@ -245,7 +245,7 @@ class ChatHandler(CompletionHandler):
         try:
             data = json.loads(event.data)
         except ValueError:
-            raise broken("sent an event that is no JSON") from None
+            raise broken("sent an event that is not JSON") from None
         if not isinstance(data, dict):
             return
         if data.get("error"):
