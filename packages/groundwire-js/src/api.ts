@@ -171,7 +171,7 @@ export interface LocalSearchItem {
   source: string;
 }
 
-/** The result of the tool `search`: four stable fields, and `status` and `error` if it failed. */
+/** The result of the tool `search`: three stable fields, and more if it failed or found nothing. */
 export interface LocalSearchToolResult {
   /** The query. */
   query: string;
@@ -183,6 +183,8 @@ export interface LocalSearchToolResult {
   status?: "success" | "error";
   /** The reason and the next step; in JSON only if it failed. */
   error?: string;
+  /** Why nothing was found; in JSON only if that is known. */
+  message?: string;
 }
 
 /** An occurrence of a text on a page. */
@@ -290,9 +292,9 @@ export interface PagesRequest {
   cursor?: string | null;
   /** Show only the literal matches of this text, with context. */
   find?: string | null;
-  /** The most characters of Markdown, for several pages in total. */
+  /** Maximum characters of Markdown, for several pages in total. */
   max_length?: number | null;
-  /** The most tokens of Markdown, for several pages in total. */
+  /** Maximum tokens of Markdown, for several pages in total. */
   max_tokens?: number | null;
   /** Whether to skip the cache. */
   refresh?: boolean;
@@ -416,7 +418,7 @@ export interface SearchRequest {
   session?: string | null;
   /** The query. */
   query: string;
-  /** The most results; by default the gateway's setting `search.limit`. */
+  /** Maximum results; by default the gateway's setting `search.limit`. */
   limit?: number | null;
   /** Only these domains and their subdomains; none means every domain. */
   allowed_domains?: string[];
@@ -601,7 +603,7 @@ export const web_search = {
           "type": "string"
         },
         "default": [],
-        "description": "Only these domains and their sub-domains, e.g. [\"wikipedia.org\"]"
+        "description": "Only these domains and their subdomains, e.g. [\"wikipedia.org\"]"
       },
       "time_range": {
         "type": "string",

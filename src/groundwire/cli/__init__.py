@@ -102,7 +102,7 @@ class _Group(click.Group):
             sys.exit(ExitCode.FAILED)
         except Exception as error:
             _logger.exception("The command failed")
-            say_error(f"Groundwire itself failed ({type(error).__name__}). Run it as groundwire -v ... to see where.")
+            say_error(f"Internal error ({type(error).__name__}). Run groundwire -v ... for details.")
             sys.exit(ExitCode.FAILED)
 
 
@@ -111,7 +111,7 @@ class _Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
-@click.option("-v", "--verbose", count=True, help="Log to standard error; -vv logs debug messages, too.")
+@click.option("-v", "--verbose", count=True, help="Log to standard error; -vv also logs debug messages.")
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),

@@ -26,7 +26,7 @@ _EXIT_CODES = """\b
 Exit codes:
   0  answered, and every sentence with a citation is supported by its page
   1  answered, and at least one sentence is not
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  the web could not be searched, or the model did not answer"""
 
 
@@ -111,9 +111,9 @@ def _print(said: CitedAnswer, *, begun: bool) -> None:
         click.echo(f"{source.citation_id:>2}. {clean(source.title)}\n    " + click.style(clean(source.url), fg="blue"))
     for finding in said.report.findings:
         if finding.sources and finding.verdict != "supported":
-            warn(f"not confirmed by what it cites ({finding.verdict.replace('_', ' ')}): {finding.text}")
+            warn(f"not supported by its source ({finding.verdict.replace('_', ' ')}): {finding.text}")
     warn(*said.warnings)
-    by = said.model or "passages quoted; no model is set up"
+    by = said.model or "no model is configured; quoting passages"
     cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
     searches = f"{said.searches} search{'es' if said.searches != 1 else ''}"
     click.echo(click.style(f"\n{by}; {searches}{cost}", dim=True), err=True)

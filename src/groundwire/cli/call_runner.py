@@ -187,7 +187,7 @@ class ToolCommand(click.Command):
             raise
         except Exception as error:
             _logger.exception("The command failed")
-            text = f"Groundwire itself failed ({type(error).__name__}). Run it as groundwire -v ... to see where."
+            text = f"Internal error ({type(error).__name__}). Run groundwire -v ... for details."
             self._end(ctx, GroundwireError(text), ExitCode.FAILED)
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:

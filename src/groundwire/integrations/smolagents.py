@@ -60,7 +60,7 @@ class SmolagentsWebSearch(_Base):
         "allowed_domains": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "Only these domains and their sub-domains",
+            "description": "Only these domains and their subdomains",
             "nullable": True,
         },
         "time_range": {

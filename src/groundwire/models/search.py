@@ -1,7 +1,4 @@
-"""The result of a search.
-
-Also the query: the text, and the filters for results.
-"""
+"""A search query with its filters, and the search response."""
 
 from __future__ import annotations
 
@@ -200,7 +197,7 @@ class Budget(FrozenModel):
     """The limit and the usage of a session, in searches."""
 
     limit: int
-    """The most searches of the session."""
+    """Maximum searches of the session."""
     spent: int
     """The searches made so far."""
 
@@ -367,7 +364,7 @@ class Query(Filters):
     text: str
     """The text of the query: 1 to 2,000 characters after white space is trimmed."""
     limit: int = 5
-    """The most results to return: 1 to 50."""
+    """Maximum results to return: 1 to 50."""
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__  # how a frozen dataclass normalizes its own fields

@@ -1,7 +1,4 @@
-"""Validation of arguments, with one clear error for each kind of mistake.
-
-Also the base class of all public models.
-"""
+"""The base class of all public models, and the validation of arguments with a clear error for each kind of mistake."""
 
 from __future__ import annotations
 

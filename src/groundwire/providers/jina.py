@@ -85,7 +85,7 @@ class JinaOptions(ApiOptions):
     cache: bool = True
     """Whether it may respond from its own cache, which holds pages for an hour."""
     token_budget: int | None = Field(default=None, ge=1)
-    """The most tokens of a page; longer ones are rejected without charge."""
+    """Maximum tokens of a page; longer ones are rejected without charge."""
 
 
 class JinaReadProvider(ReadApiProvider):

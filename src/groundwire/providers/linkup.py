@@ -27,7 +27,7 @@ _ERRORS = (
     ),
     ErrorRule(
         AuthenticationFailed,
-        "the key may not be used from this machine",
+        "the key is not allowed from this machine",
         "Add this machine's public address to the key's list of addresses",
         status=(403,),
         pattern="^IP_NOT_WHITELISTED$",

@@ -69,7 +69,7 @@ async def exchange(
         cassette: Records the exchange, or answers in place of the network.
         asked: The request.
         deadline: When the answer must be here; nothing is sent after it.
-        cap: The most bytes of the body, on the wire and decoded.
+        cap: Maximum bytes of the body, on the wire and decoded.
         inspect: Is shown the beginning.
 
     Raises:
@@ -169,14 +169,14 @@ class Transport:
     Args:
         guard: Judges every URL and every address at the moment of connecting.
         user_agent: How we introduce ourselves.
-        proxy: A forward proxy's URL, with a user name and password if it wants them, or empty for none. It resolves
+        proxy: A forward proxy's URL, with a user name and password if it requires them, or empty for none. It resolves
             names itself, so with a proxy the guard judges the form of URLs only. Proxies named in the environment
             are never used.
-        max_connections: The most connections open at once.
+        max_connections: Maximum connections open at once.
         cassette: Records every exchange, or answers every request in place of the network.
 
     Raises:
-        ConfigurationError: `proxy` is not the address of an HTTP proxy.
+        ConfigurationError: `proxy` is not the URL of an HTTP proxy.
     """
 
     def __init__(
@@ -219,8 +219,8 @@ class Transport:
             headers: Headers, keys among them.
             json_body: A value to send as JSON.
             form: Fields to send as a form.
-            cap: The most bytes to take, on the wire and decoded.
-            on_data: Called with each decoded piece of the body of an answer with status 200, as it comes.
+            cap: Maximum bytes to take, on the wire and decoded.
+            on_data: Called with each decoded piece of the body of a response with status 200.
 
         Raises:
             ProviderTimeout, ProviderUnreachable, UnexpectedResponse, BlockedAddress, InvalidRequest, Closed.
@@ -265,11 +265,11 @@ class Transport:
             headers: More headers; never credentials.
             conditions: Headers for one address only, by its `WebUrl.request_text`: what an address has given as its
                 validators is shown to no other.
-            cap: The most bytes to take, on the wire and decoded.
+            cap: Maximum bytes to take, on the wire and decoded.
             cut: Whether a larger body is cut there instead of refused.
             inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch, and
                 a number that it returns is the cap instead.
-            hops: The most redirects.
+            hops: Maximum redirects.
             gated: Whether each request waits for the fetch policy.
 
         Raises:

@@ -124,10 +124,10 @@ class FetchPolicy(Protocol):
         Args:
             url: An address that the guard has admitted.
             deadline: When the page must be here.
-            remote: Whether someone else will read it for us.
+            remote: Whether a third party fetches it.
 
         Raises:
-            BlockedByPolicy, PageError: it may not.
+            BlockedByPolicy, PageError: it is not allowed.
         """
         ...
 
@@ -139,6 +139,6 @@ class FetchPolicy(Protocol):
             deadline: When the page must be here.
 
         Raises:
-            BlockedByPolicy, PageError: it may not be asked, or not in time.
+            BlockedByPolicy, PageError: it is not allowed, or not in time.
         """
         ...

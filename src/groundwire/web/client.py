@@ -56,7 +56,7 @@ class Web(AnsweringView):
     one pool of connections per kind of traffic, and belongs to one event loop.
 
     Args:
-        settings: What is in force; by default read from arguments, environment and files (`groundwire.settings.load`).
+        settings: The configuration; by default read from arguments, environment and files (`groundwire.settings.load`).
         search_providers: The search providers in order, by name or as objects; by default
             those of the settings.
         read_providers: The same for reading pages.
@@ -124,7 +124,7 @@ class Web(AnsweringView):
         )
 
     def __enter__(self) -> NoReturn:
-        raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in code without async.")
+        raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in synchronous code.")
 
     def __exit__(self, *exc_info: object) -> None: ...
 
@@ -158,7 +158,7 @@ class Web(AnsweringView):
 
         Args:
             query: The query, 1 to 2,000 characters.
-            limit: The most results, 1 to 50; by default the setting `search.limit`.
+            limit: Maximum results, 1 to 50; by default the setting `search.limit`.
             allowed_domains: Only these domains and their subdomains; empty means every domain.
             blocked_domains: Never these domains nor their subdomains.
             time_range: The maximum age: `day`, `week`, `month`, `year` (or `d`, `w`, `m`, `y`) or `all`.
@@ -182,7 +182,7 @@ class Web(AnsweringView):
             and found nothing. `cached` and `stale` say where they came from; `await results[0].open()` reads a page.
 
         Raises:
-            InvalidRequest: an argument is invalid. BudgetExceeded: the session may not search any more.
+            InvalidRequest: an argument is invalid. BudgetExceeded: the session's searches are used up.
             AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if aliases:
@@ -229,9 +229,9 @@ class Web(AnsweringView):
             cursor: Return the piece that begins here: a `next_cursor`, or `#2` for the second of `sections`, or
                 `@5120` for a position in characters.
             find: Return the literal matches of this text; case, whitespace and kinds of quotes do not matter.
-            max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
+            max_length: Maximum characters of Markdown to return; a longer page is cut at a block and says so. By
                 default the setting `read.max_length`, or 4,000 for `query` and `find` when that is more.
-            max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
+            max_tokens: Maximum tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
                 has no default.
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
@@ -245,7 +245,7 @@ class Web(AnsweringView):
             sections of the whole page.
 
         Raises:
-            InvalidRequest: an argument is invalid, or the cursor leads nowhere. BlockedByPolicy: the address or domain
+            InvalidRequest: an argument is invalid, or the cursor is invalid. BlockedByPolicy: the address or domain
             is not allowed. PageError: the page cannot be read. ProviderError: the reader failed. DeadlineExceeded,
             Closed.
         """
@@ -284,10 +284,10 @@ class Web(AnsweringView):
             urls: 1 to 50 addresses. One that is given twice is read once and returned twice.
             query: See `open_page`; the same for every page.
             find: See `open_page`; the same for every page.
-            max_length: The most characters of all pages together. By default each may be as long as `open_page` lets
+            max_length: Maximum characters of all pages together. By default each may be as long as `open_page` lets
                 one be.
-            max_tokens: The most tokens of all pages together.
-            at_once: The most pages read concurrently, 1 to 16.
+            max_tokens: Maximum tokens of all pages together.
+            at_once: Maximum pages read concurrently, 1 to 16.
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
@@ -325,7 +325,7 @@ class Web(AnsweringView):
             entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+            InvalidRequest: the setting `session.citations` disables storing. Closed.
         """
         from groundwire.citations.hosted_answers import marked
         from groundwire.citations.verify import cited_numbers, verify_off_loop

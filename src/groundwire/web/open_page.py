@@ -93,7 +93,7 @@ class OpenPageFlow:
         """Return the requested part of a whole page, and count it.
 
         Raises:
-            InvalidRequest: the page has no such part. DeadlineExceeded: looking through a giant took too long.
+            InvalidRequest: the page has no such part. DeadlineExceeded: searching a very long page took too long.
         """
         if self.sources is not None and target.cache_mode != "bypass":
             page = await self.sources.number_page(budget, page)
@@ -101,7 +101,7 @@ class OpenPageFlow:
             async with target.deadline.timeout():
                 part = await view_off_loop(self.workers, page, selection)
         except TimeoutError as error:
-            raise DeadlineExceeded("The page was read, but not looked through in time. Allow more time.") from error
+            raise DeadlineExceeded("The page was read, but searching it took too long. Allow more time.") from error
         await budget.read(part.content_length)
         if state := await self.state():
             part = part.model_copy(update={"warnings": (*part.warnings, *state)})
@@ -150,7 +150,7 @@ class OpenPageFlow:
         """Return the readers within budget and their reservation: all, or only the free ones if money is short.
 
         Raises:
-            BudgetExceeded: not even a free page may be read, or none of them is free.
+            BudgetExceeded: the budget is used up, and no free reader is left.
         """
         try:
             return self.readers, await budget.take_page(self.readers.price_usd)

@@ -150,7 +150,7 @@ class SessionView:
             settings: The options and keys of the providers given by name; by default the current settings.
 
         Raises:
-            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
+            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one is not allowed here.
         """
         for asked_for in search_providers:
             name = asked_for if isinstance(asked_for, str) else as_provider(asked_for).name
@@ -213,7 +213,7 @@ class SessionView:
             days: How many, today in UTC included: 1 to 35.
 
         Raises:
-            ValueError: the number of days is out of bounds. StoreError: the store cannot be read.
+            ValueError: the number of days is out of range. StoreError: the store cannot be read.
         """
         await self._resources.scores.flush()
         names = (*self.settings.search.providers, *self.settings.read.providers)
@@ -261,7 +261,7 @@ class SessionView:
             The URLs that were found, in canonical form.
 
         Raises:
-            InvalidRequest: an argument is no text. Closed.
+            InvalidRequest: an argument is not text. Closed.
         """
         for text in texts:
             if not isinstance(text, str):
@@ -292,8 +292,8 @@ class SessionView:
             entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: `answer` is no text or too much, or the setting `session.citations` lets nothing be
-                remembered. Closed.
+            InvalidRequest: `answer` is not text or too long, or the setting `session.citations` disables
+                storing. Closed.
         """
         from groundwire.citations.verify import cited_numbers, verify_off_loop  # loaded on first use
 
@@ -322,14 +322,14 @@ class SessionView:
             raise closed()
         if self._resources.sources is None:
             raise InvalidRequest(
-                "session.citations", "is call, so that nothing is remembered", "Set it to session to check answers."
+                "session.citations", "is call, so nothing is remembered", "Set it to session to check answers."
             )
         return CitedPages(sources=self._resources.sources, archive=self._resources.archive)
 
 
 def closed() -> Closed:
     """Return the error for a call to a closed `Web`."""
-    return Closed("This Web was closed; make a new one.")
+    return Closed("This Web is closed; create a new one.")
 
 
 def limits_of(session: SessionSettings) -> Limits:

@@ -71,7 +71,7 @@ def test_a_chart_is_drawn_within_its_frame_and_said(values: list[float | None], 
         root = ET.fromstring(allowed)
         assert root.attrib["aria-label"].startswith("Of <it>. ")
         if all(value is None for value in values):
-            assert root.attrib["aria-label"] == "Of <it>. Nothing was measured."
+            assert root.attrib["aria-label"] == "Of <it>. No data."
         for one in root.iter():
             for what, most in (("x", 320), ("cx", 320), ("y", 132), ("cy", 132)):
                 assert 0 <= float(one.get(what, 0)) <= most

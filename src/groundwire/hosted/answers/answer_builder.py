@@ -1,8 +1,6 @@
-"""Collects what the parsers of all APIs find, and builds the events and the final answer.
+"""The parser interface for wire formats, and the builder of events and the final answer.
 
-Also the interface of a parser of one wire format.
-
-Also the conversion of citation spans to code points of the whole answer.
+Citation spans are converted to code points of the whole answer.
 """
 
 from __future__ import annotations

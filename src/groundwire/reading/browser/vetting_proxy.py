@@ -42,8 +42,8 @@ class VettingProxy:
 
     Args:
         dialler: Checks and opens connections.
-        max_bytes: The most bytes received through it; beyond, all its connections are closed.
-        max_requests: The most connections.
+        max_bytes: Maximum bytes received through it; beyond, all its connections are closed.
+        max_requests: Maximum connections.
         idle: Seconds after which an idle connection is closed.
 
     Attributes:

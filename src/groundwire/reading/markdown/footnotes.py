@@ -1,7 +1,4 @@
-"""Footnotes and margin notes as Markdown.
-
-Also which references of a page have their note on the page.
-"""
+"""Footnotes and margin notes as Markdown, with the references whose note is on the page."""
 
 from __future__ import annotations
 

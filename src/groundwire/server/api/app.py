@@ -114,8 +114,8 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     hint = f"; did you mean {meant}?" if meant else "."
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     text = {
-        404: f"There is nothing at this path{hint} Where the REST API is served, /openapi.json lists what there is.",
-        405: "This path does not take that method; the header Allow says which it takes.",
+        404: f"There is no endpoint at this path{hint} /openapi.json lists the endpoints of the REST API.",
+        405: "This path does not support that method; the Allow header lists the supported ones.",
     }.get(error.status_code, error.detail)
     return failed(error.status_code, code, text, headers=error.headers).response()
 
@@ -260,7 +260,7 @@ def build_app(
     """Build the application of all servers, with its mounts and `Access` in front.
 
     Args:
-        source: The settings in force, from which it makes a `Web` of its own and closes it; or a `Web`, which stays the
+        source: The current settings, from which it creates and closes its own `Web`; or a `Web`, which stays the
             caller's to close.
         mounts: Returns what is served beside the REST API and the page.
         policy: By which names it may be called, and whether a key is asked for.

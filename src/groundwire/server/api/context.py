@@ -44,10 +44,10 @@ class Traffic:
         """Count a call while the block runs.
 
         Raises:
-            Failed: no new one is taken.
+            Failed: the gateway is shutting down.
         """
         if self.draining:
-            text = "The gateway is shutting down. Ask another one, or this one in a moment."
+            text = "The gateway is shutting down. Try another one, or retry in a moment."
             raise failed(503, "draining", text, retry_after=_AGAIN, headers={"Connection": "close"})
         self.running += 1
         self._idle.clear()
@@ -70,7 +70,7 @@ class Traffic:
         """Await the work of a call.
 
         Raises:
-            Failed: the gateway has ended it.
+            Failed: the gateway shut down.
         """
         task = asyncio.current_task()
         if task is None:
@@ -81,7 +81,7 @@ class Traffic:
         except asyncio.CancelledError:
             if not self._ended or task.uncancel():  # canceled by someone else as well
                 raise
-            raise failed(503, "ended", "The gateway has shut down before this was done.", retry_after=_AGAIN) from None
+            raise failed(503, "ended", "The gateway shut down before this finished.", retry_after=_AGAIN) from None
         finally:
             self._tasks.discard(task)
 
@@ -203,7 +203,7 @@ class Requests:
 
     def lines(self) -> Iterator[str]:
         """Yield the counts in the text format that Prometheus reads."""
-        yield "# HELP groundwire_http_requests_total Requests to the gateway; 499 is a client that went away."
+        yield "# HELP groundwire_http_requests_total Requests to the gateway; 499 means that the client disconnected."
         yield "# TYPE groundwire_http_requests_total counter"
         for (path, method, status), number in sorted(self._counts.items()):
             yield f'groundwire_http_requests_total{{path="{path}",method="{method}",status="{status}"}} {number}'
@@ -232,7 +232,7 @@ class Scrape:
         """Answer a request."""
         own = [
             *self._requests.lines(),
-            "# HELP groundwire_http_running Running calls of this process.",
+            "# HELP groundwire_http_running Calls in progress in this process.",
             "# TYPE groundwire_http_running gauge",
             f"groundwire_http_running {self._traffic.running}",
         ]

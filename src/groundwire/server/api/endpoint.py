@@ -175,7 +175,7 @@ class Endpoint(Generic[_A]):
         """Return what came of a call.
 
         Raises:
-            Failed: whatever went wrong.
+            Failed: the work failed.
         """
         try:
             async with asyncio.timeout(seconds + _GRACE) as limit:
@@ -184,7 +184,7 @@ class Endpoint(Generic[_A]):
             if isinstance(error, GroundwireError):
                 raise failure_of(error) from error
             if limit.expired():
-                text = f"The call took more than {seconds:g} seconds. Ask again, with a longer timeout."
+                text = f"The call took more than {seconds:g} seconds. Retry with a longer timeout."
                 raise failed(504, "deadline_exceeded", text) from error
             _logger.exception("A call failed")
             raise internal() from error
@@ -201,7 +201,7 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     """Parse a JSON body.
 
     Raises:
-        Failed: it is none, or something in it is wrong. InvalidRequest: it has too many values.
+        Failed: it is not JSON, or a field is invalid. InvalidRequest: it has too many values.
     """
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")

@@ -22,14 +22,14 @@ _EVENT: Final[Mapping[str, Any]] = {
 """One server-sent event; its data is JSON."""
 _EVERYWHERE = (400, 401, 403, 408, 413, 421, 429, 431, 500, 503)
 """Failure statuses that do not depend on the request's content: keys, limits, malformed requests."""
-_ABOUT = """Search the web and read its pages. A failure has a status that says so, and a body with a `code` for
+_ABOUT = """Search the web and read its pages. A failure has an error status and a body with a `code` for
 programs and a `message` for people; it never looks like an empty result."""
-_TOLD = """With `Accept: text/event-stream` the answer comes as server-sent events: `attempt_started` and
-`attempt_finished` while providers are asked, then `result` with the answer, or `error` with a failure. An answer to a
-question also comes as `delta` with more of its text in `delta`; after `reset` the text begins again."""
+_TOLD = """With `Accept: text/event-stream` the response is a stream of server-sent events: `attempt_started` and
+`attempt_finished` while providers are called, then `result` with the answer, or `error` with a failure. An answer to a
+question is also streamed: `delta` has the next piece of its text, and `reset` discards what was streamed before."""
 
-_AS_TEXT = """What goes wrong is said in the answer, which a model reads. With `Accept: text/plain` the answer is the
-text for the model, in which everything from the web stands between marks that say so."""
+_AS_TEXT = """Errors are reported in the answer, for the model to read. With `Accept: text/plain` the answer is the
+text for the model, in which everything from the web is between markers that label it."""
 
 
 def openapi(operations: Iterable[Operation]) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def openapi(operations: Iterable[Operation]) -> dict[str, Any]:
         "components": {
             "schemas": definitions["$defs"],
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "description": "A key of the gateway."},
+                "bearer": {"type": "http", "scheme": "bearer", "description": "An API key of the gateway."},
                 "header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same."},
             },
         },
@@ -106,9 +106,7 @@ def _failure(status: int, content: Mapping[str, Any]) -> dict[str, Any]:
     described: dict[str, Any] = {"description": HTTPStatus(status).phrase, "content": dict(content)}
     if status in (429, 503):
         schema = {"type": "integer", "minimum": 1}
-        described["headers"] = {
-            "Retry-After": {"description": "Seconds to wait before trying again.", "schema": schema}
-        }
+        described["headers"] = {"Retry-After": {"description": "Seconds to wait before a retry.", "schema": schema}}
     return described
 
 

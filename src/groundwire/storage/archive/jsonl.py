@@ -51,7 +51,7 @@ def check_lines(file: IO[bytes], spool: IO[bytes], now: float, progress: Progres
     """Copy and validate the lines of an import.
 
     Raises:
-        ImportRefused: some are wrong.
+        ImportRefused: some are invalid.
     """
     problems: list[tuple[int, str]] = []
     wrong = number = size = 0

@@ -63,7 +63,7 @@ class Linkup(ApiEmulator):
             "address": EmulatedRefusal(403, "IP_NOT_WHITELISTED", "This address is not on the list."),
             "credit": EmulatedRefusal(429, "INSUFFICIENT_FUNDS_CREDITS", "Nothing is left to pay with."),
             "fast": EmulatedRefusal(429, "TOO_MANY_REQUESTS", "More than 10 requests in a second."),
-            "body": EmulatedRefusal(400, "VALIDATION_ERROR", "The body is no JSON object."),
+            "body": EmulatedRefusal(400, "VALIDATION_ERROR", "The body is not a JSON object."),
             "invalid": EmulatedRefusal(400, "VALIDATION_ERROR"),
             "nothing": EmulatedRefusal(400, "SEARCH_QUERY_NO_RESULT", "Nothing was found."),
         },
@@ -126,7 +126,7 @@ class Parallel(ApiEmulator):
             }
         },
         refusals={
-            "body": EmulatedRefusal(422, message="The body is no JSON object."),
+            "body": EmulatedRefusal(422, message="The body is not a JSON object."),
             "invalid": EmulatedRefusal(422),
         },
     )
@@ -295,7 +295,7 @@ class Perplexity(ApiEmulator):
             "key": EmulatedRefusal(401, "invalid_api_key", "This key is not known."),
             "credit": EmulatedRefusal(401, "insufficient_quota", "This account has no credit left."),
             "fast": EmulatedRefusal(429, "rate_limit_exceeded", "More than 50 requests in a second."),
-            "body": EmulatedRefusal(422, message="The body is no JSON object."),
+            "body": EmulatedRefusal(422, message="The body is not a JSON object."),
             "invalid": EmulatedRefusal(422),
             "contradiction": EmulatedRefusal(400, "bad_request"),
         },
