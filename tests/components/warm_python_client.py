@@ -1,5 +1,5 @@
-"""The client of `warm_python`: it passes its streams, variables and arguments to the forking process, and exits like the
-fork. It is started without `site` and imports as little as possible: its start is the only cost of a command."""
+"""The client of `warm_python`: it passes its streams, variables and arguments to the forking process, and exits like
+the fork. It is started without `site` and imports as little as possible: its start is the only cost of a command."""
 
 import marshal
 import os

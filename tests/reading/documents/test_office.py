@@ -175,7 +175,7 @@ def test_the_kind_is_found_by_the_bytes_whatever_the_header_says(kind: KindName,
         found = converted(body, said)
         assert found.extracted.content, said
         assert found.extracted.content == converted(body).extracted.content
-    assert any("the server calls it text/html" in warning for warning in converted(body, "text/html").warnings)
+    assert any("the server declares text/html" in warning for warning in converted(body, "text/html").warnings)
 
 
 def test_a_presentation_that_begins_like_any_package_is_found_by_its_parts() -> None:

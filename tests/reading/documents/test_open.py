@@ -44,13 +44,13 @@ async def test_the_columns_of_a_pdf_are_read_in_their_order(world: World, web: W
 async def test_a_pdf_that_is_called_html_is_read_and_said(world: World, web: Web) -> None:
     page = await web.open_page(world.site("papers").page("mislabelled"))
     assert "four thousand and twelve ships" in page.content
-    assert "the server calls it text/html, but it is a PDF document" in page.warnings
+    assert "the server declares text/html, but it is a PDF document" in page.warnings
 
 
 async def test_a_page_that_is_called_pdf_is_read_and_said(world: World, web: Web) -> None:
     page = await web.open_page(world.site("papers").page("excuse"))
     assert "The survey has moved to the archive" in page.content
-    assert "the server calls it application/pdf, but it is an HTML page" in page.warnings
+    assert "the server declares application/pdf, but it is an HTML page" in page.warnings
 
 
 async def test_a_feed_a_table_and_a_word_document_are_read(world: World, web: Web) -> None:

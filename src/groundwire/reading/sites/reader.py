@@ -285,7 +285,7 @@ class SiteReader:
             )
         except DeadlineExceeded as error:
             await self._rest(target, _FAILED_REST if get.api else 0.0)
-            raise ProviderTimeout(self.name, f"{target.host} did not answer in time") from error
+            raise ProviderTimeout(self.name, f"{target.host} did not respond in time") from error
         except (PageError, BlockedByPolicy) as error:
             if get.api and isinstance(error, PageUnavailable) and error.status is None:
                 await self._rest(target, _FAILED_REST)
@@ -311,7 +311,7 @@ class SiteReader:
         if status != 200:
             raise UnexpectedResponse(self.name, f"{target.host} answered HTTP {status}", status=status)
         if not self._policy.permits(reply.url):
-            raise ProviderUnsupported(self.name, f"{target.host} leads to a domain that the settings do not allow")
+            raise ProviderUnsupported(self.name, f"{target.host} redirects to a domain that the settings do not allow")
 
     async def _slot(self, target: WebUrl, deadline: Deadline) -> None:
         """Wait for a slot of the API.
