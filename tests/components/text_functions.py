@@ -220,6 +220,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         (*ALL, "your network ", "subscribe to "),
         heavy=True,
     ),
+    "reading.block_pages.empty_shell.later_parts": Growing(
+        lambda text: module("reading.block_pages.empty_shell").later_parts(f"<script></script>{text}loading show more"),
+        HTML,
+    ),
     "reading.block_pages.empty_shell.is_shell": Growing(
         lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML
     ),
@@ -265,7 +269,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ),
         ALL,
     ),
-    "reading.documents.epub.read_epub": Growing(read(office.book, "epub"), HTML[:3]),
+    "reading.documents.opendocument.read_epub": Growing(read(office.book, "epub"), HTML[:3]),
     "reading.documents.opendocument.read_opendocument": Growing(
         read(office.opendocument, "opendocument"), ("<text:p>a</text:p>", "<text:h>a</text:h>")
     ),
@@ -370,6 +374,13 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.text.truncate.whole_character": Growing(
         lambda text: module("reading.text.truncate").whole_character(text, len(text) - 1), SIGNS
     ),
+    "reading.sites.parts.render_in_worker": Growing(
+        lambda text: module("reading.sites.parts").render_in_worker(
+            {"url": URL}, json.dumps([{"kind": kind, "text": text} for kind in ("markdown", "html")]).encode()
+        ),
+        (*HTML[:4], *MARKDOWN[:4]),
+    ),
+    "reading.sites.parts.say": Growing(lambda text: module("reading.sites.parts").say(text, text), PROSE),
     "reading.visibility.unrendered.may_have_shortcodes": Growing(
         plain("reading.visibility.unrendered", "may_have_shortcodes"), ("[a ", "[", "]", "[/a]")
     ),

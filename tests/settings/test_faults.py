@@ -10,6 +10,7 @@ import pytest
 
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
+from groundwire.settings.sources import from_variables
 
 
 class _Desk(Protocol):
@@ -94,6 +95,13 @@ def test_a_fault_in_a_variable(name: str, place: str, desk: _Desk) -> None:
     assert name in message
     assert IN_A_VARIABLE[name] in message
     assert "canary" not in message
+
+
+@pytest.mark.parametrize("name", ["GROUNDWIRE_URL", "GROUNDWIRE_KEY", "GROUNDWIRE_MCP_TOKEN", "GROUNDWIRE_RECORD"])
+def test_the_variables_of_clients_and_servers_are_no_fault(name: str) -> None:
+    problems: list[str] = []
+    assert from_variables({name: "x"}, "environment", problems, []) == {}
+    assert problems == []
 
 
 def test_a_wrong_value_in_a_variable_names_the_variable_and_the_key(desk: _Desk) -> None:

@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ from groundwire.cli.terminal_text import clean, diff, say_error, warn
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from groundwire.server.client_disconnect import ASGIApp
     from groundwire.server.mcp.client_configs import Change, Client
     from groundwire.settings import Settings
 
@@ -206,7 +208,13 @@ def _serve_stdio() -> None:
         settings = load()
         warn(*settings.warnings)
         gc.enable()
-        serve_stdio(settings, incoming, outgoing, complain=say_error)
+        serve_stdio(settings, incoming, outgoing, serve=_served, complain=say_error)
+
+
+def _served(application: ASGIApp) -> AbstractAsyncContextManager[str]:
+    from groundwire.server.uvicorn_runner import serving  # when it is needed, which is hardly ever
+
+    return serving(application)
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:

@@ -74,6 +74,7 @@ _FILTERED = MappingProxyType(
     "-d",
     "--domain",
     "--include-domains",
+    "--site",
     "allowed_domains",
     multiple=True,
     metavar="NAME",

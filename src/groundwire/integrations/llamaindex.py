@@ -94,7 +94,7 @@ class WebToolSpec(_BaseSpec):
         web: See `web_tools`.
     """
 
-    spec_functions = ("web_search", "open_page")
+    spec_functions: tuple[str, ...] = ("web_search", "open_page")
 
     def __init__(self, web: Web | SyncWeb | None = None) -> None:
         self._tools = {tool.metadata.name: tool for tool in web_tools(web)}

@@ -249,10 +249,11 @@ class SearchResponse(FrozenModel):
     @overload
     def __getitem__(self, index: slice) -> tuple[SearchResult, ...]: ...
     def __getitem__(self, index: int | slice) -> SearchResult | tuple[SearchResult, ...]:
-        try:
-            return self.results[index]
-        except TypeError:
-            raise TypeError("A response is a sequence of results: use response[0], or response.results.") from None
+        name: Any = index
+        if isinstance(name, str):  # as where responses are dictionaries
+            found: tuple[SearchResult, ...] = getattr(self, name)
+            return found
+        return self.results[index]
 
     def __str__(self) -> str:
         rows = (f"{row.citation_id}. {row.title}\n   {row.url}\n   {row.snippet}".rstrip() for row in self.results)

@@ -109,8 +109,8 @@ class BraveOptions(ApiOptions):
 class BraveSearchProvider(SearchApiProvider):
     """Web or news search with the Brave Search API."""
 
-    search_method = "GET"
-    Options = BraveOptions
+    search_method: ClassVar[Literal["GET", "POST"]] = "GET"
+    Options: ClassVar[type[BraveOptions]] = BraveOptions
     _options: BraveOptions
     capabilities: Capabilities = Capabilities(
         search=True,

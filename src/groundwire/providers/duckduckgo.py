@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field
 
@@ -68,7 +68,7 @@ class DuckDuckGoOptions(Options):
 class DuckDuckGoSearchProvider:
     """Web search with DuckDuckGo, scraped by `ddgs`; needs the extra `ddgs`."""
 
-    Options = DuckDuckGoOptions
+    Options: ClassVar[type[DuckDuckGoOptions]] = DuckDuckGoOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),

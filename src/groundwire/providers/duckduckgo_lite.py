@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from html import escape
-from typing import Any, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal, cast
 from urllib.parse import parse_qs, urlsplit
 
 from groundwire.deadline import Deadline
@@ -83,9 +83,9 @@ class DuckDuckGoLiteOptions(ApiOptions):
 class DuckDuckGoLiteSearchProvider(ApiProvider):
     """Web search with DuckDuckGo's HTML and lite pages."""
 
-    service = _ADDRESSES["lite"]
+    service: ClassVar[str] = _ADDRESSES["lite"]
     key_needed = False
-    Options = DuckDuckGoLiteOptions
+    Options: ClassVar[type[DuckDuckGoLiteOptions]] = DuckDuckGoLiteOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_PER_PAGE,

@@ -96,7 +96,7 @@ class JinaReadProvider(ReadApiProvider):
     key_page = "https://jina.ai/api-dashboard"
     key_needed = False
     read_timeout: ClassVar[float] = 30.0  # it runs a browser
-    Options = JinaOptions
+    Options: ClassVar[type[JinaOptions]] = JinaOptions
     _options: JinaOptions
     capabilities: Capabilities = Capabilities(read=True, renders=True)
 

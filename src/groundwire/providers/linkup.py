@@ -51,7 +51,7 @@ class LinkupSearchProvider(SearchApiProvider):
     key_page = "https://app.linkup.so"
     search_path = "/v1/search"
     search_timeout: ClassVar[float] = 15.0
-    Options = LinkupOptions
+    Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
     capabilities: Capabilities = Capabilities(
         search=True,

@@ -66,7 +66,7 @@ class SearXngOptions(Options):
 class SearXngSearchProvider:
     """Web search with a SearXNG instance. Its `search.formats` setting must contain `json`."""
 
-    Options = SearXngOptions
+    Options: ClassVar[type[SearXngOptions]] = SearXngOptions
     key_variables: ClassVar[tuple[str, ...]] = (KEY,)
     key_needed = False
     capabilities: Capabilities = Capabilities(

@@ -85,7 +85,7 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://app.tavily.com"
     key_needed = False
     read_path = "/extract"
-    Options = TavilyOptions
+    Options: ClassVar[type[TavilyOptions]] = TavilyOptions
     _options: TavilyOptions
     capabilities: Capabilities = Capabilities(
         search=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 from urllib.parse import quote, urlsplit
 
 from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
@@ -50,7 +50,7 @@ class WikipediaSearchProvider(SearchApiProvider):
 
     service = "https://{language}.wikipedia.org"
     key_needed = False
-    search_method = "GET"
+    search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/w/api.php"
     capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 

@@ -27,7 +27,7 @@ class Presence:
     """Tracks whether the client of a request is connected."""
 
     def __init__(self) -> None:
-        self.gone = False
+        self.gone: bool = False
         self._running: set[asyncio.Future[Any]] = set()
 
     @staticmethod

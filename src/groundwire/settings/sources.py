@@ -195,8 +195,15 @@ PREFIX = "GROUNDWIRE_"
 Flat = dict[str, tuple[Any, str]]
 """Values by dotted key, each with its origin."""
 
-_NOT_SETTINGS = frozenset(  # those of a run or of a server
-    {FILE_VARIABLE, "GROUNDWIRE_RECORD", "GROUNDWIRE_REPLAY", "GROUNDWIRE_MCP_TOKEN"}
+_NOT_SETTINGS = frozenset(  # those of a run, of a server, or of a server's clients
+    {
+        FILE_VARIABLE,
+        "GROUNDWIRE_RECORD",
+        "GROUNDWIRE_REPLAY",
+        "GROUNDWIRE_MCP_TOKEN",
+        "GROUNDWIRE_URL",
+        "GROUNDWIRE_KEY",
+    }
 )
 _PROVIDERS = PREFIX + "PROVIDERS_"
 _MOST_DIGITS = 9

@@ -17,9 +17,9 @@ from pydantic import SecretStr
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings.atomic_write import write
 from groundwire.settings.schema import SERVICE
-from groundwire.settings.sources import read_dotenv
+from groundwire.settings.sources import keys_file, read_dotenv
 
-__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state"]
+__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state", "usual_keeper"]
 
 _KEY = re.compile(r"[\x21-\x7e]{4,2000}(?:,[\x21-\x7e]{4,2000}){0,50}")
 _UNSAFE = re.compile(r"[\"'`\\#$]")  # characters with a special meaning in a dotenv file or a shell
@@ -218,3 +218,8 @@ def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState
     except (KeyringError, OSError, ImportError, RuntimeError) as error:
         return KeyringState("failing", f"{type(error).__name__}: {error}"[:200])
     return KeyringState("usable", name)
+
+
+def usual_keeper() -> Keeper:
+    """Return where a key is kept that nobody has another place for: the keyring, or the user's own file without one."""
+    return KeyringKeeper() if keyring_state().usable else FileKeeper(keys_file())

@@ -69,7 +69,7 @@ class SqliteStore:
         max_wait: float = 0.8,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.recreated = False
+        self.recreated: bool = False
         """Whether a damaged file was moved aside."""
         self._max_bytes = max_bytes
         self._clock = clock

@@ -115,7 +115,7 @@ def _local_text(result: LocalSearchToolResult, *, fenced: bool) -> str:
     if result.status == "error":
         return f"Search failed: {result.error}"
     if not result.results:
-        return f"No results found for: {result.query}"
+        return result.message or f"No results found for: {result.query}"
     rows = "\n\n".join(f"{row.title}\n   URL: {row.url}\n   {row.snippet}".rstrip() for row in result.results)
     head = f"Search results for: {result.query}\n(Source: {result.backend})"
     return f"{head}\n\n{fence(rows) if fenced else rows}"

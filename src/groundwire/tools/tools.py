@@ -30,6 +30,7 @@ from groundwire.tools.results import (
     ToolResult,
     WebSearchToolResult,
     for_model,
+    nothing_found,
     open_failed,
     opened,
     search_failed,
@@ -63,6 +64,12 @@ class Tool(ToolDefinition):
 
     call: Callable[..., Awaitable[ToolResult]]
     """Takes the arguments by keyword; raises only on cancellation."""
+
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "; did you mean 'call'?" if name in ("ainvoke", "arun", "func", "invoke", "run") else ""
+            raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
 
 
 def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
@@ -197,7 +204,9 @@ async def _local_search(
         given = {"allowed_domains": asked.allowed_domains} if needs is None else needs.within(asked.allowed_domains)
         found = await views[backend].search(asked.query, limit=asked.max_results, **given)
         rows = tuple(LocalSearchItem(**row.model_dump(include=set(LocalSearchItem.model_fields))) for row in found)
-        return LocalSearchToolResult(query=found.query, backend=backend, results=rows)
+        said = [] if rows else [*nothing_found(found), *found.warnings]
+        message = "\n".join(said) if len(said) > 1 else ""
+        return LocalSearchToolResult(query=found.query, backend=backend, results=rows, message=message)
     except ValidationError as failure:
         error = bad_arguments(failure, _LocalArguments)
     except GroundwireError as failure:

@@ -7,7 +7,7 @@ decoder may put out a limited amount, and the reader stops at the cap.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -34,6 +34,7 @@ async def read_body(
     body: bytearray,
     *,
     cut: bool,
+    on_data: Callable[[bytes], None] | None = None,
 ) -> Response:
     """Read a body; its connection is closed unless the body is complete.
 
@@ -44,6 +45,7 @@ async def read_body(
         inspect: Called with the beginning.
         body: Where the decoded bytes are put, so that a partial body is available when the rest does not come.
         cut: Whether a larger body is cut there instead of refused.
+        on_data: Called with each decoded piece.
 
     Raises:
         ExchangeFailed: it is too large, cannot be decoded, or is incomplete. Closed.
@@ -71,6 +73,8 @@ async def read_body(
                     response.close()
                     return Response(head.url, head.status, head.headers, start, bytes(body[:cap]))
                 refuse_more_than(cap, len(body))
+                if on_data is not None:
+                    on_data(piece)
             refuse_more_than(cap, wire)
         if decoder:
             decoder.finish()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Literal
@@ -117,6 +117,8 @@ async def _replayed(
             start, cap = show(inspect, head, bytearray(answer.body), cap)
         if not asked.cut:
             refuse_more_than(cap, len(answer.body))
+        if asked.on_data is not None and answer.status == 200:
+            asked.on_data(bytes(answer.body))
         if found.failure is None:
             return Response(head.url, head.status, head.headers, start, answer.body[:cap])
     raise as_error(found.failure)
@@ -129,7 +131,8 @@ async def _ask(
         partial.status, partial.headers = response.status, response.headers
         if asked.leads_on(response.status, response.headers):  # unread: the body may be endless or undecodable
             return Response(str(response.url), response.status, response.headers)
-        return await read_body(connections, response, cap, inspect, partial.body, cut=asked.cut)
+        on_data = asked.on_data if response.status == 200 else None
+        return await read_body(connections, response, cap, inspect, partial.body, cut=asked.cut, on_data=on_data)
 
 
 def _within(deadline: Deadline) -> asyncio.Timeout:
@@ -203,6 +206,7 @@ class Transport:
         json_body: object = None,
         form: Mapping[str, str] | None = None,
         cap: int = _CALL_CAP,
+        on_data: Callable[[bytes], None] | None = None,
     ) -> Response:
         """Call a provider; any status is a response, including redirects.
 
@@ -216,6 +220,7 @@ class Transport:
             json_body: A value to send as JSON.
             form: Fields to send as a form.
             cap: Maximum bytes to take, on the wire and decoded.
+            on_data: Called with each decoded piece of the body of a response with status 200.
 
         Raises:
             ProviderTimeout, ProviderUnreachable, UnexpectedResponse, BlockedAddress, InvalidRequest, Closed.
@@ -232,9 +237,8 @@ class Transport:
         elif form is not None:
             body["data"] = dict(form)
         try:
-            return await exchange(
-                self._connections, self.cassette, HttpRequest(method, full, headers or {}, body), deadline, cap, None
-            )
+            asked = HttpRequest(method, full, headers or {}, body, on_data=on_data)
+            return await exchange(self._connections, self.cassette, asked, deadline, cap, None)
         except TimeoutError as error:
             raise ProviderTimeout(provider, f"no answer from {target.host} in time") from error
         except ExchangeFailed as error:

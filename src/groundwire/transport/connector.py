@@ -47,7 +47,7 @@ class Connections:
     """
 
     def __init__(self, guard: Guard, *, user_agent: str, proxy: str = "", most: int = CONNECTIONS) -> None:
-        self.closed = False
+        self.closed: bool = False
         """Whether it is closed; nothing can be sent then."""
         self._user_agent = user_agent
         self._proxy = proxy or None

@@ -81,7 +81,9 @@ class HttpRequest:
     page: bool = False
     """Whether a redirect will be followed, so that its body is not read."""
     cut: bool = False
-    """Whether a body that is too large is truncated instead of rejected."""
+    """Whether a body that is too large is cut instead of refused."""
+    on_data: Callable[[bytes], None] | None = None
+    """Called with each decoded piece of the body of an answer with status 200, as it comes."""
 
     def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
         """Return whether a response is a redirect that will be followed."""

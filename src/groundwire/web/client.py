@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn, Self, Unpack, get_args
 from uuid import uuid4
@@ -36,12 +35,12 @@ from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings, load
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener
+from groundwire.web.answer import AnsweringView
 from groundwire.web.open_page import PageTarget, check_url, check_urls
-from groundwire.web.resources import Resources
-from groundwire.web.session import SessionView, closed, limits_of
+from groundwire.web.resources import Resources, changed
+from groundwire.web.session import closed, limits_of
 
 if TYPE_CHECKING:
-    from groundwire.agent_loop import CitedAnswer, LoopEvent
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
 
@@ -50,8 +49,8 @@ __all__ = ["Web"]
 _LONGEST_TIMEOUT = 600  # seconds
 
 
-class Web(SessionView):
-    """Searches the web and opens pages, with the configured providers.
+class Web(AnsweringView):
+    """Searches the web and opens pages, through whichever providers are set up.
 
     Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
     one pool of connections per kind of traffic, and belongs to one event loop.
@@ -71,6 +70,8 @@ class Web(SessionView):
         resolver: Resolves host names instead of the system resolver.
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default an upper bound is used.
         ranker: Takes a query and texts of a page, and returns a score for each; it runs in a thread.
+        timeout: Seconds for a search and for reading a page, instead of `search.timeout` and `read.timeout`.
+        proxy: A forward proxy, instead of the setting `network.proxy`.
 
     Raises:
         ConfigurationError: a setting is invalid, a provider is unknown, or none can be used.
@@ -90,8 +91,10 @@ class Web(SessionView):
         resolver: Resolver | None = None,
         count_tokens: CountTokens | None = None,
         ranker: Ranker | None = None,
+        timeout: float | None = None,
+        proxy: str | None = None,
     ) -> None:
-        self.settings: Settings = load() if settings is None else settings
+        self.settings: Settings = changed(load() if settings is None else settings, timeout=timeout, proxy=proxy)
         self._resources = Resources(
             self.settings,
             search_providers=search_providers,
@@ -309,35 +312,6 @@ class Web(SessionView):
         shared = max_length is not None or max_tokens is not None
         return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
 
-    async def ask(
-        self,
-        question: str,
-        *,
-        model: str | None = None,
-        quote: bool = False,
-        on_event: Callable[[LoopEvent], None] | None = None,
-        timeout: float | None = None,
-    ) -> CitedAnswer:
-        """Answer a question: search, read, and write an answer whose citations are checked against the pages.
-
-        Without a model in the settings or on this machine, passages are quoted.
-
-        Args:
-            question: The question, 1 to 2,000 characters.
-            model: The model's name, instead of the setting `answer.model`.
-            quote: Whether to quote passages without asking a model.
-            on_event: Called with each tool call of the model, at its start and its end.
-            timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
-
-        Raises:
-            GroundwireError: see `groundwire.agent_loop.ask`.
-        """
-        ask = import_module("groundwire.agent_loop").ask  # by name, as it is built on this class
-        answer: CitedAnswer = await ask(
-            question, web=self, model=model, quote=quote, on_event=on_event, timeout=timeout
-        )
-        return answer
-
     async def verify_hosted(
         self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
     ) -> Report:
@@ -378,6 +352,11 @@ class Web(SessionView):
         """
         if not self._is_view:
             await self._resources.aclose(grace_seconds)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._resources.closed
 
     async def close(self) -> None:
         """Close all connections, as `aclose` does."""

@@ -6,12 +6,12 @@ import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
 from groundwire.models import Budget
-from groundwire.models.aliases import other_method
+from groundwire.models.aliases import METHODS, other_method
 from groundwire.models.validators import check_choice, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.registry import as_provider
@@ -59,7 +59,9 @@ class SessionView:
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
-        def __getattr__(self, name: str) -> NoReturn:
+        def __getattr__(self, name: str) -> Any:
+            if name in METHODS:
+                return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:

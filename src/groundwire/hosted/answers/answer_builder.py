@@ -77,8 +77,8 @@ class Gather:
         self.model = ""
         self.stop_reason: str | None = None
         self.turn: list[dict[str, Any]] = []
-        self.usage = HostedUsage()
-        self.length = 0
+        self.usage: HostedUsage = HostedUsage()
+        self.length: int = 0
         """The length of the text, in code points."""
         self._texts: list[str] = []
         self._streamed = 0

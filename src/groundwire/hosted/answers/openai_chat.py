@@ -121,7 +121,7 @@ class ChatReader:
     """Parses the first choice; the others are alternative answers."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._deltas = Deltas()
         self._rows: list[tuple[str, str]] = []  # URL and title, in the order that the markers count

@@ -30,7 +30,7 @@ from groundwire.settings import Settings
 from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
 from groundwire.telemetry.call_events import CallLog, SearchDone
-from groundwire.tools.results import for_model, harmless, warnings_for_model
+from groundwire.tools.results import for_model, harmless, nothing_found, warnings_for_model
 from groundwire.web import Web
 
 __all__ = [
@@ -176,7 +176,10 @@ class SearchChain:
             return f"Web search unavailable. Errors: {'; '.join(map(_cause, error.attempts))}"
         self._log(query, found.provider, found.attempts)
         if not found.results:
-            return f"Web search unavailable. Errors: {'; '.join(map(_cause, found.attempts))}"
+            causes = "; ".join(_cause(attempt) for attempt in found.attempts if attempt.outcome != "ok")
+            _, *why = nothing_found(found)  # the rest is in the causes
+            text = "\n".join((f"Web search unavailable. Errors: {causes}", *why))
+            return text.replace("allowed_domains", "include_domains")  # as the model knows it
         return _text(found)
 
     def _view(self, web: Web, provider: str, depth: str) -> Web:

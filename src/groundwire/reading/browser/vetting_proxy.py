@@ -68,8 +68,8 @@ class VettingProxy:
         self._asked = 0
         self.refused: Counter[str] = Counter()
         self.failed: set[str] = set()
-        self.received = 0
-        self.exhausted = False
+        self.received: int = 0
+        self.exhausted: bool = False
 
     @property
     def url(self) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,10 +30,10 @@ class Traffic:
     """Counts running calls, and rejects new ones once the gateway is stopping."""
 
     def __init__(self) -> None:
-        self.running = 0
+        self.running: int = 0
         self.started = False
-        self.leaving = False
-        self.draining = False
+        self.leaving: bool = False
+        self.draining: bool = False
         self._ended = False
         self._tasks: set[asyncio.Task[object]] = set()
         self._idle = asyncio.Event()
@@ -135,7 +136,9 @@ class Caller:
     web: Web
     """Their view of the gateway's `Web`."""
     tenant: Tenant | None = None
-    """Their tenant; None if no key is required."""
+    """Who they are; None where no key is asked for."""
+    tell: Callable[[str, BaseModel], None] | None = None
+    """Sends them an event by its name, while the work goes on; None where they want no events."""
 
     def session(self, name: str | None) -> Web:
         """Return one of their sessions, a new one without a name. No other tenant's session has this name."""

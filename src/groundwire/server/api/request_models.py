@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.aliases import ASK, OPEN_PAGE, SEARCH
 from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
@@ -56,8 +56,8 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = BeforeValidator(_whole)
-"""Makes an integer type accept 5.0; placed after the bounds, so that these stay in the schema."""
+Whole: BeforeValidator = BeforeValidator(_whole)
+"""Makes an integer type take 5.0; it stands after the bounds, so that these stay in the schema."""
 Size = Annotated[int, Field(ge=1, le=10_000_000), Whole]
 """A number of characters."""
 Tokens = Annotated[int, Field(ge=1, le=2_500_000), Whole]
@@ -138,10 +138,14 @@ class SearchRequest(ApiRequest):
 class AskRequest(ApiRequest):
     """A question. The gateway's settings determine the model."""
 
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=_names(ASK))
+
     question: Words
     """The question."""
     quote: bool = False
-    """Whether to quote the best passages instead of calling a model."""
+    """Whether to ask no model and quote the passages that answer best."""
+    stream: bool = False
+    """Whether to answer with events, as `Accept: text/event-stream` asks for, too."""
 
 
 class PagesRequest(ApiRequest):

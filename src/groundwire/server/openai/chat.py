@@ -24,6 +24,7 @@ from groundwire.server.openai.conversations import question_in
 from groundwire.server.openai.handler import CompletionHandler, added_up, merged
 from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken, error_body
+from groundwire.server.request_json import write_json
 
 __all__ = ["ChatHandler"]
 
@@ -107,7 +108,7 @@ class ChatHandler(CompletionHandler):
         await self._begin_round(outbox)
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
-        data = json.dumps({**body, "stream": True}).encode()
+        data = write_json({**body, "stream": True})
         async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
             kind = response.headers.get("Content-Type", "")
             if response.status >= 300 or kind.startswith("application/json"):

@@ -21,6 +21,7 @@ from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler, added_up
 from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
+from groundwire.server.request_json import write_json
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
@@ -116,7 +117,7 @@ class ResponsesHandler(CompletionHandler):
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
         places: dict[int, int | None] = {}
-        data = json.dumps({**body, "stream": True}).encode()
+        data = write_json({**body, "stream": True})
         async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
                 whole = await self.context.upstream.whole(response)

@@ -15,6 +15,7 @@ from multidict import CIMultiDict
 
 from groundwire.errors import InvalidRequest
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.request_json import write_json
 
 __all__ = ["Upstream", "UpstreamAnswer", "passed_back", "passed_on"]
 
@@ -113,7 +114,7 @@ class Upstream:
         Raises:
             UpstreamRejected: the response is an error, or not an answer.
         """
-        async with self.ask("POST", path, headers, json.dumps(body).encode()) as response:
+        async with self.ask("POST", path, headers, write_json(body)) as response:
             data = await self.whole(response)
             back = passed_back(response.headers)
         try:

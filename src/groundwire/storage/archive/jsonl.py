@@ -28,7 +28,7 @@ class ImportRefused(StoreError):
     """
 
     def __init__(self, problems: Sequence[tuple[int, str]], more: int = 0) -> None:
-        self.problems = tuple(problems)
+        self.problems: tuple[tuple[int, str], ...] = tuple(problems)
         self.more = more
         lines = [f"line {number}: {text}" for number, text in self.problems]
         lines += [f"and {more} more"] if more else []

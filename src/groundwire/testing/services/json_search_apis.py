@@ -34,7 +34,7 @@ class Linkup(ApiEmulator):
         address_allowed: Whether the keys may be used from the client's address.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="linkup",
         routes={"POST /v1/search": "search"},
         fields=SearchFields(
@@ -105,7 +105,7 @@ class Parallel(ApiEmulator):
         untitled: Whether it knows neither titles nor days.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="parallel",
         routes={"POST /v1/search": "search"},
         key_header="x-api-key",
@@ -209,7 +209,7 @@ class Serper(ApiEmulator):
         refusal_status: The status with which it says that there are no credits.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="serper",
         routes={"POST /search": "search", "GET /search": "search", "POST /news": "news", "GET /news": "news"},
         key_header="X-API-KEY",
