@@ -137,5 +137,5 @@ async def test_a_long_file_is_read_as_far_as_the_deadline_allows(world: World) -
 async def test_a_document_is_not_read_without_a_process(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
     papers = world.site("papers")
-    with pytest.raises(UnsupportedContent, match="process of its own"):
+    with pytest.raises(UnsupportedContent, match="separate process"):
         await read(papers.page("survey"), papers.url)

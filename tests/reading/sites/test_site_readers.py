@@ -118,7 +118,7 @@ class TestFallback:
         site.forget()
         again = await opened.open_page(url)
         assert again.reader == "local"
-        assert any("refused or failed just now" in warning for warning in again.warnings)
+        assert any("refused or failed recently" in warning for warning in again.warnings)
         assert [request.path for request in site.requests] == [
             url.removeprefix("https://").partition("/")[2].join("/ ").strip()
         ]
