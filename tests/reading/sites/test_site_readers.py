@@ -146,7 +146,7 @@ class TestFallback:
         world.site_api("github").fail(InjectedFault.hang(), times=None, when=lambda one: one.path.startswith("/repos/"))
         page = await web().open_page(ISSUE, timeout=4)
         assert page.reader == "local"
-        assert any("did not answer in time" in warning for warning in page.warnings)
+        assert any("did not respond in time" in warning for warning in page.warnings)
 
     async def test_a_page_that_neither_has_is_not_found(self, web: Make, world: World) -> None:
         path = "/harbor/none"
