@@ -71,7 +71,7 @@ class ChatModel:
             on_text: Called with each piece of the text. A server that does not stream sends it in one.
 
         Raises:
-            ProviderError: the model cannot be reached, refuses, or broke off before it said anything.
+            ProviderError: the model cannot be reached, refuses, or ends the response before its first text.
         """
         answer = AnswerStream(cast("AnswerApi", self.api))
         said = False

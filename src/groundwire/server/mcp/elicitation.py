@@ -144,7 +144,7 @@ class KeyRequests:
 
 
 class _KeyPage:
-    """A page with one field, at an address that nobody can guess, until a key was given that works."""
+    """A page with one field, at an address with an unguessable token, open until a valid key is entered."""
 
     def __init__(self, missing: MissingKey, sessions: Sessions, serve: Serve) -> None:
         self.name = secrets.token_urlsafe(24)
@@ -204,7 +204,7 @@ class _KeyPage:
         async for chunk in request.stream():
             body += chunk
             if len(body) > _LARGEST:
-                return _page("This is no key.", self._missing, status=413)
+                return _page("This is not a key.", self._missing, status=413)
         try:
             said = await self._keep(parse_qs(body.decode("utf-8", "replace")).get("key", [""])[0])
         except GroundwireError as error:
@@ -216,7 +216,7 @@ class _KeyPage:
         """Try a key, keep it, and use it from now on; return where it is kept.
 
         Raises:
-            GroundwireError: it is no key, is not taken, or cannot be kept.
+            GroundwireError: it is not a key, is rejected, or cannot be stored.
         """
         from groundwire.setup import clean_key, usual_keeper, verify
 
