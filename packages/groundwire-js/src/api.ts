@@ -8,7 +8,7 @@ export interface AskReply {
   text: string;
   /** The pages that it cites. */
   sources: Source[];
-  /** What became of every sentence. */
+  /** The verification of each sentence. */
   report: VerifyReply;
   /** The model that wrote it; empty where passages are quoted. */
   model: string;
@@ -529,7 +529,7 @@ export interface Source {
   url: string;
 }
 
-/** What became of every sentence of an answer. */
+/** The verification of an answer. */
 export interface VerifyReply {
   /** Whether every sentence with a mark is supported. */
   supported: boolean;

@@ -76,7 +76,7 @@ METHODS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("answer", "qna_search"), "ask"),
     }
 )
-"""What other libraries call searching, reading and answering: such a call is the call of ours."""
+"""What other libraries call searching, reading and answering: these names work as well."""
 
 LIKE_METHODS: Mapping[str, str] = MappingProxyType(
     {

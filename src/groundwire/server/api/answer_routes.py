@@ -19,7 +19,7 @@ __all__ = ["AskReply", "Delta", "Reset", "VerifyReply", "ask", "verify"]
 
 
 class VerifyReply(BaseModel):
-    """What became of every sentence of an answer."""
+    """The verification of an answer."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -47,7 +47,7 @@ class AskReply(BaseModel):
     sources: tuple[Source, ...]
     """The pages that it cites."""
     report: VerifyReply
-    """What became of every sentence."""
+    """The verification of each sentence."""
     model: str
     """The model that wrote it; empty where passages are quoted."""
     searches: int
