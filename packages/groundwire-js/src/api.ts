@@ -8,11 +8,7 @@ export interface AskReply {
   text: string;
   /** The pages that it cites. */
   sources: Source[];
-<<<<<<< HEAD
   /** The verdict on each sentence. */
-=======
-  /** The verification of each sentence. */
->>>>>>> integ
   report: VerifyReply;
   /** The model that wrote it; empty where passages are quoted. */
   model: string;
@@ -533,11 +529,7 @@ export interface Source {
   url: string;
 }
 
-<<<<<<< HEAD
 /** The verdict on each sentence of an answer. */
-=======
-/** The verification of an answer. */
->>>>>>> integ
 export interface VerifyReply {
   /** Whether every sentence with a mark is supported. */
   supported: boolean;
