@@ -171,7 +171,7 @@ export interface LocalSearchItem {
   source: string;
 }
 
-/** The result of the tool `search`: four stable fields, and `status` and `error` if it failed. */
+/** The result of the tool `search`: three stable fields, and more if it failed or found nothing. */
 export interface LocalSearchToolResult {
   /** The query. */
   query: string;
@@ -183,6 +183,8 @@ export interface LocalSearchToolResult {
   status?: "success" | "error";
   /** The reason and the next step; in JSON only if it failed. */
   error?: string;
+  /** Why nothing was found; in JSON only if that is known. */
+  message?: string;
 }
 
 /** An occurrence of a text on a page. */
