@@ -246,7 +246,7 @@ def test_the_servers_run_with_the_oldest_versions(
     }
 
     def started(*arguments: str) -> subprocess.Popen[str]:
-        command = [installed.root / "bin" / "groundwire", *arguments]
+        command: list[str | Path] = [installed.root / "bin" / "groundwire", *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(
             command, env=variables, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8"
