@@ -19,6 +19,8 @@ class UpstreamRejected(Exception):
     """The body."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """The headers for the client."""
+    is_upstreams: bool = False
+    """Whether the model server said so, and not the proxy about it."""
 
     def message(self) -> str:
         """Return what it says, for an error event or a log."""

@@ -317,6 +317,8 @@ class ServerSettings(SettingsSection):
     """The most concurrent requests of one process; further ones get status 503 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
     """The most open connections of one process; one more is closed at once."""
+    search_first: bool = False
+    """Whether the model endpoint searches for the question itself where a model takes no tools."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
     """The most bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models.validators import check_int
 from groundwire.server.auth.authentication import tenant_of
-from groundwire.server.cancellable_response import answer_whole, answer_with_events, until_done
+from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
 from groundwire.server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire.server.openai.messages import CountTokensHandler, MessagesHandler
+from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
@@ -33,7 +37,13 @@ __all__ = ["Proxy"]
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
 _PRIVATE = 32_000_000  # bytes in this process of conversations that must not be stored
-_ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
+_READING = ("models", "api/tags", "api/ps", "api/version", "v1beta/models")
+_ASKING = frozenset(
+    ("POST", path)
+    for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
+)
+_GENERATING = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
+_HEALTH = 3.0  # seconds in which a model server must answer
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -84,20 +94,43 @@ class Proxy:
         )
         self._keep_alive = keep_alive
         self._key = key
-        self.endpoints = Starlette(
-            routes=[
-                Route(f"{prefix}/chat/completions", _Answering(self, ChatHandler), methods=["POST"]),
-                Route(f"{prefix}/responses", _Answering(self, ResponsesHandler), methods=["POST"]),
-                Route(f"{prefix}/messages", _Answering(self, MessagesHandler), methods=["POST"]),
-                Route(f"{prefix}/messages/count_tokens", _Answering(self, CountTokensHandler), methods=["POST"]),
-                Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS),
-            ]
-        )
+        root = prefix.removesuffix("/v1")
+        faces: dict[str, type[CompletionHandler]] = {
+            f"{prefix}/chat/completions": ChatHandler,
+            f"{prefix}/responses": ResponsesHandler,
+            f"{prefix}/messages": MessagesHandler,
+            f"{prefix}/messages/count_tokens": CountTokensHandler,
+            f"{root}/api/chat": OllamaChatHandler,
+            f"{root}/api/generate": OllamaGenerateHandler,
+        }
+        routes = [Route(path, _Answering(self, face), methods=["POST"]) for path, face in faces.items()]
+        routes.append(Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS))
+        routes += [  # of Ollama and Gemini, which are below the root of a server
+            Route(f"{root}/{path}/{{path:path}}", _Passing(self, f"/{path}/"), methods=_METHODS)
+            for path in ("api", "v1beta")
+        ]
+        routes.append(Route(f"{root}/health", self._health, methods=["GET"]))
+        self.beside: tuple[str, ...] = tuple(f"{root}/{name}" for name in ("api", "v1beta", "health"))
+        """Where endpoints are beside those below the prefix."""
+        if not root:  # Ollama's command line looks there whether its server runs
+            routes.append(Route("/", _Passing(self, "/"), methods=["GET"]))
+            self.beside += ("/",)
+        self.endpoints = Starlette(routes=routes)
         self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts)
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""
         await self.upstream.aclose()
+
+    async def _health(self, request: Request) -> Response:
+        """Tell whether the model server answers at all, as llama.cpp and vLLM tell of themselves."""
+        try:
+            async with asyncio.timeout(_HEALTH), self.upstream.ask("GET", "models", self._headers(request)):
+                return JSONResponse({"status": "ok"})
+        except TimeoutError:
+            return JSONResponse({"status": "error", "error": "The model server did not answer in time."}, 503)
+        except UpstreamRejected as error:
+            return JSONResponse({"status": "error", "error": error.message()}, 503)
 
     async def answer(self, face: type[CompletionHandler], scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request of an API."""
@@ -106,25 +139,33 @@ class Proxy:
             data = await _body(request)
             body = _object(data)
             headers, owner = self._headers(request), _owner(request, scope)
-            if not face.takes(body):
-                relay = _Relay(self.upstream, "POST", face.path, headers, data)
+            path = scope["query_string"].decode("latin-1")
+            path = f"{face.path}?{path}" if path else face.path
+            if not face.takes(body, self._context.web.settings):
+                relay = _Relay(self.upstream, "POST", path, headers, data)
                 await until_done(relay, scope, receive, send, has_read=True)
                 return
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
-            asked = face(self._context_of(scope), body, headers, owner, named)
+            asked = face(self._context_of(scope), body, headers, owner, named, path)
             await asked.begin()
-        except GroundwireError as error:
-            await _wrong(error)(scope, receive, send)
-            return
-        except UpstreamRejected as error:
-            await _response(error)(scope, receive, send)
+        except (GroundwireError, UpstreamRejected) as error:
+            await _response(error, face)(scope, receive, send)
             return
         except ClientDisconnect:
             return
-        if body.get("stream"):
-            await answer_with_events(asked.stream, asked.failed, scope, receive, send, keep_alive=self._keep_alive)
+        if not asked.streams:
+            await answer_whole(_whole(asked), scope, receive, send)
             return
-        await answer_whole(_whole(asked), scope, receive, send)
+        await answer_with_events(
+            _shaped(asked),
+            asked.failed,
+            scope,
+            receive,
+            send,
+            keep_alive=self._keep_alive,
+            media_type=asked.media_type,
+            idle=asked.idle,
+        )
 
     def _context_of(self, scope: Scope) -> HandlerContext:
         """Return the caller's context."""
@@ -134,14 +175,22 @@ class Proxy:
         session = tenant.session(context.session) if context.session else None
         return replace(context, web=tenant.narrow(context.web), session=session)
 
-    async def forward(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request to the model server unchanged, and stream its response back."""
+    async def forward(self, scope: Scope, receive: Receive, send: Send, above: str = "") -> None:
+        """Forward a request to the model server unchanged, and stream its response back.
+
+        Args:
+            scope: The request.
+            receive: Its receiving end.
+            send: Its sending end.
+            above: Where the path begins below the server's root; empty is below the address of the API.
+        """
         request = Request(scope, receive)
         try:
             data = await _body(request)
             headers = self._headers(request)
             headers["Content-Type"] = request.headers.get("content-type", "application/json")
-            path, query = str(scope["path_params"]["path"]), scope["query_string"].decode("latin-1")
+            path, query = str(scope["path_params"].get("path", "")).lstrip("/"), scope["query_string"].decode("latin-1")
+            path = above + path
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
                 text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
                 raise UpstreamRejected(403, error_body(text), _TYPED)
@@ -172,11 +221,11 @@ class _Answering:
 class _Passing:
     """The endpoint for everything else."""
 
-    def __init__(self, proxy: Proxy) -> None:
-        self._proxy = proxy
+    def __init__(self, proxy: Proxy, above: str = "") -> None:
+        self._forward = partial(proxy.forward, above=above)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await until_done(self._proxy.forward, scope, receive, send)
+        await until_done(self._forward, scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,25 +260,41 @@ class _Relay:
 
 def _harmless(method: str, path: str) -> bool:
     """Whether a request only asks a model, and leaves everything in the account as it is."""
-    first = path.strip("/").partition("/")[0]
-    return first == "models" if method in ("GET", "HEAD") else (method, path) in _ASKING
+    path = path.strip("/")
+    if method in ("GET", "HEAD"):
+        return any(path == one or path.startswith(f"{one}/") for one in _READING)
+    return (method, path) in _ASKING or bool(_GENERATING.fullmatch(path))
 
 
 def _owner(request: Request, scope: Scope) -> str:
     """Return the caller: the tenant of the gateway's key together with the model server's key."""
     tenant = tenant_of(scope)
     own = "" if tenant is None else tenant.id
-    key = request.headers.get("authorization") or request.headers.get("x-api-key", "")
+    names = ("authorization", "x-api-key", "x-goog-api-key")
+    key = next((request.headers[name] for name in names if request.headers.get(name)), "")
+    key = key or request.query_params.get("key", "")
     return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
 
 
 async def _whole(asked: CompletionHandler) -> Response:
     try:
         return await asked.answer()
-    except UpstreamRejected as error:
-        return _response(error)
-    except GroundwireError as error:
-        return _wrong(error)
+    except (GroundwireError, UpstreamRejected) as error:
+        return _response(error, type(asked))
+
+
+def _shaped(asked: CompletionHandler) -> Callable[[Outbox], Coroutine[Any, Any, None]]:
+    """Return the work of a stream, whose failures are in the form of the API."""
+
+    async def stream(outbox: Outbox) -> None:
+        try:
+            await asked.stream(outbox)
+        except UpstreamRejected as error:
+            if error.is_upstreams:
+                raise
+            raise UpstreamRejected(error.status, bytes(_response(error, type(asked)).body), error.headers) from error
+
+    return stream
 
 
 async def _body(request: Request) -> bytes:
@@ -254,10 +319,12 @@ def _object(data: bytes) -> dict[str, Any]:
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
-def _wrong(error: GroundwireError) -> Response:
-    param = error.field if isinstance(error, InvalidRequest) else None
-    return Response(error_body(str(error), param=param), 400, _TYPED)
-
-
-def _response(error: UpstreamRejected) -> Response:
-    return Response(error.body, error.status, dict(error.headers))
+def _response(error: GroundwireError | UpstreamRejected, face: type[CompletionHandler] = CompletionHandler) -> Response:
+    """Return a failure: the model server's as it came, and the proxy's own in the form of the API."""
+    if isinstance(error, UpstreamRejected):
+        body = error.body
+        if not error.is_upstreams and face.has_own_errors:
+            body = face.error(error.message(), error.status, kind="api_error")
+        return Response(body, error.status, dict(error.headers))
+    param = error.field if isinstance(error, InvalidRequest) else ""
+    return Response(face.error(str(error), param=param), 400, _TYPED)

@@ -19,10 +19,11 @@ from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, rea
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.requirements import Needs
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.conversations import question_in
-from groundwire.server.openai.handler import CompletionHandler, added_up, merged
+from groundwire.server.openai.handler import CompletionHandler
+from groundwire.server.openai.prompts import added_up, merged
 from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken, error_body
+from groundwire.settings import Settings
 
 __all__ = ["ChatHandler"]
 
@@ -65,7 +66,7 @@ class ChatHandler(CompletionHandler):
         super().__init__(*args)
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any]) -> bool:
+    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request can be searched for: one that wants several answers cannot."""
         return body.get("n") in (None, 1) or not isinstance(body.get("messages"), list) or _wants_search(body)
 
@@ -77,16 +78,7 @@ class ChatHandler(CompletionHandler):
 
     async def restored(self) -> list[Any]:
         """Return the messages; an assistant's that belongs to a stored run is replaced by all of that run."""
-        made: list[Any] = []
-        for place, message in enumerate(self.sent):
-            kept = None
-            for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
-                function = call.get("function") if isinstance(call, Mapping) else None
-                if kept is None and isinstance(function, Mapping):
-                    asked = question_in(self.sent[:place])
-                    kept = await self.conversations.run_of({**function, "id": call.get("id")}, asked)
-            made += [message] if kept is None else kept.added
-            self.run = kept or self.run
+        made, self.run = await self.conversations.restored(self.sent)
         return made
 
     def answered(self) -> list[str]:
@@ -95,7 +87,7 @@ class ChatHandler(CompletionHandler):
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Ask for a whole completion."""
-        answer = await self.context.upstream.post(self.path, self.headers, body)
+        answer = await self.context.upstream.post(self.target, self.headers, body)
         self._took(answer)
         return read_answer(cast("AnswerApi", self.api), answer.value)
 
@@ -105,7 +97,7 @@ class ChatHandler(CompletionHandler):
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
         data = json.dumps({**body, "stream": True}).encode()
-        async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
+        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             kind = response.headers.get("Content-Type", "")
             if response.status >= 300 or kind.startswith("application/json"):
                 whole = await self.context.upstream.whole(response)

@@ -236,6 +236,21 @@ class Conversations:
                 return StoredRun(id=same[-1], **json.loads(zlib.decompress(entry.value)))
         return None
 
+    async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
+        """Return messages of a chat with stored runs in place of what clients were shown of them, and the last run."""
+        made: list[Any] = []
+        run: StoredRun | None = None
+        for place, message in enumerate(messages):
+            kept = None
+            for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
+                function = call.get("function") if isinstance(call, Mapping) else None
+                if kept is None and isinstance(function, Mapping):
+                    asked = question_in(messages[:place])
+                    kept = await self.run_of({**function, "id": call.get("id")}, asked)
+            made += [message] if kept is None else kept.added
+            run = kept or run
+        return made, run
+
     async def _noted(self, name: str) -> list[list[Any]]:
         with suppress(StoreError):
             return [json.loads(note) for note in (await self._store.register(self._key("said", name))).notes]
@@ -268,7 +283,8 @@ def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
         if message.get("role") == "user" and text:
             question = text
         elif text:
-            made.append(Said(text, question if message.get("role") == "assistant" else "", dict(_cited(message))))
+            said = message.get("role") in ("assistant", "model")
+            made.append(Said(text, question if said else "", dict(_cited(message))))
             continue
         if text:
             made.append(Said(text))
@@ -283,7 +299,7 @@ def question_in(messages: Sequence[Any]) -> str:
 
 def text_of(message: Mapping[str, Any]) -> str:
     """Return the text of a message or of an item, in the form of any API."""
-    content = message.get("content", message.get("output", message.get("text")))
+    content = message.get("content", message.get("output", message.get("text", message.get("parts"))))
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
@@ -338,7 +354,7 @@ def _call_name(call: Mapping[str, Any], response: str) -> str:
     with suppress(ValueError, TypeError):
         given = json.loads(given or "{}") if isinstance(given, str) else given
     told = json.dumps(given, sort_keys=True, default=str)
-    return _digest("call", str(call.get("id")), str(call.get("name")), told, response)
+    return _digest("call", str(call.get("id") or ""), str(call.get("name")), told, response)
 
 
 def _digest(*texts: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
@@ -21,9 +21,11 @@ from groundwire.hosted import Location, Needs, prepare
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import Said, said_in
-from groundwire.server.openai.handler import CompletionHandler, added_up
+from groundwire.server.openai.handler import CompletionHandler
+from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer
 from groundwire.server.request_errors import UpstreamRejected
+from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult
 
 __all__ = ["CountTokensHandler", "MessagesHandler"]
@@ -40,6 +42,7 @@ class MessagesHandler(CompletionHandler):
 
     api = "anthropic"
     path = "messages"
+    has_own_errors: ClassVar[bool] = True
 
     def __init__(self, *args: Any) -> None:
         self._last = UpstreamAnswer({}, b"", {})
@@ -53,7 +56,12 @@ class MessagesHandler(CompletionHandler):
         self._numbers = dict(_numbers(self.sent))
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any]) -> bool:
+    def error(cls, message: str, status: int = 400, *, kind: str = "invalid_request_error", param: str = "") -> bytes:
+        """Return an error as the API does."""
+        return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+
+    @classmethod
+    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request has a server tool that is carried out here; others go on as they are."""
         return any(_is_server_tool(tool) for tool in _tools(body))
 
@@ -121,7 +129,7 @@ class MessagesHandler(CompletionHandler):
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Ask for a whole message, and show its blocks as the API would."""
         self._settle()
-        self._last = await self.context.upstream.post(self.path, self.headers, {**body, "stream": False})
+        self._last = await self.context.upstream.post(self.target, self.headers, {**body, "stream": False})
         self._usage = added_up(self._usage, self._last.value.get("usage"))
         answer = read_answer("anthropic", self._last.value)
         for block in self._last.value.get("content") or ():
@@ -271,7 +279,7 @@ class CountTokensHandler(MessagesHandler):
     async def answer(self) -> Response:
         """Ask the model server with the tools that it would get."""
         request = prepare(self.body, self.plan, tools=self.tools)
-        made = await self.context.upstream.post(self.path, self.headers, request)
+        made = await self.context.upstream.post(self.target, self.headers, request)
         return Response(made.data, headers=dict(made.headers))
 
 

@@ -17,7 +17,8 @@ from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, Hos
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import question_in, text_of
-from groundwire.server.openai.handler import CompletionHandler, added_up
+from groundwire.server.openai.handler import CompletionHandler
+from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
 from groundwire.tools import ToolResult, WebSearchToolResult
@@ -99,7 +100,7 @@ class ResponsesHandler(CompletionHandler):
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Ask for a whole response."""
-        self._reply = await self.context.upstream.post(self.path, self.headers, body)
+        self._reply = await self.context.upstream.post(self.target, self.headers, body)
         raw = self._reply.value
         answer = read_answer(cast("AnswerApi", self.api), raw)
         for item in raw.get("output") or ():
@@ -114,7 +115,7 @@ class ResponsesHandler(CompletionHandler):
         decoder = EventDecoder()
         places: dict[int, int | None] = {}
         data = json.dumps({**body, "stream": True}).encode()
-        async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
+        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
                 whole = await self.context.upstream.whole(response)
                 raise UpstreamRejected(502, whole, _TYPED)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ _HOP = frozenset(
     }
 )
 _OWN = frozenset({"origin", "referer", "cookie", "set-cookie", "server", "date", "content-type"})
+_BELOW_ROOT = re.compile(r"(/v1beta)?(/openai)?(/v1)?\Z")  # where OpenAI's API is below the root of a server
 _LARGEST = 64_000_000  # bytes of a whole answer
 _CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
 _AT_ONCE = 512  # connections
@@ -73,6 +75,7 @@ class Upstream:
                 "upstream", f"{base_url[:80]!r} is no address of an API", "Pass one like http://127.0.0.1:11434/v1."
             )
         self.base_url: str = base_url.strip().rstrip("/")
+        self.root: str = _BELOW_ROOT.sub("", self.base_url)
         self.shown: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._read_timeout = read_timeout
         self._session: aiohttp.ClientSession | None = None
@@ -82,6 +85,13 @@ class Upstream:
         self, method: str, path: str, headers: Mapping[str, str], data: bytes | None = None, query: str = ""
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a request and give the response, whose body has not been read.
+
+        Args:
+            method: The method.
+            path: Where, below the address of the API; one that begins with a slash is below the server's root.
+            headers: The headers.
+            data: The body.
+            query: The query.
 
         Raises:
             UpstreamRejected: the connection failed or timed out; with status 502 or 504.
@@ -94,7 +104,7 @@ class Upstream:
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
                 trust_env=False,
             )
-        url = f"{self.base_url}/{path.lstrip('/')}" + (f"?{query}" if query else "")
+        url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
         try:
             async with self._session.request(
                 method, url, data=data, headers=CIMultiDict(headers), allow_redirects=False
@@ -137,7 +147,7 @@ class Upstream:
                 raise self._failed(502, f"answered with more than {_LARGEST:,} bytes", "upstream_broken")
         if not 200 <= response.status < 300:
             status = response.status if response.status >= 400 else 502
-            raise UpstreamRejected(status, bytes(data), passed_back(response.headers))
+            raise UpstreamRejected(status, bytes(data), passed_back(response.headers), is_upstreams=True)
         return bytes(data)
 
     async def aclose(self) -> None:

@@ -1,0 +1,81 @@
+"""What the proxy adds to a request, and how what several rounds say becomes one answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from groundwire.errors import InvalidRequest
+from groundwire.server.openai.conversations import question_in
+from groundwire.tools import Tool
+
+__all__ = ["added_up", "dated", "merged", "messages_of", "today", "with_text"]
+
+
+def today() -> str:
+    """Return a sentence that says what day it is."""
+    return f"Today is {datetime.now(UTC):%Y-%m-%d}."
+
+
+def dated(tool: Tool) -> Tool:
+    """Return a tool that says what day it is: models take the end of their training for today."""
+    if tool.name != "web_search":
+        return tool
+    return replace(tool, description=f"{tool.description} {today()}")
+
+
+def with_text(messages: Sequence[Any], text: str, api: str) -> list[Any]:
+    """Return a conversation with text before what the user said last."""
+    made = list(messages)
+    place = max(number for number, one in enumerate(made) if question_in([one]))
+    message = dict(made[place])
+    if isinstance(message.get("parts"), list):
+        message["parts"] = [{"text": text}, *message["parts"]]
+    elif isinstance(content := message.get("content"), list):
+        kind = "input_text" if api == "openai_responses" else "text"
+        message["content"] = [{"type": kind, "text": text}, *content]
+    else:
+        message["content"] = text + str(content)
+    made[place] = message
+    return made
+
+
+def added_up(first: object, second: object) -> Any:
+    """Return two usages as one: numbers are added, whatever they are in."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return {key: added_up(first.get(key), second.get(key)) for key in {**first, **second}}
+    if isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
+        return first + second
+    return second if second is not None else first
+
+
+def merged(values: Sequence[Any]) -> Any:
+    """Return what rounds have in one field: texts with an empty line between them, lists one after the other."""
+    there = [value for value in values if value]
+    if len(there) < 2:
+        return there[0] if there else None
+    if all(isinstance(value, str) for value in there):
+        return "\n\n".join(there)
+    if all(isinstance(value, list) for value in there):
+        return [one for value in there for one in value]
+    if all(isinstance(value, dict) for value in there):
+        keys = dict.fromkeys(key for value in there for key in value)
+        return {key: merged([value.get(key) for value in there]) for key in keys}
+    return there[-1]
+
+
+def messages_of(given: object) -> Sequence[Any]:
+    """Return the conversation that a request holds; a bare text is what the user says.
+
+    Raises:
+        InvalidRequest: it is none.
+    """
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}] if given else []
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        raise InvalidRequest("messages", f"must be a list, not {type(given).__name__}", "Pass a list of messages.")
+    return given
