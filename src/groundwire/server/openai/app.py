@@ -23,6 +23,7 @@ from groundwire.server.auth.authentication import tenant_of
 from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
+from groundwire.server.openai.gemini import GeminiHandler
 from groundwire.server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire.server.openai.messages import CountTokensHandler, MessagesHandler
 from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
@@ -104,6 +105,11 @@ class Proxy:
             f"{root}/api/generate": OllamaGenerateHandler,
         }
         routes = [Route(path, _Answering(self, face), methods=["POST"]) for path, face in faces.items()]
+        for base, call in (
+            (b, c) for b in (f"{root}/v1beta", prefix) for c in ("generateContent", "streamGenerateContent")
+        ):
+            face = _Answering(self, GeminiHandler, f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}")
+            routes.append(Route(f"{base}/{{model:path}}:{call}", face, methods=["POST"]))
         routes.append(Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS))
         routes += [  # of Ollama and Gemini, which are below the root of a server
             Route(f"{root}/{path}/{{path:path}}", _Passing(self, f"/{path}/"), methods=_METHODS)
@@ -132,21 +138,21 @@ class Proxy:
         except UpstreamRejected as error:
             return JSONResponse({"status": "error", "error": error.message()}, 503)
 
-    async def answer(self, face: type[CompletionHandler], scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request of an API."""
+    async def answer(
+        self, face: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer one request of an API, which the model server takes at `target`."""
         request = Request(scope, receive)
         try:
             data = await _body(request)
             body = _object(data)
             headers, owner = self._headers(request), _owner(request, scope)
-            path = scope["query_string"].decode("latin-1")
-            path = f"{face.path}?{path}" if path else face.path
             if not face.takes(body, self._context.web.settings):
-                relay = _Relay(self.upstream, "POST", path, headers, data)
+                relay = _Relay(self.upstream, "POST", target, headers, data)
                 await until_done(relay, scope, receive, send, has_read=True)
                 return
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
-            asked = face(self._context_of(scope), body, headers, owner, named, path)
+            asked = face(self._context_of(scope), body, headers, owner, named, target)
             await asked.begin()
         except (GroundwireError, UpstreamRejected) as error:
             await _response(error, face)(scope, receive, send)
@@ -202,7 +208,8 @@ class Proxy:
     def _headers(self, request: Request) -> dict[str, str]:
         """Return what goes on to the model server, with its key."""
         headers = passed_on(request.headers)
-        if self._key and not any(name.lower() == "authorization" for name in headers):
+        named = {name.lower() for name in headers}
+        if self._key and not named & {"authorization", "x-goog-api-key"} and "key" not in request.query_params:
             headers["Authorization"] = f"Bearer {self._key}"
         return headers
 
@@ -210,12 +217,15 @@ class Proxy:
 class _Answering:
     """The endpoint of an API, as an ASGI application."""
 
-    def __init__(self, proxy: Proxy, face: type[CompletionHandler]) -> None:
+    def __init__(self, proxy: Proxy, face: type[CompletionHandler], target: str = "") -> None:
         self._proxy = proxy
         self._face = face
+        self._target = target or face.path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._proxy.answer(self._face, scope, receive, send)
+        query = scope["query_string"].decode("latin-1")
+        target = self._target.format(**scope["path_params"]) + (f"?{query}" if query else "")
+        await self._proxy.answer(self._face, target, scope, receive, send)
 
 
 class _Passing:

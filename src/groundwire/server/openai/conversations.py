@@ -236,6 +236,24 @@ class Conversations:
                 return StoredRun(id=same[-1], **json.loads(zlib.decompress(entry.value)))
         return None
 
+    async def keep_marked(self, shown: str, said: str) -> None:
+        """Keep what a model said of which a client is shown less, such as a text without its marks."""
+        packed = zlib.compress(json.dumps(said).encode(), 1)
+        name = _digest(said).encode()
+        with suppress(StoreError):
+            key = self._key("said", _shown_name(shown))
+            await self._store.batch([AssignNumbers(key, ((name,),), packed, _LIFE)])
+
+    async def marked(self, shown: str) -> str:
+        """Return what the model said where a client was shown this; empty where that is unknown or ambiguous."""
+        if not shown.strip():
+            return ""
+        with suppress(StoreError):
+            notes = (await self._store.register(self._key("said", _shown_name(shown)))).notes
+            if len(notes) == 1:
+                return str(json.loads(zlib.decompress(notes[0])))
+        return ""
+
     async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
         """Return messages of a chat with stored runs in place of what clients were shown of them, and the last run."""
         made: list[Any] = []
@@ -347,6 +365,10 @@ def _evidence(
         for number, url in one.cited.items():
             made[number] = {url}
     return made
+
+
+def _shown_name(text: str) -> str:
+    return _digest("shown", " ".join(text.split()))
 
 
 def _call_name(call: Mapping[str, Any], response: str) -> str:

@@ -50,8 +50,8 @@ CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "con
 """Name the conversation of a request; the first that is there counts."""
 
 SEARCH_HEADER = "x-groundwire-search"
-"""Says `unsupported` where the model takes no tools, so that it was asked without any; `first` if a search was made
-before, and `failed` if that found out nothing."""
+"""Says `unsupported` where the model takes no tools and was asked without any; `first` if a search was made before,
+and `failed` if that failed."""
 
 _UNNAMED = "unnamed"  # the model of a server that has one
 _log = logging.getLogger(__name__)
