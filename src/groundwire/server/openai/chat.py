@@ -16,12 +16,12 @@ from groundwire.agent_loop import LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
-from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.requirements import Needs
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up, merged
-from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
+from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken, error_body
 from groundwire.settings import Settings
 
@@ -59,6 +59,7 @@ class ChatHandler(CompletionHandler):
         self._later = False  # whether this round follows another
         self._said: set[str] = set()  # the fields of text that this round has begun
         self._ever: set[str] = set()  # the same for all rounds
+        self._done = b"data: [DONE]\n\n"
         self._cited = False  # whether the model server has sent annotations of its own
         self._calls: dict[Any, _StreamedCall] = {}
         self._places = 0
@@ -95,7 +96,6 @@ class ChatHandler(CompletionHandler):
         """Ask for a stream, and pass on its chunks without our calls and without the end."""
         await self._begin_round(outbox)
         stream = AnswerStream(cast("AnswerApi", self.api))
-        decoder = EventDecoder()
         data = json.dumps({**body, "stream": True}).encode()
         async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             kind = response.headers.get("Content-Type", "")
@@ -103,14 +103,8 @@ class ChatHandler(CompletionHandler):
                 whole = await self.context.upstream.whole(response)
                 return await self._take_whole(UpstreamAnswer(json.loads(whole), whole, {}), outbox)
             outbox.headers |= passed_back(response.headers)
-            try:
-                async for piece in response.content.iter_any():
-                    for event in decoder.feed(piece):
-                        await self._event(event, stream, outbox)
-                for event in decoder.close():
-                    await self._event(event, stream, outbox)
-            except TooLarge as error:
-                raise broken(f"sent a stream of which {error}") from error
+            async for event, found in events_of(response):
+                await self._event(event, found, stream, outbox)
         await self._say_rest(outbox)
         stream.close()
         answer = stream.answer
@@ -169,7 +163,7 @@ class ChatHandler(CompletionHandler):
             await outbox.put(raw or _line(data))
         if not ended:
             await self._send({}, outbox, finish=finish)
-        await outbox.put(b"data: [DONE]\n\n")
+        await outbox.put(self._done)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as OpenAI's stream has it: an object with `error`."""
@@ -210,7 +204,7 @@ class ChatHandler(CompletionHandler):
         end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
         asked = (self.given.get("stream_options") or {}).get("include_usage")
         for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
-            await self._chunk(data, "", outbox)
+            await self._chunk(data, b"", outbox)
         await self._say_rest(outbox)
         return made
 
@@ -227,22 +221,19 @@ class ChatHandler(CompletionHandler):
         self._ever |= self._said
         self._said = set()
 
-    async def _event(self, event: ServerSentEvent, stream: AnswerStream, outbox: Outbox) -> None:
-        if event.data.strip() == "[DONE]":
-            return
-        try:
-            data = json.loads(event.data)
-        except ValueError:
-            raise broken("sent an event that is no JSON") from None
-        if not isinstance(data, dict):
+    async def _event(
+        self, event: ServerSentEvent, data: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
+    ) -> None:
+        if data is None:
+            self._done = event.raw
             return
         if data.get("error"):
             await outbox.put(b"")  # the failure is an event, as it came
             raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), _TYPED)
         stream.event(data)
-        await self._chunk(data, event.data, outbox)
+        await self._chunk(data, event.raw, outbox)
 
-    async def _chunk(self, data: dict[str, Any], raw: str, outbox: Outbox) -> None:
+    async def _chunk(self, data: dict[str, Any], raw: bytes, outbox: Outbox) -> None:
         """Pass a chunk on, as it came where nothing of it changes."""
         if not self._head:
             self._head = {key: data[key] for key in _HEAD if key in data}
@@ -261,7 +252,7 @@ class ChatHandler(CompletionHandler):
                 return
             if new != delta:
                 made["choices"] = [{**choice, "delta": new}]
-        line = _raw(raw) if made == data and raw else _line(made)
+        line = raw if made == data and raw else _line(made)
         if ends or (not choice and (self._tail or data.get("usage"))):
             self._tail.append((made, line))
         else:

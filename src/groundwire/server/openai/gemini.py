@@ -20,13 +20,13 @@ from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
-from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import Said, question_in, said_in
 from groundwire.server.openai.grounding import Grounding
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up
-from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
+from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, WebSearchToolResult
@@ -182,20 +182,13 @@ class GeminiHandler(CompletionHandler):
             await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"", outbox)
         self._begin()
         stream = AnswerStream("gemini")
-        decoder = EventDecoder()
         data = json.dumps(body).encode()
         async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300:
                 await self.context.upstream.whole(response)
             outbox.headers |= passed_back(response.headers)
-            try:
-                async for piece in response.content.iter_any():
-                    for event in decoder.feed(piece):
-                        await self._event(event, stream, outbox)
-                for event in decoder.close():
-                    await self._event(event, stream, outbox)
-            except TooLarge as error:
-                raise broken(f"sent a stream of which {error}") from error
+            async for event, found in events_of(response):
+                await self._event(event, found, stream, outbox)
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed" and not self._end[0]:
@@ -235,7 +228,7 @@ class GeminiHandler(CompletionHandler):
         """Return a failure within a stream."""
         data = self._failure or self.error(error.message(), error.status)
         if self._as_events:
-            return b"data: " + data + b"\r\n\r\n"
+            return self._failure or b"data: " + data + b"\r\n\r\n"
         return (b",\r\n" if self._sent_any else b"[") + data + b"]"
 
     async def _remember(self, run: Run) -> None:
@@ -251,18 +244,16 @@ class GeminiHandler(CompletionHandler):
         self._cited = CitedText(self.ledger)
         self._said_now = False
 
-    async def _event(self, event: ServerSentEvent, stream: AnswerStream, outbox: Outbox) -> None:
-        try:
-            value = json.loads(event.data)
-        except ValueError:
-            raise broken("sent an event that is no JSON") from None
-        if not isinstance(value, dict):
+    async def _event(
+        self, event: ServerSentEvent, value: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
+    ) -> None:
+        if value is None:
             return
-        raw = event.data.encode("utf-8", "surrogatepass")
+        raw = event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
         if value.get("error"):
             self._failure = raw
             await outbox.put(b"")  # the failure is an event, as it came
-            raise UpstreamRejected(502, raw, is_upstreams=True)
+            raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
         stream.event(value)
         candidate = _candidate(value)
         given = _parts(candidate)
@@ -287,11 +278,11 @@ class GeminiHandler(CompletionHandler):
         return made
 
     async def _put(self, made: dict[str, Any], raw: bytes, outbox: Outbox) -> None:
-        data = raw or json.dumps(made).encode()
+        data = json.dumps(made).encode()
         if self._as_events:
-            await outbox.put(b"data: " + data + b"\r\n\r\n")
+            await outbox.put(raw or b"data: " + data + b"\r\n\r\n")
         else:
-            await outbox.put((b",\r\n" if self._sent_any else b"[") + data)
+            await outbox.put((b",\r\n" if self._sent_any else b"[") + (raw or data))
         self._sent_any = True
 
     def _shown(self, parts: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:

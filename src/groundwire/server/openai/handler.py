@@ -28,7 +28,7 @@ from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in, said_in
-from groundwire.server.openai.prompts import dated, messages_of, today, with_text
+from groundwire.server.openai.prompts import dated, messages_of, with_results
 from groundwire.server.openai.upstream import Upstream, passed_back
 from groundwire.server.request_errors import UpstreamRejected, error_body
 from groundwire.settings import Settings
@@ -57,7 +57,6 @@ _UNNAMED = "unnamed"  # the model of a server that has one
 _log = logging.getLogger(__name__)
 _NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
 _LONGEST_QUERY = 400  # characters of a question that are searched for
-_FIRST = "Answer with these search results where they help, and cite them by their numbers, like [1]."
 _REFUSALS = frozenset({400, 404, 422, 500, 501})  # with which servers answer tools that a model does not take
 
 
@@ -289,9 +288,8 @@ class CompletionHandler(ABC):
             self.outbox.headers[SEARCH_HEADER] = self.searched
         self.told(CallStarted(call))
         await self.ledger.assign([result])
-        text = f"{today()} {_FIRST}\n\n{self.ledger.take(result)}\n\n"
         self.told(CallEnded(call, result))
-        self.body = {**self.body, self.key: with_text(self.body[self.key], text, self.api)}
+        self.body = {**self.body, self.key: with_results(self.body[self.key], self.ledger.take(result), self.api)}
         self.tools, self.names = (), frozenset()
         return await self._run()
 

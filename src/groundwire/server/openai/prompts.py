@@ -11,10 +11,13 @@ from groundwire.errors import InvalidRequest
 from groundwire.server.openai.conversations import question_in
 from groundwire.tools import Tool
 
-__all__ = ["added_up", "dated", "merged", "messages_of", "today", "with_text"]
+__all__ = ["added_up", "dated", "merged", "messages_of", "with_results"]
 
 
-def today() -> str:
+_FIRST = "Answer with these search results where they help, and cite them by their numbers, like [1]."
+
+
+def _today() -> str:
     """Return a sentence that says what day it is."""
     return f"Today is {datetime.now(UTC):%Y-%m-%d}."
 
@@ -23,11 +26,12 @@ def dated(tool: Tool) -> Tool:
     """Return a tool that says what day it is: models take the end of their training for today."""
     if tool.name != "web_search":
         return tool
-    return replace(tool, description=f"{tool.description} {today()}")
+    return replace(tool, description=f"{tool.description} {_today()}")
 
 
-def with_text(messages: Sequence[Any], text: str, api: str) -> list[Any]:
-    """Return a conversation with text before what the user said last."""
+def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:
+    """Return a conversation with results of a search before what the user said last."""
+    text = f"{_today()} {_FIRST}\n\n{results}\n\n"
     made = list(messages)
     place = max(number for number, one in enumerate(made) if question_in([one]))
     message = dict(made[place])

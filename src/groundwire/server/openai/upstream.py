@@ -15,9 +15,10 @@ import aiohttp
 from multidict import CIMultiDict
 
 from groundwire.errors import InvalidRequest
-from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.server.request_errors import UpstreamRejected, broken, error_body
 
-__all__ = ["Upstream", "UpstreamAnswer", "passed_back", "passed_on"]
+__all__ = ["Upstream", "UpstreamAnswer", "events_of", "passed_back", "passed_on"]
 
 _HOP = frozenset(
     # RFC 9110, section 7.6.1, and what each connection sets for itself.
@@ -161,6 +162,37 @@ class Upstream:
         return UpstreamRejected(
             status, error_body(text, kind="upstream_error", code=code), {"Content-Type": "application/json"}
         )
+
+
+async def events_of(
+    response: aiohttp.ClientResponse,
+) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
+    """Yield the events of a stream with their JSON objects; None is that of `[DONE]`, which ends a stream of OpenAI's.
+
+    Raises:
+        UpstreamRejected: an event is too large, or is no JSON.
+    """
+    decoder = EventDecoder()
+    try:
+        async for piece in response.content.iter_any():
+            for event in decoder.feed(piece):
+                if (found := _found(event)) is not None:
+                    yield found
+        for event in decoder.close():
+            if (found := _found(event)) is not None:
+                yield found
+    except TooLarge as error:
+        raise broken(f"sent a stream of which {error}") from error
+
+
+def _found(event: ServerSentEvent) -> tuple[ServerSentEvent, dict[str, Any] | None] | None:
+    if event.data.strip() == "[DONE]":
+        return event, None
+    try:
+        data = json.loads(event.data)
+    except ValueError:
+        raise broken("sent an event that is no JSON") from None
+    return (event, data) if isinstance(data, dict) else None
 
 
 def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
