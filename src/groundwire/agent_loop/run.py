@@ -158,7 +158,7 @@ async def run_tools(
         given=None if tools is None else tuple(tools),
         automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
-    loop.prepared()  # a wrong request raises before anything is asked
+    loop.first = loop.prepared()  # a wrong request raises before anything is asked
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
@@ -186,6 +186,7 @@ class _Loop:
     tell: Callable[[LoopEvent], None]
     given: tuple[Tool, ...] | None
     automatic: bool
+    first: Body | None = None
     fallen: HostedError | None = None
     answers: list[HostedAnswer] = field(default_factory=list)
     paused: list[HostedAnswer] = field(default_factory=list)
@@ -197,7 +198,7 @@ class _Loop:
     async def run(self) -> Run:
         """Go round until there is a reason to stop."""
         while True:
-            request = self.prepared(last=len(self.answers) + 1 >= self.max_rounds)
+            request, self.first = self.first or self.prepared(last=len(self.answers) + 1 >= self.max_rounds), None
             if self.plan.path == "native":
                 try:
                     answer = await self._ask_native(request)

@@ -8,18 +8,18 @@ here (DNS rebinding) it could even read the answers. So a server looks at Host a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from groundwire.server.request_errors import error_body
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "is_loopback"]
+__all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "answer_page", "is_loopback"]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """The names of this machine to itself."""
@@ -57,12 +57,20 @@ class HostCheck:
     """Whether it may be called by any address: rebinding needs a name, and who calls a number has reached it."""
     ports: bool = False
     """Whether a page must come from the same port, too."""
+    origins: Collection[str] = ()
+    """Origins of pages of other sites that may call it."""
 
     @classmethod
-    def of(cls, host: str, also: Collection[str] = (), *, ports: bool = False) -> HostCheck:
+    def of(
+        cls, host: str, also: Collection[str] = (), *, ports: bool = False, origins: Collection[str] = ()
+    ) -> HostCheck:
         """Return the names of a server that listens at `host`, and may be called by others as well."""
         usual = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
-        return cls(usual | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports)
+        return cls(usual | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports, origins)
+
+    def opens_to(self, origin: str | None) -> bool:
+        """Whether pages of an origin are told that they may call, although they are of another site."""
+        return origin is not None and origin.lower() in self.origins
 
     def judge(self, host: str | None, origin: str | None) -> Fault | None:
         """Return what is wrong with a request, or None.
@@ -74,7 +82,7 @@ class HostCheck:
         asked = _authority(host or "")
         if asked is None or not self._is_ours(asked[0]):
             return "name"
-        if origin is None:
+        if origin is None or self.opens_to(origin):
             return None
         found = _ORIGIN.fullmatch(origin)
         page = _authority(found[2]) if found else None
@@ -109,6 +117,32 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
+async def answer_page(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Pass on a call of a page that may call, without its cookies, and let it read the answer.
+
+    A question whether it may (https://fetch.spec.whatwg.org/#cors-preflight-request) is answered here.
+    """
+    headers = dict(scope["headers"])
+    more = [(b"access-control-allow-origin", headers.get(b"origin", b"")), (b"vary", b"Origin")]
+    if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+        asked = headers.get(b"access-control-request-headers", b"")
+        more += [(b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE")]
+        more += [(b"access-control-allow-headers", asked), (b"access-control-max-age", b"600")]
+        await send({"type": "http.response.start", "status": 204, "headers": more})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    more.append((b"access-control-expose-headers", b"*"))
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            kept = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in dict(more)]
+            message = {**message, "headers": [*kept, *more]}
+        await send(message)
+
+    inner = [(name, value) for name, value in scope["headers"] if name.lower() != b"cookie"]
+    await app({**scope, "headers": inner}, receive, sending)
+
+
 class HostCheckMiddleware:
     """Refuses requests that a web page in a browser made: those of other origins, or with a foreign name as Host.
 
@@ -117,11 +151,12 @@ class HostCheckMiddleware:
     Args:
         app: What is behind it.
         hosts: The names by which this server may be called; None is any name.
+        origins: Origins of pages of other sites that may call it.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str] | None, origins: Collection[str] = ()) -> None:
         self._app = app
-        self._check = HostCheck(hosts)
+        self._check = HostCheck(hosts, origins=origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or refuse it."""
@@ -133,5 +168,8 @@ class HostCheckMiddleware:
                 from starlette.responses import Response  # an extra, which keys and other commands do without
 
                 await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
+                return
+            if self._check.opens_to(headers.get(b"origin")):
+                await answer_page(self._app, scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
@@ -45,6 +45,7 @@ MODEL_PROVIDERS = (
 """The providers of models whose APIs have a hosted search that we know how to ask for."""
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
+_ORIGIN = re.compile(rf"https?://{_HOST.pattern}(:\d{{1,5}})?")
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -305,6 +306,8 @@ class ServerSettings(SettingsSection):
     """The port; 0 is any that is free."""
     allowed_hosts: Words = ()
     """Names by which it may be called, beside the address where it listens; `*` is any name, for keys only."""
+    allowed_origins: Words = ()
+    """Web pages of other sites that may call it from a browser, such as `https://chat.example.com`; without cookies."""
     key_file: str = ""
     """The file of API keys; empty means `keys.json` in the user's configuration folder."""
     require_key: bool = False
@@ -338,14 +341,15 @@ class ServerSettings(SettingsSection):
                 raise ValueError(f"{word[:60]!r} is no address and no network such as 10.0.0.0/8") from None
         return words
 
-    @field_validator("allowed_hosts")
+    @field_validator("allowed_hosts", "allowed_origins")
     @classmethod
-    def _names(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _names(cls, words: tuple[str, ...], about: ValidationInfo) -> tuple[str, ...]:
+        form, what = _HOST, "a host name; write one like tools.example.com, without port and path"
+        if about.field_name == "allowed_origins":
+            form, what = _ORIGIN, "the origin of a page; write one like https://chat.example.com"
         for word in words:
-            if word != "*" and not _HOST.fullmatch(word):
-                raise ValueError(
-                    f"{word[:60]!r} is not a host name; write one like tools.example.com, without port and path"
-                )
+            if not form.fullmatch(word) and (word != "*" or form is _ORIGIN):
+                raise ValueError(f"{word[:60]!r} is not {what}")
         return tuple(word.lower() for word in words)
 
 

@@ -122,7 +122,7 @@ class Proxy:
             routes.append(Route("/", _Passing(self, "/"), methods=["GET"]))
             self.beside += ("/",)
         self.endpoints = Starlette(routes=routes)
-        self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts)
+        self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts, web.settings.server.allowed_origins)
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""

@@ -91,7 +91,7 @@ class GeminiHandler(CompletionHandler):
     @property
     def model(self) -> str:
         """The model in the address."""
-        return self._named or super().model
+        return str(self.given.get("model") or self._named)
 
     def idle(self) -> bytes:
         """Return what keeps a stream open in which nothing is to be said."""
