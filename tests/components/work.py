@@ -1,4 +1,4 @@
-"""Work counted instead of timed: the lines of Python that a call executes are the same on every machine."""
+"""Work counted instead of timed: the number of executed Python lines is the same on every machine."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def lines(call: Callable[[], object]) -> int:
 
 
 def growth(call: Callable[[_T], object], small: _T, large: _T) -> float:
-    """Return how many times as many lines a call executes for a large argument as for a small one; see `growths`."""
+    """Return the ratio of lines executed for a large argument to those for a small one; see `growths`."""
     return growths(call, small, large)[0]
 
 
 def growths(call: Callable[[_T], object], *arguments: _T) -> list[float]:
-    """Return how many times as many lines a call executes for each argument as for the one before.
+    """Return the ratio of lines executed for each argument to those for the previous one.
 
     Imports, compiled patterns and other things that are made once are not counted: each argument comes twice.
     """
@@ -54,7 +54,7 @@ def growths(call: Callable[[_T], object], *arguments: _T) -> list[float]:
 
 
 def memory(call: Callable[[], object]) -> int:
-    """Return the most bytes that a call holds at one moment, as far as Python allocates them."""
+    """Return the peak memory of a call, as far as Python allocates it."""
     tracemalloc.start()
     try:
         call()

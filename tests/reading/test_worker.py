@@ -215,7 +215,7 @@ def test_a_header_that_is_no_object_is_refused(header: bytes) -> None:
 TRIES = """
 import os, resource, socket, threading
 from pathlib import Path
-from groundwire.reading.workers.sandbox import confine
+from groundwire.reading.workers.worker_main import confine
 tries = {
     "a file": lambda: Path("/etc/passwd").read_bytes(),
     "the caller's environment": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),

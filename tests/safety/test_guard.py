@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from components.examples import examples
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
-from groundwire.safety.blocklists import BAD_PORTS, SPECIAL_SUFFIXES, is_special_name
-from groundwire.safety.guard import Guard
+from groundwire.safety.guard import BAD_PORTS, SPECIAL_SUFFIXES, Guard, is_special_name
 from groundwire.safety.ip_ranges import is_public
 from groundwire.safety.urls import WebUrl, parse_url
 

@@ -1,4 +1,4 @@
-"""One numbering for every page of a run, and the marks in an answer that use it."""
+"""One numbering for all pages of a run, and the markers in an answer that use it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from groundwire.tools import LocalSearchToolResult, ToolResult, WebSearchToolRes
 
 __all__ = ["CitationLedger", "CitedText", "citations_in", "marked", "marks_in"]
 
-# `[2]`, `[1, 3]`, and the brackets of models that were trained on them; no text of a link and no footnote's definition.
+# `[2]`, `[1, 3]`, and the brackets that some models are trained on; not link text, not a footnote definition.
 _MARK = re.compile(r"\[(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\](?!\(|: ?https?:)|【(\d{1,4})(?:†[^】\n]{0,80})?】")
-_YEARS = 1_000  # from here on a number in brackets is rather a year
+_YEARS = 1_000  # from here on, a number in brackets is probably a year
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _BEGINS = re.compile(r"[`\[【]|^~", re.MULTILINE)  # where a mark or code may begin
 _INLINE = re.compile(r"`[^`\n]+`")
@@ -25,17 +25,17 @@ _BLANK = re.compile(r"[ \t]{1,80}\Z")
 
 
 class CitationLedger:
-    """The pages of a run, numbered from 1 in the order in which they came; no address twice.
+    """The pages of a run, numbered from 1 in order of appearance, each URL once.
 
     Args:
-        sources: Pages that have their numbers already.
-        reserved: Numbers that stand for something unknown in the conversation; no page gets one, and none resolves.
+        sources: Pages that already have numbers.
+        reserved: Numbers with an unknown meaning in the conversation: never assigned, never resolved.
     """
 
     def __init__(self, sources: Iterable[Source] = (), *, reserved: Iterable[int] = ()) -> None:
         self.reserved: frozenset[int] = frozenset(reserved)
         self.last = max((one for one in self.reserved if one < _YEARS), default=0)
-        """The largest number that is taken; what has four digits is a year more often than a source."""
+        """The largest number assigned; four digits are more often a year than a source."""
         self._numbers: dict[str, int] = {}
         self._sources: dict[int, Source] = {}
         for source in sources:
@@ -47,18 +47,18 @@ class CitationLedger:
         return tuple(source for _, source in sorted(self._sources.items()))
 
     def number(self, url: str, title: str = "") -> int:
-        """Return the number of a page, which is a new one for a page that was not met before."""
+        """Return the number of a page, assigning the next one to a new page."""
         return self._add(self._numbers.get(url) or self.last + 1, url, title)
 
     def get(self, number: int) -> Source | None:
-        """Return the page with a number, None if there is none."""
+        """Return the page with a number, or None."""
         return None if number in self.reserved else self._sources.get(number)
 
     async def assign(self, results: Sequence[ToolResult]) -> None:
-        """Number the pages of tool results before `take` renders them; a ledger that others share asks its store."""
+        """Number the pages of tool results before `take` renders them; a shared ledger assigns numbers in its store."""
 
     def unnumbered(self, results: Sequence[ToolResult]) -> dict[str, str]:
-        """Return the pages of tool results that have no number yet: their titles by their addresses."""
+        """Return the pages of tool results that have no number yet, as titles by URL."""
         found: dict[str, str] = {}
         for result in results:
             if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
@@ -76,7 +76,7 @@ class CitationLedger:
         return number
 
     def take(self, result: ToolResult) -> str:
-        """Note the pages of a tool's result; return the result as text for the model, with the run's numbers in it."""
+        """Record the pages of a tool result and return it as text for the model, with the run's numbers."""
         if isinstance(result, WebSearchToolResult):
             rows = tuple(
                 row.model_copy(update={"citation_id": self.number(row.url, row.title)}) for row in result.results
@@ -92,15 +92,15 @@ class CitationLedger:
         return render_text(result)
 
     def take_hosted(self, answer: HostedAnswer) -> None:
-        """Note the pages that an API has found."""
+        """Record the pages that a hosted search found."""
         for one in answer.sources:
             self.number(one.url, one.title)
 
 
 def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
-    """Return an answer whose citations tell also what the marks in its text point to, and whose sources are the run's.
+    """Return an answer with citations for the markers in its text, and with the sources of the run.
 
-    An answer that its API has given citations of its own keeps those alone.
+    If the API has already cited sources, the answer keeps only those citations.
     """
     known = {one.url: one for one in answer.sources}
     sources = tuple(known.get(one.url) or HostedSource(url=one.url, title=one.title) for one in ledger.sources)
@@ -110,7 +110,7 @@ def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
 
 
 def marks_in(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """Yield where the marks in a text begin and end, and their numbers, in order; marks inside code are none."""
+    """Yield the start, end and numbers of each marker in a text, in order, skipping code."""
     if "[" not in text and "【" not in text:
         return
     code = [span.span() for span in _CODE.finditer(text)] if "`" in text or "~~~" in text else []
@@ -123,7 +123,7 @@ def marks_in(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
 
 
 def citations_in(text: str, ledger: CitationLedger) -> Iterator[HostedCitation]:
-    """Yield what the marks in a text point to, in order; marks inside code and marks of unknown numbers are none."""
+    """Yield the citations that the markers in a text point to, in order, skipping code and unknown numbers."""
     for start, end, numbers in marks_in(text):
         for number in numbers:
             source = ledger.get(number)
@@ -134,12 +134,12 @@ def citations_in(text: str, ledger: CitationLedger) -> Iterator[HostedCitation]:
 
 
 class CitedText:
-    """Takes the marks out of a text that comes in pieces; however it is cut, what comes out is the same.
+    """Removes the markers from a text that comes in chunks; the result does not depend on how it is cut.
 
-    A mark of which no page is known stays in the text, as do those inside code; an open code block goes to the end.
+    A marker without a known page stays in the text, like those inside code; an open code block extends to the end.
 
     Args:
-        ledger: What the marks point to.
+        ledger: Resolves the markers.
     """
 
     def __init__(self, ledger: CitationLedger) -> None:
@@ -150,12 +150,12 @@ class CitedText:
         self._gap = ""  # white space that goes where a mark follows
 
     def feed(self, text: str) -> list[tuple[str, tuple[Source, ...]]]:
-        """Take more text; return what is certain: texts, and the pages that all text since the last ones cites."""
+        """Add text; return the part that is final: texts, and the pages cited by the text since the previous ones."""
         self._held += text
         return list(self._resolved(end=False))
 
     def close(self) -> list[tuple[str, tuple[Source, ...]]]:
-        """End the text and return the rest."""
+        """End the text and return its rest."""
         made = list(self._resolved(end=True))
         gap, self._gap = self._gap, ""
         return [*made, (gap, ())] if gap else made
@@ -177,7 +177,7 @@ class CitedText:
             yield said, ()
 
     def _pieces(self, *, end: bool) -> Iterator[tuple[str, tuple[int, ...]]]:
-        """Yield texts, and marks with their numbers; keep what more text may make something else of."""
+        """Yield texts, and markers with their numbers; hold back what more text could change."""
         text, begun, place = self._last + self._held, 1, 1
         while place < len(text):
             if self._fence:
@@ -214,7 +214,7 @@ class CitedText:
 
     @staticmethod
     def _may_become(text: str, place: int, mark: re.Match[str] | None) -> bool:
-        """Whether what begins here may be something else once more text is there."""
+        """Whether more text could change what starts here."""
         if mark:
             rest = text[mark.end() : mark.end() + 8]
             return any(form.startswith(rest) for form in _MAY_FOLLOW)

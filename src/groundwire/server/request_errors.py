@@ -1,4 +1,4 @@
-"""Failed requests in OpenAI's form: what a model server, or the endpoint in front of it, answers."""
+"""Errors in OpenAI's format, from a model server or the endpoint in front of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["UpstreamRejected", "broken", "error_body"]
 
 @dataclass(eq=False)
 class UpstreamRejected(Exception):
-    """The model server answered with a failure, or did not answer; the client gets it as it is."""
+    """The model server failed or did not respond; the client gets its error unchanged."""
 
     status: int
     """The HTTP status."""
@@ -20,10 +20,10 @@ class UpstreamRejected(Exception):
     headers: Mapping[str, str] = field(default_factory=dict)
     """The headers for the client."""
     is_upstreams: bool = False
-    """Whether the model server said so, and not the proxy about it."""
+    """Whether it is the model server's own response, unchanged."""
 
     def message(self) -> str:
-        """Return what it says, for an error event or a log."""
+        """Return the message, for an error event or a log."""
         try:
             said = json.loads(self.body)
         except ValueError:
@@ -38,7 +38,7 @@ def error_body(message: str, *, kind: str = "invalid_request_error", code: str =
 
 
 def broken(what: str) -> UpstreamRejected:
-    """Return the failure of a model server whose answer cannot be used.
+    """Return the failure for an unusable response of a model server.
 
     Args:
         what: What it did, such as `sent an event that is no JSON`.

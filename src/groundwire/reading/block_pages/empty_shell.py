@@ -1,4 +1,4 @@
-"""Shells: pages that have nothing to read until their scripts have run."""
+"""Detection of app shells: pages without content until their scripts have run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundwire.reading.text.sanitize import strip_controls
 __all__ = ["FEW", "is_shell", "word_count"]
 
 FEW: Final = 60
-"""Words; a page with more is no shell, whatever it would draw besides."""
+"""Words; a page with more is not a shell, whatever its scripts would add."""
 _TINY: Final = 25  # words of menus and messages around an empty root
 _ROOTS: Final = frozenset(
     {
@@ -26,7 +26,7 @@ _ROOTS: Final = frozenset(
         "sveltekit", "vue-app", "vue-root", "webapp",
     }
 )  # fmt: skip
-"""The names that frameworks and their templates give to the element which their script fills."""
+"""Names that frameworks and their templates give to the element filled by their script."""
 _ELEMENTS: Final = re.compile(r"(?:[a-z0-9]+-)?(?:app|root|shell)(?:-[a-z0-9]+)?")
 _LOADING: Final = re.compile(
     r"\W*(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|caricamento"
@@ -38,20 +38,20 @@ _SHOWS: Final = "img, picture, svg, canvas, video, audio, iframe, object, embed,
 _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head"})
 _DATA: Final = re.compile(r"json|text/(?:template|html|x-)|importmap|speculationrules", re.IGNORECASE)
 _MAX_ROOTS: Final = 20  # a page has one, or a few
-_MIN_SCRIPT: Final = 100  # characters; a shorter one in the page counts visitors rather than draws it
+_MIN_SCRIPT: Final = 100  # characters; a shorter inline script is rather a visitor counter
 
 
 def word_count(text: str) -> int:
-    """Return the number of words; scripts without spaces between words have one for two letters."""
+    """Return the number of words; scripts without spaces between words count two letters as one word."""
     return len(text.split()) + len(_WIDE.findall(text[:20_000])) // 2
 
 
 def is_shell(markup: str, content: str) -> bool:
-    """Tell whether a page waits for its scripts to have anything to read.
+    """Return whether a page has no content until its scripts have run.
 
     Args:
         markup: The page's HTML.
-        content: What was read of it.
+        content: The converted content.
     """
     words = word_count(content)
     if words > FEW or "<script" not in markup.lower():
@@ -70,7 +70,7 @@ def is_shell(markup: str, content: str) -> bool:
 
 
 def _has_program(document: Document) -> bool:
-    """Tell whether a page has a script that could draw it."""
+    """Return whether a page has a script that could render it."""
     for script in document.iter_elements("script"):
         if script.attr("src") or (script.attr("type") or "").lower() == "module":
             return True
@@ -80,7 +80,7 @@ def _has_program(document: Document) -> bool:
 
 
 def _has_empty_root(document: Document) -> bool:
-    """Tell whether a page has an element that a script is to fill, with nothing in it but the word that it loads."""
+    """Return whether a page has an element to be filled by a script, with at most a loading message in it."""
     roots = (element for element in document.descendants if isinstance(element, Element) and _is_root(element))
     return any(_is_empty(element) for element in islice(roots, _MAX_ROOTS))
 

@@ -1,4 +1,4 @@
-"""Connections to where the guard allows: looked up once, judged, and made to exactly the judged addresses."""
+"""Pinned connections: resolved once, checked by the guard, and made to exactly the checked addresses."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 """Both ends of a connection, for reading and for writing."""
 
 REFUSALS: Final = (BlockedAddress, InvalidRequest)
-"""What `Dialler.open` raises for what is not allowed."""
+"""The reason in `Dialler.open` for forbidden destinations."""
 READING: Final = frozenset({"GET", "HEAD", "CONNECT"})
-"""The methods that an allowed origin may be asked with, and that of a tunnel."""
-_CONNECT_TIME: Final = 10.0  # seconds for one address
-_HEAD_LIMIT: Final = 65_536  # bytes of another proxy's answer
+"""The methods allowed for an exempt origin, and that of a tunnel."""
+_CONNECT_TIME: Final = 10.0  # seconds per address
+_HEAD_LIMIT: Final = 65_536  # bytes of another proxy's response
 
 
 class Dialler:
     """Opens connections for one page in a browser.
 
-    An allowed origin that is not public is there for a page of its own, and to be read only: no other page's redirect,
-    resource or script reaches it. What goes through a tunnel is not seen here, so that a page of such an origin may
-    speak to it as it likes over HTTPS and WebSockets.
+    An exempt private origin is only for pages of that origin, and read-only: no other page's redirect, resource or
+    script reaches it. The content of a tunnel is not visible here, so that a page of such an origin may use HTTPS and
+    WebSockets with it freely.
 
     Args:
-        guard: Judges names, ports and addresses.
-        page: The address of the page, which the user or the operator has named; None is a page of no allowed origin.
+        guard: Checks names, ports and addresses.
+        page: The URL of the page, named by the user or the operator; None for a page outside of exempt origins.
         upstream: The operator's forward proxy, or empty for none. It resolves names itself, so with one the guard
-            judges the form of what is asked for only.
+            checks only the form of requests.
     """
 
     def __init__(self, guard: Guard, page: WebUrl | None, upstream: str = "") -> None:
@@ -47,10 +47,10 @@ class Dialler:
         self._upstream = upstream
 
     async def open(self, asked: BrowserRequest) -> Streams:
-        """Return a connection to where a request wants to go; a tunnel is ready, another request has been sent.
+        """Open the connection for a request; a tunnel is ready for use, any other request has been sent.
 
         Raises:
-            BlockedAddress: it is not allowed. OSError: it cannot be reached. InvalidRequest: it is no address.
+            BlockedAddress: it is forbidden. OSError: it is unreachable. InvalidRequest: it is not a valid address.
         """
         self._check_exempt(asked)
         if self._upstream:
@@ -61,7 +61,7 @@ class Dialler:
         return reader, writer
 
     def _check_exempt(self, asked: BrowserRequest) -> None:
-        """See that an allowed origin is asked by a page of its own, and only to be read.
+        """Check that an exempt origin is requested by its own page, and only for reading.
 
         Raises:
             BlockedAddress: it is not.

@@ -1,4 +1,4 @@
-"""What a browser asks a forward proxy, read from bytes (RFC 9112, section 3.2; RFC 9110, section 9.3.6)."""
+"""Parser of a browser's requests to a forward proxy (RFC 9112, section 3.2; RFC 9110, section 9.3.6)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HOP: Final = frozenset(
     {"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade"}
 )
-"""Headers that are between two neighbors only (RFC 9110, section 7.6.1)."""
+"""Hop-by-hop headers (RFC 9110, section 7.6.1)."""
 
 
 class NotUnderstood(ValueError):
-    """The bytes are not a request that a browser sends to a proxy."""
+    """The bytes are not a valid request to a proxy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,19 +28,19 @@ class BrowserRequest:
     """One request to a proxy."""
 
     host: str
-    """The name or address that is asked for, IPv6 without brackets."""
+    """The requested name or address, IPv6 without brackets."""
     port: int
     """Its port."""
     tunnel: bool
-    """Whether a tunnel is wanted (CONNECT); whatever is inside is between the browser and the host."""
+    """Whether a tunnel is requested (CONNECT); its content is between the browser and the host."""
     method: str
     """The method."""
     target: str = "/"
-    """Path and query, for what is no tunnel."""
+    """Path and query; not for a tunnel."""
     headers: tuple[str, ...] = ()
-    """The lines of the header that are for the host, for what is no tunnel."""
+    """The header lines for the host; not for a tunnel."""
     length: int = 0
-    """The bytes of its body."""
+    """The length of its body in bytes."""
 
     @property
     def authority(self) -> str:
@@ -48,11 +48,11 @@ class BrowserRequest:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
     def head(self, *, absolute: bool = False, more: tuple[str, ...] = ()) -> bytes:
-        """Return the request as the next server gets it.
+        """Return the request head for the next server.
 
         Args:
-            absolute: Whether that is another proxy, which wants the whole address.
-            more: More header lines.
+            absolute: Whether that is another proxy, which expects the absolute URL.
+            more: Additional header lines.
         """
         target = f"http://{self.authority}{self.target}" if absolute else self.target
         lines = (f"{self.method} {target} HTTP/1.1", *self.headers, *more, "Connection: close", "", "")
@@ -60,10 +60,10 @@ class BrowserRequest:
 
 
 def parse_head(data: bytes) -> BrowserRequest:
-    """Return the request whose head, with the empty line at its end, is `data`.
+    """Parse a request head, including the empty line at its end.
 
     Raises:
-        NotUnderstood: it is none, or one that two servers might read differently.
+        NotUnderstood: it is invalid, or ambiguous between servers.
     """
     first, *lines = data.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
     if match := _CONNECT.fullmatch(first):
@@ -101,7 +101,7 @@ def parse_head(data: bytes) -> BrowserRequest:
 
 
 def _split(authority: str, usual: int | None) -> tuple[str, int]:
-    """Return host and port of an authority."""
+    """Split an authority into host and port."""
     if authority.startswith("["):
         host, bracket, rest = authority[1:].partition("]")
         if not bracket or ":" not in host or (rest and not rest.startswith(":")):

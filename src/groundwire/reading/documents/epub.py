@@ -1,4 +1,4 @@
-"""EPUB books (EPUB 3.3) as Markdown: their chapters in the order of the spine, by the rules that hold for pages."""
+"""EPUB books (EPUB 3.3) as Markdown: the chapters in spine order, converted like web pages."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _PAGES: Final = frozenset({"application/xhtml+xml", "text/html", "application/x-
 _SELF_CLOSED: Final = re.compile(
     r"<(a|b|div|em|i|p|script|span|strong|style|sub|sup|td|th|title)(\s[^<>]*)?/>", re.IGNORECASE
 )
-"""Elements that XML may close at once; a parser of HTML takes them for open."""
+"""Elements that may be self-closed in XML; an HTML parser would leave them open."""
 
 
 def read_epub(body: bytes, url: str) -> Extracted:
-    """Return a book as Markdown.
+    """Convert a book to Markdown.
 
     Args:
         body: The whole file.
-        url: Its address.
+        url: Its URL.
 
     Raises:
-        UnreadableDocument: it is damaged, protected, or larger than is read.
+        UnreadableDocument: it is damaged, protected, or over the size limit.
     """
     archive = SafeZip(body, "an EPUB book")
     package = _package(archive)
@@ -78,7 +78,7 @@ def _package(archive: SafeZip) -> str:
 
 
 def _chapters(root: etree._Element, folder: str) -> list[str]:
-    """Return the names of the parts that are read, in their order."""
+    """Return the names of the chapters' files, in order."""
     files: dict[str, str] = {}
     for item in root.iter():
         if local_name(item) == "item" and item.get("media-type", "") in _PAGES:

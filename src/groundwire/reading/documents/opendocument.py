@@ -32,7 +32,7 @@ def read_opendocument(body: bytes) -> Extracted:
     """Return an OpenDocument text or presentation as Markdown; each slide begins with a line `[slide 3]`.
 
     Raises:
-        UnreadableDocument: it is damaged, encrypted, or larger than is read.
+        UnreadableDocument: it is damaged, encrypted, or over the size limit.
     """
     archive = SafeZip(body, "an OpenDocument file")
     root = archive.xml("content.xml")
@@ -61,10 +61,10 @@ def read_opendocument(body: bytes) -> Extracted:
 
 
 class _OpenDocumentReader:
-    """Walks one document.
+    """Converter of one document.
 
     Args:
-        hidden: The names of the styles that are not displayed.
+        hidden: The names of the hidden styles.
     """
 
     def __init__(self, hidden: set[str]) -> None:
@@ -74,7 +74,7 @@ class _OpenDocumentReader:
         self.title = ""
 
     def blocks(self, place: etree._Element, depth: int) -> Iterator[str]:
-        """Yield the blocks in a place."""
+        """Yield the blocks below an element."""
         if depth > _DEPTH:
             return
         for element in place:

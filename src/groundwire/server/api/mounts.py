@@ -1,4 +1,4 @@
-"""What can be mounted beside the REST API, over the same `Web`: MCP, the OpenAI-compatible endpoint, the web page."""
+"""Applications that can be mounted beside the REST API: MCP, the OpenAI-compatible endpoint, the web page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_mounts", "openai_mounts"]
 
-LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model: pictures are sent inside
+LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model, which may contain images
 _MOST = 10_000  # MCP sessions whose owners are remembered
 _SESSION = "mcp-session-id"
 _SSE, _MESSAGES = "/sse", "/messages"
@@ -37,14 +37,14 @@ _SSE_SESSION = re.compile(rb"session_id=([0-9A-Za-z-]+)")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """An application that is part of the server."""
+    """A mounted application."""
 
     path: str
-    """Where it begins; everything below is its own."""
+    """Its path prefix."""
     app: ASGIApp
     """The application."""
     running: AbstractAsyncContextManager[object] = field(default_factory=nullcontext)
-    """What it runs in; it is entered once."""
+    """Its context manager, entered once."""
     max_body_bytes: int = 0
     """The most bytes of a request's body, where that is more than the settings say."""
 
@@ -76,7 +76,7 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
 def openai_mounts(
     context: AppContext, upstream: str, path: str = "/openai/v1", *, key: str = "", **options: Any
 ) -> Iterator[Mount]:
-    """Yield the OpenAI-compatible endpoint in front of a model server, and those of Ollama and Gemini beside it.
+    """Yield the OpenAI-compatible endpoint in front of a model server, and those of Ollama and Gemini.
 
     Args:
         context: The server's parts.
@@ -106,7 +106,7 @@ def openai_mounts(
 
 
 class _Owned:
-    """MCP with sessions per tenant: those of other tenants do not exist for a caller.
+    """MCP with sessions per tenant: sessions of other tenants do not exist for a caller.
 
     The SDK knows a session by its id alone.
     """
@@ -117,7 +117,7 @@ class _Owned:
         self._owners: OrderedDict[str, str] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on if its session is the caller's."""
+        """Forward a request if its session belongs to the caller."""
         name = self._context.caller(scope).web.owner.tenant
         request = Request(scope)
         asked = request.headers.get(_SESSION) or request.query_params.get("session_id")
@@ -153,10 +153,10 @@ _FILES = "/page/"
 
 
 class SignedIn:
-    """The paths of the web page, and who has signed in there.
+    """The paths of the web page, and its login sessions.
 
     Args:
-        web: What searches and reads.
+        web: The web to search and read with.
         keys: The keys with which people sign in.
         asks: Says whether a key is asked for now.
         now: The time.
@@ -170,7 +170,7 @@ class SignedIn:
         asks: Callable[[], bool] = lambda: True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        from groundwire.server.ui import ui_routes  # its templates are of no use to a server without the page
+        from groundwire.server.ui import ui_routes  # a server without the page does not need its templates
         from groundwire.server.ui.login_sessions import SignIns
 
         verifier = _KeyVerifier(web, keys, now)
@@ -180,12 +180,12 @@ class SignedIn:
         self._closed = Router(ui_routes(web, authenticate=verifier), redirect_slashes=False)
 
     def has(self, path: str) -> bool:
-        """Whether a path is one of the page's; see `Pages`."""
+        """Whether a path belongs to the page; see `Pages`."""
         scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": []}
         return any(route.matches(scope)[0] is not Match.NONE for route in self._closed.routes)
 
     async def key_id(self, scope: Scope) -> str | None:
-        """Return the ID of the key with which a visitor has signed in; static files need no key."""
+        """Return the ID of the key that a visitor has signed in with; static files need no key."""
         if scope["path"].startswith(_FILES):
             return None
         visitor = await self._sign_ins.visitor(Request(scope))
@@ -201,13 +201,13 @@ class SignedIn:
 
 
 class _Either(BaseRoute):
-    """A route to the page, as it is at the moment."""
+    """A route to the web page, looked up per request."""
 
     def __init__(self, page: SignedIn) -> None:
         self._page = page
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether a request is for the page."""
+        """Return whether a request belongs to the page."""
         is_ours = scope["type"] == "http" and self._page.has(scope["path"])
         return (Match.FULL if is_ours else Match.NONE), {}
 
@@ -217,7 +217,7 @@ class _Either(BaseRoute):
 
 
 class _KeyVerifier:
-    """Lets in who has a key, with all that the key allows and nothing else."""
+    """Admits holders of a key, with the permissions of the key."""
 
     def __init__(self, web: Web, keys: KeyFile, now: Callable[[], datetime]) -> None:
         self._web = web
@@ -226,7 +226,7 @@ class _KeyVerifier:
         self._clients = ClientAddress(web.settings.server.trusted_proxies)
 
     async def admit(self, key: str) -> Visitor | None:
-        """Return whose key this is; see `KeyVerifier`."""
+        """Return the visitor for a key; see `KeyVerifier`."""
         record = self._keys.find(id_of(key))
         return self._of(record) if is_key_of(record, key) else None
 
@@ -235,12 +235,12 @@ class _KeyVerifier:
         return self._of(self._keys.find(visitor))
 
     def known(self, scope: Mapping[str, Any]) -> Visitor | None:
-        """Return whom `Access` has let in, by whatever sign; see `KeyVerifier`."""
+        """Return the visitor admitted by `Access` in any way; see `KeyVerifier`."""
         tenant = tenant_of(scope)
         return None if tenant is None else self._visitor(tenant)
 
     def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the client's address, also behind load balancers; see `KeyVerifier`."""
+        """Return the client's address, also behind a load balancer; see `KeyVerifier`."""
         return self._clients.address(dict(scope))
 
     def _of(self, record: KeyRecord | None) -> Visitor | None:

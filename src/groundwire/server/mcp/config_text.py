@@ -1,4 +1,4 @@
-"""Changing the server's entry in the text of a configuration: JSON with comments, TOML, YAML."""
+"""Editing of the server's entry in the text of a configuration: JSON with comments, TOML, YAML."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_json(client: Client, text: str) -> dict[str, Any]:
-    """Return a configuration in JSON, an empty one for no text.
+    """Parse a configuration in JSON; empty for no text.
 
     Raises:
         ConfigurationError: it is not a JSON object.
@@ -66,15 +66,15 @@ def read_json(client: Client, text: str) -> dict[str, Any]:
 
 
 def json_servers(client: Client, whole: dict[str, Any], *, make: bool) -> dict[str, Any]:
-    """Return the servers in a configuration, which may be changed.
+    """Return the mutable servers of a configuration.
 
     Args:
         client: Whose configuration it is.
         whole: The configuration.
-        make: Whether to add what is missing on the way to them.
+        make: Whether to add missing parents.
 
     Raises:
-        ConfigurationError: something on the way is no object.
+        ConfigurationError: a parent is not an object.
     """
     found: Any = whole
     for key in client.keys:
@@ -92,7 +92,7 @@ def json_servers(client: Client, whole: dict[str, Any], *, make: bool) -> dict[s
 
 
 def json_text(whole: Mapping[str, Any], text: str) -> str:
-    """Return JSON indented as the text was, with its line ends."""
+    """Serialize JSON with the original indentation and line endings."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     indent = found[1] if found else "  "
     written = json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
@@ -100,10 +100,10 @@ def json_text(whole: Mapping[str, Any], text: str) -> str:
 
 
 def toml_with(client: Client, text: str, entry: Mapping[str, Any]) -> str:
-    """Return TOML with the server's entry; what a user added to the entry stays.
+    """Return TOML with the server's entry, keeping user additions to it.
 
     Raises:
-        ConfigurationError: it is not TOML, or the entry is not written as a table of its own.
+        ConfigurationError: it is not TOML, or the entry is not a separate table.
     """
     servers = _toml_servers(client, text)
     old = servers.get(NAME)
@@ -145,10 +145,10 @@ def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
 
 
 def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
-    """Return TOML without the server's table; tables below it go, too, but for those that are to be kept.
+    """Remove the server's table and its subtables, except for those to keep.
 
     Raises:
-        ConfigurationError: the entry is not written as a table of its own.
+        ConfigurationError: the entry is not a separate table.
     """
     path = (*client.keys, NAME)
     kept: list[str] = []
@@ -174,7 +174,7 @@ def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
 
 
 def _toml(value: object) -> str:
-    """Return a value as TOML; strings of JSON are strings of TOML but for the sign DEL."""
+    """Serialize a value as TOML; JSON strings are valid TOML except for the character DEL."""
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, (str, bool, int, float)):
@@ -183,9 +183,9 @@ def _toml(value: object) -> str:
 
 
 def yaml_with(client: Client, text: str, entry: Mapping[str, Any] | None) -> str:
-    """Return YAML with the server's entry under its key, or without it; what a user added to the entry stays.
+    """Return YAML with or without the server's entry, keeping user additions to it.
 
-    The lines of others are not touched, and values are written as JSON, which is YAML (1.2, section 1.3).
+    Other lines are unchanged, and values are written as JSON, which is valid YAML (1.2, section 1.3).
 
     Raises:
         ConfigurationError: the key's value is not written as an indented mapping.

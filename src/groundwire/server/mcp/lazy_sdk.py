@@ -1,7 +1,7 @@
-"""Loading of the SDK what a server needs, and no more.
+"""Lazy loading of the SDK: only what a server needs.
 
-`import mcp` loads the SDK's clients with their HTTP library, and its frameworks for servers; none of them is needed to
-serve one client on standard input, which waits meanwhile.
+`import mcp` loads the SDK's clients with their HTTP library and its server frameworks; none of them is needed to serve
+one client on standard input, which would have to wait.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _NEEDED = ("mcp.server.lowlevel.server", "mcp.server.stdio")
 
 
 def load_server_only() -> None:
-    """Load the SDK's low-level server without what its packages load beside it.
+    """Load the SDK's low-level server without its package's other imports.
 
-    It is for a process that is a server and nothing else: in it `mcp` itself has none of its public names. Where the
-    SDK is loaded already, or cannot be loaded so, nothing is changed, and the next import loads it as a whole.
+    Only for a process that is a server and nothing else: `mcp` then lacks its public names. If the SDK is already
+    loaded, or cannot be loaded this way, nothing changes, and the next import loads all of it.
     """
     if any(name.partition(".")[0] == "mcp" for name in sys.modules):
         return

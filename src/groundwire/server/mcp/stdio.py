@@ -22,10 +22,10 @@ __all__ = ["claimed_streams", "serve_stdio"]
 
 @contextmanager
 def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Take standard input and output for the protocol alone, and give them back in the end.
+    """Reserve standard input and output for the protocol, and restore them afterwards.
 
-    Whatever else writes to standard output meanwhile, a library written in C or a child process included, reaches
-    standard error instead; whatever else reads finds the end of the input.
+    Any other writer to standard output, including C libraries and child processes, is redirected to standard error; any
+    other reader finds the end of the input.
     """
     sys.stdout.flush()
     incoming, outgoing = os.dup(0), os.dup(1)
@@ -34,7 +34,7 @@ def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     os.close(nothing)
     os.dup2(2, 1)
     try:
-        # Never closed by their objects: a thread may still stand in a read when the server ends.
+        # Never closed by their objects: a thread may still be reading when the server ends.
         yield os.fdopen(incoming, "rb", closefd=False), os.fdopen(outgoing, "wb", closefd=False)
     finally:
         with suppress(OSError, ValueError):
@@ -47,9 +47,9 @@ def serve_stdio(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, *, c
     """Serve one client until it closes its end, or until this process is asked to end.
 
     Args:
-        settings: What is in force.
-        incoming: The client's messages, a line each.
-        outgoing: Where the answers go.
+        settings: The settings.
+        incoming: The client's messages, one per line.
+        outgoing: The stream for responses.
         complain: Called with each problem of the settings.
     """
     with suppress(BrokenPipeError):
@@ -65,7 +65,7 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
 
     sessions = Sessions(settings, alone=True, complain=complain)
     server = make_server(sessions)
-    lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK iterates it, and nothing else
+    lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK only iterates it
     answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
@@ -75,7 +75,7 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
     try:
         async with stdio_server(lines, answers) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
-    except* (BrokenPipeError, ValueError):  # the client has gone; the latter is a write to what that closed
+    except* (BrokenPipeError, ValueError):  # the client is gone; the latter is a write to the closed stream
         pass
     except* asyncio.CancelledError:
         pass
@@ -86,7 +86,7 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
 
 
 class _Lines:
-    """The lines of a stream, read in a thread that does not keep the process alive: such a read cannot be cancelled."""
+    """The lines of a stream, read in a daemon thread, because such a read cannot be canceled."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -101,7 +101,7 @@ class _Lines:
                     for line in self._stream:
                         loop.call_soon_threadsafe(lines.put_nowait, line)
                 except (OSError, ValueError):
-                    pass  # as good as its end
+                    pass  # treated as its end
                 loop.call_soon_threadsafe(lines.put_nowait, b"")
 
         threading.Thread(target=read, name="groundwire-mcp-stdin", daemon=True).start()

@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint that gives the models of another one the web."""
+"""An OpenAI-compatible endpoint that adds web access to the models of another one."""
 
 from __future__ import annotations
 
@@ -44,29 +44,29 @@ _ASKING = frozenset(
     for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
 )
 _GENERATING = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
-_HEALTH = 3.0  # seconds in which a model server must answer
+_HEALTH = 3.0  # seconds until a model server counts as down
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Proxy:
-    """An ASGI application that stands before a model server; `app` can be served, or mounted in another.
+    """An ASGI application in front of a model server; `app` can be served, or mounted in another.
 
-    `endpoints` is the same without the check of Host and Origin, for a server that has made it.
+    `endpoints` is the same without the check of Host and Origin, for a server that has its own.
 
     Args:
-        web: What searches and reads; it stays the caller's to close.
-        upstream: Where the model server's OpenAI-compatible API begins, such as `http://127.0.0.1:11434/v1`.
-        prefix: Where the proxy's own begins.
-        session: The name of one session that pays for all; by default every conversation has a budget of its own.
+        web: The web to search and read with; the caller closes it.
+        upstream: The base URL of the model server's OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`.
+        prefix: The path prefix of the proxy.
+        session: The name of a session that is charged; by default every conversation has its own budget.
         max_rounds: The most calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
-        read_timeout: Seconds of the model server's silence after which it is given up.
+        read_timeout: Seconds of silence of the model server after which the request fails.
         keep_alive: Seconds of silence after which a stream gets a comment.
-        hosts: The names by which the proxy may be called; None is any name.
-        key: The key for the model server, of clients that send none.
+        hosts: The accepted names of the proxy; None accepts any.
+        key: The key for the model server, for clients that send none.
 
     Raises:
-        InvalidRequest: an argument is wrong.
+        InvalidRequest: an argument is invalid.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Proxy:
         ]
         routes.append(Route(f"{root}/health", self._health, methods=["GET"]))
         self.beside: tuple[str, ...] = tuple(f"{root}/{name}" for name in ("api", "v1beta", "health"))
-        """Where endpoints are beside those below the prefix."""
+        """The paths of endpoints outside the prefix."""
         if not root:  # Ollama's command line looks there whether its server runs
             routes.append(Route("/", _Passing(self, "/"), methods=["GET"]))
             self.beside += ("/",)
@@ -129,7 +129,7 @@ class Proxy:
         await self.upstream.aclose()
 
     async def _health(self, request: Request) -> Response:
-        """Tell whether the model server answers at all, as llama.cpp and vLLM tell of themselves."""
+        """Report whether the model server responds."""
         try:
             async with asyncio.timeout(_HEALTH), self.upstream.ask("GET", "models", self._headers(request)):
                 return JSONResponse({"status": "ok"})
@@ -141,7 +141,7 @@ class Proxy:
     async def answer(
         self, face: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answer one request of an API, which the model server takes at `target`."""
+        """Handle a request of an API, forwarded to `target`."""
         request = Request(scope, receive)
         try:
             data = await _body(request)
@@ -188,7 +188,7 @@ class Proxy:
             scope: The request.
             receive: Its receiving end.
             send: Its sending end.
-            above: Where the path begins below the server's root; empty is below the address of the API.
+            above: The parent of the path below the server's root; empty means the base URL.
         """
         request = Request(scope, receive)
         try:
@@ -206,7 +206,7 @@ class Proxy:
         await _Relay(self.upstream, request.method, path, headers, data, query)(scope, receive, send)
 
     def _headers(self, request: Request) -> dict[str, str]:
-        """Return what goes on to the model server, with its key."""
+        """Return the headers for the model server, with its key."""
         headers = passed_on(request.headers)
         named = {name.lower() for name in headers}
         if self._key and not named & {"authorization", "x-goog-api-key"} and "key" not in request.query_params:
@@ -240,7 +240,7 @@ class _Passing:
 
 @dataclass(frozen=True, slots=True)
 class _Relay:
-    """One request that goes on as it is, whose answer comes back as it is."""
+    """A forwarded request whose response is forwarded too."""
 
     upstream: Upstream
     method: str
@@ -263,13 +263,13 @@ class _Relay:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         except UpstreamRejected as error:
-            if begun:  # too late for another status; the server breaks the connection
+            if begun:  # too late for another status; the server closes the connection
                 raise
             await _response(error)(scope, receive, send)
 
 
 def _harmless(method: str, path: str) -> bool:
-    """Whether a request only asks a model, and leaves everything in the account as it is."""
+    """Whether a request only calls a model, without changing anything in the account."""
     path = path.strip("/")
     if method in ("GET", "HEAD"):
         return any(path == one or path.startswith(f"{one}/") for one in _READING)
@@ -277,7 +277,7 @@ def _harmless(method: str, path: str) -> bool:
 
 
 def _owner(request: Request, scope: Scope) -> str:
-    """Return the caller: the tenant of the gateway's key together with the model server's key."""
+    """Return the owner: the tenant of the gateway's key together with the model server's key."""
     tenant = tenant_of(scope)
     own = "" if tenant is None else tenant.id
     names = ("authorization", "x-api-key", "x-goog-api-key")
@@ -294,7 +294,7 @@ async def _whole(asked: CompletionHandler) -> Response:
 
 
 def _shaped(asked: CompletionHandler) -> Callable[[Outbox], Coroutine[Any, Any, None]]:
-    """Return the work of a stream, whose failures are in the form of the API."""
+    """Return the coroutine function of a stream, whose failures are in the API's format."""
 
     async def stream(outbox: Outbox) -> None:
         try:
@@ -330,7 +330,7 @@ _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 def _response(error: GroundwireError | UpstreamRejected, face: type[CompletionHandler] = CompletionHandler) -> Response:
-    """Return a failure: the model server's as it came, and the proxy's own in the form of the API."""
+    """Return a failure: the model server's unchanged, the proxy's own in the API's format."""
     if isinstance(error, UpstreamRejected):
         body = error.body
         if not error.is_upstreams and face.has_own_errors:

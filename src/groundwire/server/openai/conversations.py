@@ -1,7 +1,7 @@
-"""Conversations that outlive a request: the numbers of their pages, and runs that wait for a function of the client's.
+"""Conversations across requests: their citation numbers, and runs suspended for a function of the client.
 
-A client sends its history, edited as it likes, and none of our calls. What a mark in it points to is found by the words
-before the mark, by ids of responses, or by a header; a number that is not found is given to no other page.
+A client sends its history, possibly edited, and without the local calls. A marker in it is resolved from the words
+before it, from response IDs, or from a header; an unresolved number is never reassigned.
 """
 
 from __future__ import annotations
@@ -25,51 +25,51 @@ from groundwire.tools import ToolResult
 
 __all__ = ["ConversationLedger", "Conversations", "Said", "StoredRun", "question_in", "said_in", "text_of"]
 
-_LIFE: Final = 7 * 86_400.0  # seconds after which the store forgets the numbers of a conversation
+_LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
 _RUN_LIFE: Final = 86_400.0  # seconds that a client may take for its function
-_MOST: Final = 24  # marks whose words are looked up, the last of a history first
-_NEAR: Final = 200  # characters before a mark in which its words are
+_MOST: Final = 24  # markers whose words are looked up, the last of a history first
+_NEAR: Final = 200  # characters before a marker that identify it
 _WORDS: Final = 6
-_TELLING: Final = 3  # fewer words than these tell a mark only together with the question
-_UNIQUE: Final = 16  # characters from which the id of a call is random rather than counted
+_TELLING: Final = 3  # with fewer words than this, a marker is identified only together with the question
+_UNIQUE: Final = 16  # characters from which a call's ID is random rather than a counter
 _WORD: Final = re.compile(r"\w+")
 _BRACKETS: Final = re.compile(r"\[[\d\s,]*\]|【[^】]*】")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One text of a conversation."""
+    """A text of a conversation."""
 
     text: str
     """The text."""
     question: str = ""
-    """What the user said before it."""
+    """The user's preceding message."""
     cited: Mapping[int, str] = field(default_factory=dict)
-    """The addresses that annotations give the marks in it."""
+    """The URLs that annotations give for its markers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """One run that waits for the client."""
+    """A run that waits for the client."""
 
     id: str
     """Its name."""
     ledger: str
     """The ledger of its conversation."""
     added: list[Any]
-    """What the run added: the turns of the model, and the results of our tools."""
+    """What the run added: the model's turns, and the results of the local tools."""
     trailing: int
     """How many of them follow the last turn of the model."""
     used: Mapping[str, float]
-    """What its session has used."""
+    """The usage of its session."""
 
 
 class ConversationLedger(CitationLedger):
-    """The numbering of a conversation, kept in a store that its other requests ask, too.
+    """The numbering of a conversation, in a store shared with its other requests.
 
     Args:
-        store: Where the numbers are.
-        key: The name of the register there.
+        store: The store of the numbers.
+        key: The name of the register.
         id_: The name of the conversation.
         sources: The pages with their numbers.
         reserved: See `CitationLedger`.
@@ -89,13 +89,13 @@ class ConversationLedger(CitationLedger):
         super().__init__(sources, reserved=reserved)
         self.id = id_
         self.also: tuple[str, ...] = ()
-        """Under which further keys it is to be found."""
+        """Further keys under which it can be found."""
         self._store = store
         self._key = key
         self._saved = saved or not sources
 
     async def assign(self, results: Sequence[ToolResult]) -> None:
-        """Number the pages of tool results; pages that two requests find at once get different numbers."""
+        """Number the pages of tool results; concurrent requests get different numbers."""
         pages = self.unnumbered(results)
         if not pages:
             return
@@ -106,7 +106,7 @@ class ConversationLedger(CitationLedger):
                 self._add(number, url, title)
 
     async def save(self) -> None:
-        """Write what the store does not have."""
+        """Write pending numbers to the store."""
         if not self._saved:
             await self._write([], ())
 
@@ -122,8 +122,8 @@ class Conversations:
     """The stored conversations of one client.
 
     Args:
-        store: Holds them.
-        owner: Names the client; no other finds them.
+        store: The store.
+        owner: Identifies the client; no other client finds them.
     """
 
     def __init__(self, store: Store, owner: str) -> None:
@@ -133,16 +133,16 @@ class Conversations:
     async def ledger(
         self, said: Sequence[Said], *, name: str = "", keys: Sequence[str] = (), run: str = ""
     ) -> ConversationLedger:
-        """Return the numbering of a conversation; a new one where nothing is known of it.
+        """Return the numbering of a conversation, or a new one.
 
         Args:
-            said: Its texts, as the client sends them now.
-            name: What the client calls it.
-            keys: Ids by which it goes on, such as that of the last response.
-            run: The ledger of a run that goes on.
+            said: Its texts, as currently sent by the client.
+            name: The client's name for it.
+            keys: IDs that it continues from, such as that of the last response.
+            run: The ledger of a continued run.
         """
         contexts = _contexts(said)
-        latest = list(dict.fromkeys(reversed([context for _, context in contexts])))[:_MOST]
+        latest = list(dict.fromkeys(reversed([context for _, context in contexts if context])))[:_MOST]
         names = [*latest, *keys]
         found = dict(zip(names, await asyncio.gather(*map(self._noted, names)), strict=True))
         known: list[list[str]] = [[str(one[0]) for one in notes] for notes in found.values() if notes]
@@ -174,16 +174,18 @@ class Conversations:
         return made
 
     async def remember(self, ledger: ConversationLedger, said: Sequence[Said], keys: Sequence[str] = ()) -> None:
-        """Note where the marks of an answer point to, so that its conversation is found by them.
+        """Store the markers of an answer, so that its conversation can be found.
 
         Args:
-            ledger: The numbering that they are of.
+            ledger: The numbering.
             said: The texts of the answer.
-            keys: Ids by which the client may go on.
+            keys: IDs from which the client may continue.
         """
         if not ledger.sources:
             return
-        marks = [(context, source.url) for number, context in _contexts(said) if (source := ledger.get(number))]
+        marks = [
+            (context, source.url) for number, context in _contexts(said) if context and (source := ledger.get(number))
+        ]
         rows = [*marks[-_MOST:], *((key, "") for key in (*ledger.also, *keys))]
         name = ledger.id.encode()
         with suppress(StoreError):
@@ -196,13 +198,13 @@ class Conversations:
             )
 
     async def keep_run(self, run: StoredRun, calls: Sequence[Mapping[str, Any]], question: str, response: str) -> None:
-        """Keep a run for the request that brings the results of the client's functions.
+        """Store a run for the request with the results of the client's functions.
 
         Args:
             run: The run.
-            calls: The calls that it waits for, each with `id`, `name` and `arguments`.
-            question: What the user said last.
-            response: The id of the response, by which a client may go on; empty is none.
+            calls: The calls that it is waiting for, each with `id`, `name` and `arguments`.
+            question: The user's last message.
+            response: The ID of the response, from which a client may continue; empty for none.
         """
         value = {"ledger": run.ledger, "added": run.added, "trailing": run.trailing, "used": dict(run.used)}
         packed = zlib.compress(json.dumps(value).encode(), 1)
@@ -216,12 +218,12 @@ class Conversations:
             )
 
     async def run_of(self, call: Mapping[str, Any], question: str, response: str = "") -> StoredRun | None:
-        """Return the run that waits for a call, None if none does.
+        """Return the run that is waiting for a call, or None.
 
         Args:
-            call: The call as the client sends it back.
-            question: What the user said before it; empty where the history is cut.
-            response: The id of the response that made it, where the client goes on by that.
+            call: The call as sent back by the client.
+            question: The user's preceding message; empty if the history is truncated.
+            response: The ID of the response with the call, if the client continues from it.
         """
         notes = await self._noted(_call_name({"id": call.get("id")} if response else call, response))
         same = [str(one[0]) for one in notes if response or one[1] == _digest(question)]
@@ -237,7 +239,7 @@ class Conversations:
         return None
 
     async def keep_marked(self, shown: str, said: str) -> None:
-        """Keep what a model said of which a client is shown less, such as a text without its marks."""
+        """Store a text of the model of which the client gets less, such as one without its markers."""
         packed = zlib.compress(json.dumps(said).encode(), 1)
         name = _digest(said).encode()
         with suppress(StoreError):
@@ -245,7 +247,7 @@ class Conversations:
             await self._store.batch([AssignNumbers(key, ((name,),), packed, _LIFE)])
 
     async def marked(self, shown: str) -> str:
-        """Return what the model said where a client was shown this; empty where that is unknown or ambiguous."""
+        """Return the model's text for a text that the client got; empty if it is unknown or ambiguous."""
         if not shown.strip():
             return ""
         with suppress(StoreError):
@@ -255,7 +257,7 @@ class Conversations:
         return ""
 
     async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
-        """Return messages of a chat with stored runs in place of what clients were shown of them, and the last run."""
+        """Return chat messages with stored runs in place of their visible part, and the last run."""
         made: list[Any] = []
         run: StoredRun | None = None
         for place, message in enumerate(messages):
@@ -291,7 +293,7 @@ class Conversations:
 
 
 def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
-    """Return the texts of a conversation in the form of any API."""
+    """Return the texts of a conversation in any API's format."""
     made: list[Said] = []
     question = ""
     for message in messages:
@@ -310,13 +312,13 @@ def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
 
 
 def question_in(messages: Sequence[Any]) -> str:
-    """Return what the user said last, empty if nothing."""
+    """Return the user's last message, or an empty string."""
     users = (one for one in reversed(messages) if isinstance(one, Mapping) and one.get("role") == "user")
     return next(filter(None, map(text_of, users)), "")
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return the text of a message or of an item, in the form of any API."""
+    """Return the text of a message or an item in any API's format."""
     content = message.get("content", message.get("output", message.get("text", message.get("parts"))))
     if isinstance(content, str):
         return content
@@ -325,7 +327,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and addresses of annotations: of a message, or of its parts."""
+    """Yield the numbers and URLs of annotations: of a message, or of its parts."""
     content = message.get("content")
     parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else [message]
     for part in parts:
@@ -343,21 +345,22 @@ def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
 
 
 def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return the marks of texts: their numbers, and what tells each from others."""
+    """Return the markers of texts: their numbers, and what identifies each; empty if few words and no question do."""
     made: list[tuple[int, str]] = []
     for one in said:
         for start, _, numbers in marks_in(one.text):
             before = _BRACKETS.sub(" ", one.text[max(0, start - _NEAR) : start])
             words = _WORD.findall(before.casefold())[-_WORDS:]
             asked = " ".join(one.question.split()) if len(words) < _TELLING else ""
-            made += [(number, _digest(" ".join(words), str(number), asked)) for number in numbers]
+            is_telling = asked or len(words) >= _TELLING
+            made += [(number, _digest(" ".join(words), str(number), asked) if is_telling else "") for number in numbers]
     return made
 
 
 def _evidence(
     contexts: Sequence[tuple[int, str]], found: Mapping[str, Sequence[Sequence[Any]]], said: Sequence[Said]
 ) -> dict[int, set[str]]:
-    """Return the addresses to which the marks of a conversation point, as far as that is known, by number."""
+    """Return the URLs of a conversation's markers by number, as far as known."""
     made: dict[int, set[str]] = {number: set() for number, _ in contexts}
     for number, context in contexts:
         made[number] |= {str(one[1]) for one in found.get(context, ()) if one[1]}

@@ -1,7 +1,7 @@
-"""Gemini's generateContent: its search and its reading of addresses are carried out here, and answered as the API does.
+"""Gemini's generateContent: Google Search and URL context run locally, with responses in the API's format.
 
-The marks of the model become `groundingSupports`. The client's history has none of them, so they are put back by the
-words of an answer, for the same client and as long as the numbers are stored.
+The model's markers become `groundingSupports`. The client's history does not contain them, so they are restored by the
+words of a response, for the same client and as long as the numbers are stored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _STATUS: Final[Mapping[int, str]] = {400: "INVALID_ARGUMENT", 502: "UNAVAILABLE"
 
 
 class GeminiHandler(CompletionHandler):
-    """One request for content; whether it is streamed is said by the address."""
+    """A request for content; the URL says whether it is streamed."""
 
     api = "gemini"
     path = "/v1beta/models/"
@@ -69,18 +69,18 @@ class GeminiHandler(CompletionHandler):
 
     @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
-        """Whether a request has a tool that is carried out here; others go on as they are."""
+        """Whether a request has a tool that runs locally; others are forwarded unchanged."""
         return bool(body.get("contents")) and bool(_kinds(body))
 
     @classmethod
     def error(cls, message: str, status: int = 400, *, kind: str = "", param: str = "") -> bytes:
-        """Return an error as the API does."""
+        """Return an error in the API's format."""
         about = {"code": status, "message": message, "status": _STATUS.get(status, "INTERNAL")}
         return json.dumps({"error": about}).encode()
 
     @property
     def media_type(self) -> str:  # type: ignore[override]  # of the class for all others
-        """The type of a stream: without `alt=sse`, a list of answers."""
+        """The media type of a stream: without `alt=sse`, a JSON array."""
         return "text/event-stream" if self._as_events else "application/json; charset=UTF-8"
 
     @property
@@ -90,11 +90,11 @@ class GeminiHandler(CompletionHandler):
 
     @property
     def model(self) -> str:
-        """The model in the address."""
+        """The model in the URL."""
         return str(self.given.get("model") or self._named)
 
     def idle(self) -> bytes:
-        """Return what keeps a stream open in which nothing is to be said."""
+        """Return what keeps an idle stream open."""
         return b": searching\r\n\r\n" if self._as_events else b" "
 
     def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
@@ -104,7 +104,7 @@ class GeminiHandler(CompletionHandler):
         return tuple(tool for tool in tools if tool.name in wanted)
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
-        """Return the request with the search alone, and what it asks for."""
+        """Return the request with one search tool, and the requirements of the tools."""
         tools: list[Any] = []
         given: Mapping[str, Any] = {}
         for tool in body["tools"]:
@@ -125,7 +125,7 @@ class GeminiHandler(CompletionHandler):
         return {**body, "tools": [*tools, {"googleSearch": {}}]}, needs
 
     async def restored(self) -> list[Any]:
-        """Return the contents with stored runs, and with the marks that were taken out of earlier answers."""
+        """Return the contents with stored runs, and with the markers of earlier responses."""
         made: list[Any] = []
         turn: list[Any] = []
         for place, content in enumerate([*self.sent, None]):
@@ -143,7 +143,7 @@ class GeminiHandler(CompletionHandler):
         return made
 
     async def _turn(self, contents: list[Any], before: Any) -> list[Any]:
-        """Return what the model said in one turn, which a client may have in pieces."""
+        """Return one turn of the model, which clients may have in several contents."""
         if not contents:
             return []
         parts = [part for one in contents for part in one.get("parts") or () if isinstance(part, Mapping)]
@@ -159,15 +159,15 @@ class GeminiHandler(CompletionHandler):
         return [{"role": "model", "parts": [{"text": marked}, *(part for part in parts if "text" not in part)]}]
 
     def said(self) -> tuple[Said, ...]:
-        """Return the texts of the conversation, with their marks."""
+        """Return the texts of the conversation, with their markers."""
         return said_in(self._restored if self.sent else ())
 
     def answered(self) -> list[str]:
-        """Return what the model said."""
+        """Return the model's text."""
         return [self._marked] if self._marked else []
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Ask for whole content."""
+        """Request whole content."""
         self._begin()
         self._whole = answer = await self.context.upstream.post(self.target, self.headers, body)
         candidate = _candidate(answer.value)
@@ -176,7 +176,7 @@ class GeminiHandler(CompletionHandler):
         return read_answer("gemini", answer.value)
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Ask for a stream, and pass on its answers without our calls and without the end."""
+        """Request a stream, and forward its responses without local calls and without the end."""
         if self._parts:  # the end of the round before, which is none of the whole answer
             candidate = {name: one for name, one in _candidate(self._end[0]).items() if name != "finishReason"}
             await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"", outbox)
@@ -196,7 +196,7 @@ class GeminiHandler(CompletionHandler):
         return answer
 
     def told(self, event: LoopEvent) -> None:
-        """Note what was searched for and read."""
+        """Record queries and pages."""
         if not isinstance(event, CallEnded):
             return
         result = event.result
@@ -210,14 +210,14 @@ class GeminiHandler(CompletionHandler):
             )
 
     def whole(self, run: Run) -> Response:
-        """Return one answer."""
+        """Return one response."""
         value, data = self._end
         made = self._ended(value, self._parts, run)
         headers = dict(self._whole.headers) if self._whole else {}
         return Response(data if made == value else json.dumps(made), headers=headers)
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
-        """Send the end, with what the answer rests on."""
+        """Send the end, with the grounding metadata."""
         value, data = self._end
         made = self._ended(value, self._parts, run)
         await self._put(made, data if made == value else b"", outbox)
@@ -237,7 +237,7 @@ class GeminiHandler(CompletionHandler):
             await self.conversations.keep_marked(self._text, self._marked)
 
     def _begin(self) -> None:
-        """Count the round before, and begin another."""
+        """Add up the previous round, and start another."""
         self._usage = added_up(self._usage, self._end[0].get("usageMetadata"))
         self._end = ({}, b"")
         self._filter = self.link_filter()
@@ -267,7 +267,7 @@ class GeminiHandler(CompletionHandler):
             await self._put(made, raw if made == value else b"", outbox)
 
     def _with(self, value: dict[str, Any], parts: list[dict[str, Any]]) -> dict[str, Any]:
-        """Return an answer with other parts, and with what all rounds have used."""
+        """Return a response with other parts, and with the usage of all rounds."""
         made = dict(value)
         candidate = _candidate(value)
         if parts != _parts(candidate):
@@ -286,7 +286,7 @@ class GeminiHandler(CompletionHandler):
         self._sent_any = True
 
     def _shown(self, parts: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
-        """Return what the client gets of some parts: no calls of ours, and no marks."""
+        """Return parts for the client: without local calls and markers."""
         made: list[dict[str, Any]] = []
         for part in parts:
             call = part.get("functionCall")
@@ -307,7 +307,7 @@ class GeminiHandler(CompletionHandler):
         return made
 
     def _taken(self, text: str, *, ends: bool = False) -> str:
-        """Return a text without its marks, and note what they support."""
+        """Return a text without its markers, and record what they support."""
         text = self._filter.feed(text) + (self._filter.close() if ends else "")
         if text and not self._said_now:
             self._said_now = True
@@ -341,7 +341,7 @@ class GeminiHandler(CompletionHandler):
 
 
 def _kinds(body: Mapping[str, Any]) -> set[str]:
-    """Return which of the tools in a request are carried out here."""
+    """Return the tools of a request that run locally."""
     tools = body.get("tools")
     named = {name for tool in tools if isinstance(tool, Mapping) for name in tool} if isinstance(tools, list) else set()
     return named & {*_SEARCHES, *_READS}
@@ -360,7 +360,7 @@ def _parts(candidate: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _text(part: Mapping[str, Any]) -> str:
-    """Return the text of a part, if it is one of the answer."""
+    """Return the text of a part, if it is part of the answer."""
     text = part.get("text")
     return text if isinstance(text, str) and not part.get("thought") else ""
 
@@ -372,7 +372,7 @@ def _has_results(content: Any) -> bool:
 
 
 def _day(moment: object) -> date | None:
-    """Return the day of a moment as the API writes it, None if it is none."""
+    """Return the day of a timestamp, None if it is invalid."""
     with suppress(ValueError):
         return date.fromisoformat(str(moment or "")[:10])
     return None

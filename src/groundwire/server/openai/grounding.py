@@ -1,4 +1,4 @@
-"""What the text of an answer rests on, in the form of Gemini's `groundingMetadata`."""
+"""Citations in the format of Gemini's `groundingMetadata`."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _LONGEST: Final = 2_000  # characters of a claim
 
 
 class Grounding:
-    """Takes the text of an answer and the pages that it cites, as they come."""
+    """Collects the text of a response and the pages that it cites."""
 
     def __init__(self) -> None:
         self.queries: list[str] = []
-        """What was searched for."""
+        """The queries."""
         self._claim = ""  # the text since the last citation
         self._bytes = 0  # of all text, in UTF-8
         self._supports: list[dict[str, Any]] = []
         self._chunks: dict[str, tuple[int, Source]] = {}
 
     def say(self, text: str) -> None:
-        """Take more text."""
+        """Add text."""
         self._claim = (self._claim + text)[-_LONGEST:]
         self._bytes += _size(text)
 
     def support(self, sources: Sequence[Source]) -> None:
-        """Note that the last sentence rests on these pages."""
+        """Record that these pages support the last sentence."""
         indices = [self._chunks.setdefault(one.url, (len(self._chunks), one))[0] for one in sources]
         claim = self._claim.rstrip()
         if not claim.strip(" \t\n,.;:"):  # more pages for the same words
@@ -46,7 +46,7 @@ class Grounding:
         self._claim = ""
 
     def metadata(self, texts: Sequence[str] | None, found: Sequence[Source]) -> dict[str, Any]:
-        """Return the metadata of a candidate; nothing where nothing was searched for or cited.
+        """Return the metadata of a candidate; nothing without a search or a citation.
 
         Args:
             texts: The texts of its parts, in which the API counts; None in a stream, whose text counts as one.

@@ -36,12 +36,12 @@ __all__ = ["CountTokensHandler", "MessagesHandler"]
 _SEARCH, _FETCH = "web_search_", "web_fetch_"
 _SERVER_NAMES: Final[Mapping[str, str]] = {"web_search": "web_search", "open_page": "web_fetch"}
 _OURS = "srvtoolu_gw_"
-_CITED = 150  # characters of a quotation, as of the API's own
+_CITED = 150  # characters of a quotation, as in the API
 _OVER = "Search limit reached"
 
 
 class MessagesHandler(CompletionHandler):
-    """One request for a message."""
+    """A request for a message."""
 
     api = "anthropic"
     path = "messages"
@@ -51,7 +51,7 @@ class MessagesHandler(CompletionHandler):
         self._last = UpstreamAnswer({}, b"", {})
         self._usage: Any = None
         self._content: list[dict[str, Any]] = []
-        self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks that wait for the numbers of their pages
+        self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks waiting for the numbers of their pages
         self._snippets: dict[str, str] = {}
         self._texts: list[str] = []
         self._searches = self._fetches = self._sent = self._rounds = 0
@@ -61,7 +61,7 @@ class MessagesHandler(CompletionHandler):
 
     @classmethod
     def error(cls, message: str, status: int = 400, *, kind: str = "invalid_request_error", param: str = "") -> bytes:
-        """Return an error as the API does."""
+        """Return an error in the API's format."""
         return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
 
     @classmethod
@@ -70,7 +70,7 @@ class MessagesHandler(CompletionHandler):
         return any(_is_server_tool(tool) for tool in _tools(body))
 
     def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return the tools that the request asks for."""
+        """Return the tools that the request declares."""
         kinds = [str(tool.get("type")) for tool in _tools(self.given)]
         wanted = {
             name
@@ -80,7 +80,7 @@ class MessagesHandler(CompletionHandler):
         return tuple(tool for tool in tools if tool.name in wanted)
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
-        """Return the request with one server tool that searches at most, and what the tools ask for."""
+        """Return the request with at most one server tool for searching, and its requirements."""
         tools = [tool for tool in body.get("tools") or () if not str(_type(tool)).startswith(_FETCH)]
         asked = [tool for tool in _tools(body) if _is_server_tool(tool)]
         place: Mapping[str, Any] = next(
@@ -95,7 +95,7 @@ class MessagesHandler(CompletionHandler):
         return {**body, "tools": tools}, needs
 
     async def restored(self) -> list[Any]:
-        """Return the conversation with our server tools as function tools, as the model server knows them."""
+        """Return the conversation with server tools converted to function tools for the model server."""
         made: list[Any] = []
         waiting: list[Any] = []
         for message in self.sent:
@@ -127,11 +127,11 @@ class MessagesHandler(CompletionHandler):
         return [*made, {"role": "user", "content": waiting}] if waiting else made
 
     def said(self) -> tuple[Said, ...]:
-        """Return the texts of the conversation, and the numbers that its blocks carry."""
+        """Return the texts of the conversation, and the numbers in its blocks."""
         return (*said_in(self.sent), Said("", cited=self._numbers))
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Ask for a whole message, and show its blocks as the API would."""
+        """Request a whole message, and convert its blocks to those of the API."""
         self._settle()
         return self._take(await self.context.upstream.post(self.target, self.headers, {**body, "stream": False}))
 
@@ -149,7 +149,7 @@ class MessagesHandler(CompletionHandler):
         return read_answer("anthropic", self._last.value)
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Ask for a stream, and pass on its events without our calls and without the end."""
+        """Request a stream, and forward its events without local calls and without the end."""
         self._settle()
         if self._rounds:
             await self._send(outbox)
@@ -197,7 +197,7 @@ class MessagesHandler(CompletionHandler):
             await outbox.put(piece)
 
     def told(self, event: LoopEvent) -> None:
-        """Show a call of the proxy's tools as the API shows its own."""
+        """Show a call of a local tool as the API shows its own."""
         name = _SERVER_NAMES[event.call.name]
         id_ = f"{_OURS}{event.call.id}"
         if isinstance(event, CallStarted):
@@ -250,11 +250,11 @@ class MessagesHandler(CompletionHandler):
 
     @property
     def _changed(self) -> bool:
-        """Whether there is more in the answer than in that of the model server."""
+        """Whether the proxy added anything to the response."""
         return self._rounds > 1 or bool(self._searches or self._fetches)
 
     def _settle(self) -> None:
-        """Fill in the results of calls, whose pages have their numbers now."""
+        """Fill in the results of calls once their pages have numbers."""
         for block, result in self._results:
             kind = str(block["type"])
             if result.status == "error":
@@ -284,12 +284,12 @@ class MessagesHandler(CompletionHandler):
         self._results.clear()
 
     def _sealed(self, url: str, snippet: str = "") -> str:
-        """Return the number of a page and a snippet, in the form of what only the API can read."""
+        """Return a page's number and a snippet, in place of the API's encrypted content."""
         made = json.dumps([self.ledger.number(url), url, snippet])
         return base64.b64encode(made.encode("utf-8", "surrogatepass")).decode()
 
     def _cited(self, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Return the blocks that a text makes: each ends where marks stand, which become its citations."""
+        """Return the blocks of a text, split at markers, which become citations."""
         text, cited = self.shown(str(block.get("text", ""))), CitedText(self.ledger)
         return cited_blocks({**block, "text": text}, [*cited.feed(text), *cited.close()], self._citation)
 
@@ -303,7 +303,7 @@ class MessagesHandler(CompletionHandler):
         }
 
     async def _send(self, outbox: Outbox) -> None:
-        """Send the blocks that are complete and were not sent yet."""
+        """Send the complete blocks that were not sent yet."""
         if not self._sent:
             self._sent = 1
             head = {**self._last.value, "content": [], "stop_reason": None, "stop_sequence": None}
@@ -318,12 +318,12 @@ class MessagesHandler(CompletionHandler):
 
 
 class CountTokensHandler(MessagesHandler):
-    """One request to count the tokens of a message, our tools among them."""
+    """A request to count the tokens of a message, including the local tools."""
 
     path = "messages/count_tokens"
 
     async def answer(self) -> Response:
-        """Ask the model server with the tools that it would get."""
+        """Forward the request with the tools of the model."""
         request = prepare(self.body, self.plan, tools=self.tools)
         made = await self.context.upstream.post(self.target, self.headers, request)
         return Response(made.data, headers=dict(made.headers))
@@ -347,7 +347,7 @@ def _is_ours(block: Mapping[str, Any]) -> bool:
 
 
 def _opened(sealed: object) -> tuple[int, str, str] | None:
-    """Return the number, the address and the snippet that `_sealed` was given; None for what is not from here."""
+    """Decode `_sealed`; None for anything else."""
     try:
         number, url, snippet = json.loads(base64.b64decode(str(sealed), validate=True))
     except (ValueError, TypeError):
@@ -356,7 +356,7 @@ def _opened(sealed: object) -> tuple[int, str, str] | None:
 
 
 def _numbers(messages: object) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of pages that the blocks of a conversation carry, with their addresses."""
+    """Yield the page numbers in the blocks of a conversation, with their URLs."""
     if isinstance(messages, list):
         for one in messages:
             yield from _numbers(one)
@@ -368,7 +368,7 @@ def _numbers(messages: object) -> Iterator[tuple[int, str]]:
 
 
 def _with_marks(block: Any) -> Any:
-    """Return a text whose citations are written as marks."""
+    """Return a text with its citations written as markers."""
     if _type(block) != "text" or not block.get("citations"):
         return block
     opened = [_opened(one.get("encrypted_index")) for one in block["citations"] if isinstance(one, Mapping)]

@@ -1,4 +1,4 @@
-"""A message of Anthropic's API while it streams: blocks of the model server become those that the client gets."""
+"""A streamed message of Anthropic's API: blocks of the model server become blocks for the client."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ __all__ = ["StreamedRound", "cited_blocks", "event_of", "parts_of"]
 
 @dataclass(slots=True)
 class _Block:
-    """One block of the model server."""
+    """A block of the model server."""
 
     place: int
-    """Where it is in the client's message; a text that is cited goes on in the next place."""
+    """Its index in the client's message; text after a citation continues at the next index."""
     links: LinkFilter
     cited: CitedText
     gap: str = ""
-    """White space behind a citation, which goes if another one follows."""
+    """Whitespace after a citation, dropped if another one follows."""
     arguments: str = ""
     said: list[str] = field(default_factory=list)
 
 
 class StreamedRound:
-    """One message of the model server: its events go on without our calls and without the end.
+    """One message of the model server: its events are forwarded without local calls and without the end.
 
     Args:
-        content: The blocks of the client's message, which grows.
-        first: Whether it is the first message of the client's.
-        is_ours: Tells whether a call is none for the client.
-        block: Makes what a text goes through: what its links become, and what its marks become.
+        content: The blocks of the client's message, to which blocks are added.
+        first: Whether it is the first round.
+        is_ours: Tells whether a call is not for the client.
+        block: Creates the filters of a text block: for links and for markers.
         citation: Returns the citation of a page.
     """
 
@@ -50,13 +50,13 @@ class StreamedRound:
         citation: Callable[[Source], dict[str, Any]],
     ) -> None:
         self.message: dict[str, Any] = {}
-        """The message as it began."""
+        """The message at its start."""
         self.ending: tuple[dict[str, Any], bytes] = ({}, b"")
-        """The event with the reason for its end, and how it came."""
+        """The event with the stop reason, and its bytes."""
         self.stop = event_of("message_stop", {})
         """The last event."""
         self.texts: list[str] = []
-        """What the model has said."""
+        """The texts of the model."""
         self._content = content
         self._first = first
         self._is_ours = is_ours
@@ -65,7 +65,7 @@ class StreamedRound:
         self._blocks: dict[object, _Block | None] = {}
 
     def take(self, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
-        """Take an event and yield what the client gets for it, as it came where nothing of it changes."""
+        """Take an event and yield the events for the client, unchanged if possible."""
         kind = data.get("type")
         if kind == "message_start":
             message = data.get("message")
@@ -127,7 +127,7 @@ class StreamedRound:
     def _say(
         self, block: _Block, pieces: Sequence[tuple[str, tuple[Source, ...]]], raw: bytes = b""
     ) -> Iterator[bytes]:
-        """Yield the events of text and citations; text behind a citation is a block of its own."""
+        """Yield the events of text and citations; text after a citation is a block of its own."""
         for text, sources in pieces:
             cited = self._content[block.place].get("citations")
             if sources:
@@ -162,11 +162,11 @@ def cited_blocks(
     pieces: Sequence[tuple[str, tuple[Source, ...]]],
     citation: Callable[[Source], dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
-    """Yield the blocks that a text makes: each ends where marks stand, which become its citations.
+    """Yield the blocks of a text, split at markers, which become citations.
 
     Args:
-        block: The text as a block.
-        pieces: The same as texts, and the pages that the text until there cites.
+        block: The text block.
+        pieces: Its texts, and the pages that the text up to there cites.
         citation: Returns the citation of a page.
     """
     if not any(sources for _, sources in pieces):
@@ -189,7 +189,7 @@ def cited_blocks(
 
 
 def parts_of(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a block as a stream begins it, and the deltas that follow."""
+    """Return the start of a block in a stream, and the deltas that follow."""
     if block.get("type") == "text":
         deltas: list[dict[str, Any]] = [{"type": "text_delta", "text": block.get("text", "")}]
         deltas += [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]

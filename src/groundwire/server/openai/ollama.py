@@ -1,6 +1,6 @@
-"""Ollama's own API (https://docs.ollama.com/api): lines of JSON, results told by a tool's name, figures of each answer.
+"""Ollama's API (https://docs.ollama.com/api): newline-delimited JSON, results named by tool, metrics per response.
 
-Citations are in the message's `annotations`, in the form of OpenAI. What is not changed goes on byte for byte.
+Citations are in the message's `annotations`, in OpenAI's format. Unchanged lines are forwarded byte for byte.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LARGEST = 64_000_000  # bytes of one line
 
 
 class OllamaChatHandler(CompletionHandler):
-    """One request of `/api/chat`."""
+    """A request to `/api/chat`."""
 
     api = "ollama"
     path = "/api/chat"
@@ -60,27 +60,27 @@ class OllamaChatHandler(CompletionHandler):
 
     @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
-        """Whether there is anything to answer: without messages a model is loaded or unloaded."""
+        """Whether there is anything to answer: without messages, the model is only loaded or unloaded."""
         return bool(body.get("messages"))
 
     @classmethod
     def error(cls, message: str, status: int = 400, *, kind: str = "", param: str = "") -> bytes:
-        """Return an error as Ollama does."""
+        """Return an error in Ollama's format."""
         return json.dumps({"error": message}).encode()
 
     @property
     def streams(self) -> bool:
-        """Whether the client wants a stream, as it does when it says nothing."""
+        """Whether the client wants a stream, which is the default."""
         return self.given.get("stream") is not False
 
     def idle(self) -> bytes:
-        """Return an empty piece of the answer: every line must be one."""
+        """Return an empty chunk: the format has no comments."""
         now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
         head = self._head or {"model": self.model, "created_at": now}
         return _line(self._with({**head, "done": False}, {"role": "assistant", "content": ""}))
 
     async def restored(self) -> list[Any]:
-        """Return the messages; an assistant's that belongs to a stored run is replaced by all of that run."""
+        """Return the messages; an assistant message of a stored run is replaced by the whole run."""
         made, self.run = await self.conversations.restored(self.sent)
         return made
 
@@ -89,7 +89,7 @@ class OllamaChatHandler(CompletionHandler):
         return [text] if (text := self._said.get("content")) else []
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Ask for a whole answer."""
+        """Request a whole response."""
         self._begin()
         self._whole = await self.context.upstream.post(self.target, self.headers, self._request(body, stream=False))
         if self._whole.value.get("error"):
@@ -97,7 +97,7 @@ class OllamaChatHandler(CompletionHandler):
         return self._take(self._whole.value, self._whole.data, self._message(self._whole.value))
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Ask for a stream, and pass on its lines without our calls and without the end."""
+        """Request a stream, and forward its lines without local calls and without the end."""
         if said := {name: text for name in _TEXTS if (text := self._end[1].get(name))}:
             await self._send(said, outbox)
         self._begin()
@@ -125,10 +125,10 @@ class OllamaChatHandler(CompletionHandler):
         raise broken("broke off its answer")
 
     def told(self, event: LoopEvent) -> None:
-        """Ollama shows nothing of calls."""
+        """Ollama's format has no local calls."""
 
     def whole(self, run: Run) -> Response:
-        """Return one answer."""
+        """Return one response."""
         value, message, data = self._end
         answer = self._whole
         message = dict(message)
@@ -150,20 +150,20 @@ class OllamaChatHandler(CompletionHandler):
         await outbox.put(data if made == value else _line(made))
 
     def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure as Ollama's streams have it."""
+        """Return a failure in the format of Ollama's streams."""
         return self._failure or _line({"error": error.message()})
 
     def _message(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the message in an answer, or in a piece of one."""
+        """Return the message of a response or a chunk."""
         message = value.get("message")
         return message if isinstance(message, dict) else {}
 
     def _with(self, value: Mapping[str, Any], message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return an answer with another message."""
+        """Return a response with another message."""
         return {**value, "message": message}
 
     def _request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
-        """Return a request in which our results are told by the tool's name."""
+        """Return a request in which local results have the name of their tool."""
         made: list[Any] = []
         calls: list[Any] = []
         for message in body["messages"]:
@@ -178,7 +178,7 @@ class OllamaChatHandler(CompletionHandler):
         return {**body, "messages": made, "stream": stream}
 
     def _begin(self) -> None:
-        """Count the round before, and begin another."""
+        """Add up the previous round, and start another."""
         figures = {name: self._end[0][name] for name in _FIGURES if name in self._end[0]}
         self._figures = added_up(self._figures, figures)
         self._end = ({}, {}, b"")
@@ -186,7 +186,7 @@ class OllamaChatHandler(CompletionHandler):
         self._begun = set()
 
     def _take(self, value: dict[str, Any], data: bytes, message: dict[str, Any]) -> HostedAnswer:
-        """Take the end of a round, and return what the model has said in it."""
+        """Take the end of a round, and return the model's response."""
         last = self._shown(self._message(value), ends=True)
         self._head = {name: value[name] for name in ("model", "created_at") if name in value}
         self._end = (value, last, data)
@@ -199,7 +199,7 @@ class OllamaChatHandler(CompletionHandler):
         return replace(answer, calls=tuple(replace(call, id="") for call in answer.calls))
 
     def _shown(self, message: dict[str, Any], *, ends: bool = False) -> dict[str, Any]:
-        """Return what the client gets of a message: without our calls, and apart from what an earlier round said."""
+        """Return a message for the client: without local calls, and separated from earlier rounds."""
         new = dict(message)
         if isinstance(calls := new.get("tool_calls"), list) and any(self.is_ours(_name(call)) for call in calls):
             new["tool_calls"] = [call for call in calls if not self.is_ours(_name(call))]
@@ -222,7 +222,7 @@ class OllamaChatHandler(CompletionHandler):
         return new
 
     async def _pass(self, value: dict[str, Any], line: bytes, outbox: Outbox) -> None:
-        """Pass a line on, as it came where nothing of it changes."""
+        """Forward a line, unchanged if possible."""
         self._head = {name: value[name] for name in ("model", "created_at") if name in value}
         message = self._message(value)
         new = self._shown(message)
@@ -236,7 +236,7 @@ class OllamaChatHandler(CompletionHandler):
         await outbox.put(_line(self._with(value, {"role": "assistant", "content": "", **message})))
 
     def _ended(self, value: dict[str, Any], message: dict[str, Any], run: Run) -> dict[str, Any]:
-        """Return the end of an answer, with the figures of all rounds and the citations."""
+        """Return the end of a response, with the metrics of all rounds and the citations."""
         if notes := self._annotations():
             message = {**message, "annotations": notes}
         made = self._with(value, message) if message != self._message(value) else dict(value)
@@ -267,7 +267,7 @@ class OllamaChatHandler(CompletionHandler):
 
 
 class OllamaGenerateHandler(OllamaChatHandler):
-    """One request of `/api/generate`, which has no tools: a search is made first, or it goes on as it is."""
+    """A request to `/api/generate`, which has no tools: the proxy searches first, or forwards it unchanged."""
 
     path = "/api/generate"
 
@@ -277,7 +277,7 @@ class OllamaGenerateHandler(OllamaChatHandler):
 
     @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
-        """Whether a search is made first for such prompts: for a question, and no text that is to be completed."""
+        """Whether the proxy searches first: for a question, not for a text to complete."""
         prompt = body.get("prompt")
         asks = isinstance(prompt, str) and bool(prompt.strip()) and not any(body.get(name) for name in _COMPLETES)
         return asks and settings.server.search_first
@@ -313,7 +313,7 @@ def _line(value: object) -> bytes:
 
 
 async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
-    """Yield the lines of a response that say something, each as it came.
+    """Yield the lines of a response that are not empty, unchanged.
 
     Raises:
         UpstreamRejected: one is too large.

@@ -1,4 +1,4 @@
-"""What the proxy adds to a request, and how what several rounds say becomes one answer."""
+"""What the proxy adds to a request, and how it merges the responses of several rounds."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _FIRST = "Answer with these search results where they help, and cite them by the
 
 
 def _today() -> str:
-    """Return a sentence that says what day it is."""
+    """Return a sentence with today's date."""
     return f"Today is {datetime.now(UTC):%Y-%m-%d}."
 
 
 def dated(tool: Tool) -> Tool:
-    """Return a tool that says what day it is: models take the end of their training for today."""
+    """Return a tool whose description has today's date: models take the end of their training for today."""
     if tool.name != "web_search":
         return tool
     return replace(tool, description=f"{tool.description} {_today()}")
 
 
 def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:
-    """Return a conversation with results of a search before what the user said last."""
+    """Return a conversation with search results before the user's last text."""
     text = f"{_today()} {_FIRST}\n\n{results}\n\n"
     made = list(messages)
     place = max(number for number, one in enumerate(made) if question_in([one]))
@@ -47,7 +47,7 @@ def with_results(messages: Sequence[Any], results: str, api: str) -> list[Any]:
 
 
 def added_up(first: object, second: object) -> Any:
-    """Return two usages as one: numbers are added, whatever they are in."""
+    """Add up two usages, recursively."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return {key: added_up(first.get(key), second.get(key)) for key in {**first, **second}}
     if isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
@@ -56,7 +56,7 @@ def added_up(first: object, second: object) -> Any:
 
 
 def merged(values: Sequence[Any]) -> Any:
-    """Return what rounds have in one field: texts with an empty line between them, lists one after the other."""
+    """Merge a field of several rounds: texts are joined by an empty line, lists are concatenated."""
     there = [value for value in values if value]
     if len(there) < 2:
         return there[0] if there else None
@@ -71,10 +71,10 @@ def merged(values: Sequence[Any]) -> Any:
 
 
 def messages_of(given: object) -> Sequence[Any]:
-    """Return the conversation that a request holds; a bare text is what the user says.
+    """Return the messages of a request; a bare text is a message of the user.
 
     Raises:
-        InvalidRequest: it is none.
+        InvalidRequest: it is not a list.
     """
     if isinstance(given, str):
         return [{"role": "user", "content": given}] if given else []
