@@ -50,7 +50,7 @@ class Grounding:
 
         Args:
             texts: The texts of its parts, in which the API counts; None in a stream, whose text counts as one.
-            found: The pages that were found; they are told where none is cited.
+            found: The pages that were found, listed if none is cited.
         """
         if not self.queries and not self._supports:
             return {}

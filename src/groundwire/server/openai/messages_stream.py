@@ -16,7 +16,7 @@ __all__ = ["StreamedRound", "cited_blocks", "event_of", "parts_of"]
 
 
 @dataclass(slots=True)
-class _Block:
+class _StreamedBlock:
     """A block of the model server."""
 
     place: int
@@ -62,7 +62,7 @@ class StreamedRound:
         self._is_ours = is_ours
         self._block = block
         self._citation = citation
-        self._blocks: dict[object, _Block | None] = {}
+        self._blocks: dict[object, _StreamedBlock | None] = {}
 
     def take(self, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
         """Take an event and yield the events for the client, unchanged if possible."""
@@ -91,11 +91,11 @@ class StreamedRound:
         if given.get("type") == "tool_use" and self._is_ours(given.get("name")):
             self._blocks[data.get("index")] = None
             return
-        self._blocks[data.get("index")] = _Block(len(self._content), *self._block())
+        self._blocks[data.get("index")] = _StreamedBlock(len(self._content), *self._block())
         self._content.append(dict(given))
         yield self._placed(data, len(self._content) - 1, raw)
 
-    def _delta(self, block: _Block, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
+    def _delta(self, block: _StreamedBlock, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
         delta = data.get("delta")
         delta = delta if isinstance(delta, dict) else {}
         known = self._content[block.place]
@@ -114,7 +114,7 @@ class StreamedRound:
         whole = not known.get("citations") and [piece for piece, _ in pieces] == [text]
         yield from self._say(block, pieces, self._placed(data, block.place, raw) if whole else b"")
 
-    def _end(self, block: _Block, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
+    def _end(self, block: _StreamedBlock, data: dict[str, Any], raw: bytes) -> Iterator[bytes]:
         pieces = [*block.cited.feed(block.links.close()), *block.cited.close()]
         yield from self._say(block, pieces)
         if block.said:
@@ -125,7 +125,7 @@ class StreamedRound:
         yield self._placed(data, block.place, raw)
 
     def _say(
-        self, block: _Block, pieces: Sequence[tuple[str, tuple[Source, ...]]], raw: bytes = b""
+        self, block: _StreamedBlock, pieces: Sequence[tuple[str, tuple[Source, ...]]], raw: bytes = b""
     ) -> Iterator[bytes]:
         """Yield the events of text and citations; text after a citation is a block of its own."""
         for text, sources in pieces:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, ScriptedCall, ScriptedRequest
 
 __all__ = ["OLLAMA_CHAT", "OLLAMA_GENERATE", "OLLAMA_LISTS"]
 
 _THINKS = "I think about it."
-_FIGURES = {
+_FIGURES: Final[Mapping[str, int]] = {
     "total_duration": 5_000_000,
     "load_duration": 1_000_000,
     "prompt_eval_count": 1,
@@ -18,14 +18,25 @@ _FIGURES = {
     "eval_count": 1,
     "eval_duration": 2_000_000,
 }
-_DETAILS = {"parent_model": "", "format": "gguf", "family": "small", "families": ["small"], "parameter_size": "1M"}
-_DETAILS |= {"quantization_level": "Q8_0"}
-_LISTED = {"name": "small:latest", "model": "small:latest", "modified_at": "2026-11-01T00:00:00Z", "size": 1_000_000}
-OLLAMA_LISTS: Mapping[str, Mapping[str, Any]] = {
-    "/api/tags": {"models": [{**_LISTED, "digest": "0" * 64, "details": _DETAILS}]},
+_DETAILS: Final[Mapping[str, Any]] = {
+    "parent_model": "",
+    "format": "gguf",
+    "family": "small",
+    "families": ["small"],
+    "parameter_size": "1M",
+    "quantization_level": "Q8_0",
+}
+_LISTED: Final[Mapping[str, Any]] = {
+    "name": "small:latest",
+    "model": "small:latest",
+    "modified_at": "2026-11-01T00:00:00Z",
+    "size": 1_000_000,
+}
+OLLAMA_LISTS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "/api/tags": {"models": [{**_LISTED, "digest": "0" * 64, "details": dict(_DETAILS)}]},
     "/api/ps": {"models": []},
     "/api/version": {"version": "0.13.0"},
-    "/api/show": {"details": _DETAILS, "model_info": {}, "capabilities": ["completion", "tools"]},
+    "/api/show": {"details": dict(_DETAILS), "model_info": {}, "capabilities": ["completion", "tools"]},
 }
 """What the server answers that says what it has."""
 
