@@ -15,7 +15,7 @@ from components.exchanges import answer, missing, recorded
 from components.services import posted, sent
 from groundwire.errors import ConfigurationError, PageUnavailable, QuotaExceeded
 from groundwire.models import Filters
-from groundwire.providers.locales import country_name
+from groundwire.providers.query_mapping import country_name
 from groundwire.providers.tavily import TavilyOptions, TavilyProvider, parse, parse_page, to_body
 from groundwire.settings import Settings
 from groundwire.testing.services.tavily import Tavily

@@ -366,13 +366,13 @@ class TestHttp:
     def test_its_options_are_not_for_standard_input(self, option: str) -> None:
         wrong = CliRunner().invoke(group, ["mcp", option, "1"], prog_name="groundwire")
         assert wrong.exit_code == 2
-        assert f"{option} is for HTTP" in wrong.stderr
+        assert f"{option} requires --http" in wrong.stderr
 
     def test_where_it_does_not_listen(self, place: Place) -> None:
         for arguments, variables, says in (
             (("--host", "0.0.0.0"), {}, "has no token"),
             (("--host", "0.0.0.0"), {"GROUNDWIRE_MCP_TOKEN": "short"}, "at least 16"),
-            (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Nothing can listen at 192.0.2.1"),
+            (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Cannot listen on 192.0.2.1"),
         ):
             place.variables = variables
             process = place.start("--http", *arguments, stdin=subprocess.DEVNULL)
@@ -459,7 +459,7 @@ class TestHttp:
 
 def test_a_server_that_starts_loads_nothing_that_searches() -> None:
     code = (
-        "import sys; from groundwire.server.mcp.lazy_sdk import load_server_only; load_server_only();"
+        "import sys; from groundwire.server.mcp.stdio import load_server_only; load_server_only();"
         "import groundwire.cli, groundwire.cli.mcp, groundwire.server.mcp.handlers, groundwire.server.mcp.stdio;"
         "print([name for name in ('aiohttp', 'lxml', 'groundwire.web', 'mcp.client') if name in sys.modules])"
     )

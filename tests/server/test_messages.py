@@ -187,8 +187,9 @@ async def test_text_is_streamed_as_it_comes(serve: Serve) -> None:
     events: list[Any] = [{"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant"}}]
     events[0]["message"] |= {"model": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}
     events.append({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
-    deltas = [{"type": "text_delta", "text": word} for word in words]
-    events += [{"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas]
+    for word in words:
+        delta = {"type": "text_delta", "text": word}
+        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
     events.append({"type": "content_block_stop", "index": 0})
     events.append({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}})
     data = "".join(
@@ -196,14 +197,12 @@ async def test_text_is_streamed_as_it_comes(serve: Serve) -> None:
     )
     answer = InjectedFault.status(200, data, "text/event-stream")
     models.fail(answer, when=lambda asked: b"tool_result" in asked.body)
-    deltas = []
     body: Any = {"model": "m", "max_tokens": 9, "messages": QUESTION, "tools": [SEARCHING]}
     async with client.messages.stream(**body) as stream:
-        async for event in stream:
-            if event.type == "content_block_delta" and event.delta.type == "text_delta":
-                deltas.append(event.delta.text)
+        deltas = [event.delta async for event in stream if event.type == "content_block_delta"]
         message = await stream.get_final_message()
-    assert deltas == ["It merges", " rankings", ". More", " follows", "[9]", " `a[1]`."]
+    came = [delta.text for delta in deltas if delta.type == "text_delta"]
+    assert came == ["It merges", " rankings", ". More", " follows", "[9]", " `a[1]`."]
     rows = [row.url for row in message.content[1].content]
     assert citations(message) == [
         ("It merges rankings", [rows[0]]),

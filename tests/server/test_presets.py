@@ -423,5 +423,5 @@ async def test_pages_of_named_origins_may_call_and_no_others(
                 assert reply.status == 403
                 assert "Access-Control-Allow-Origin" not in reply.headers
         assert all("cookie" not in {name.lower() for name in one.headers} for one in models.requests)
-    with pytest.raises(ValueError, match="origin of a page"):
+    with pytest.raises(ValueError, match="is not an origin"):
         settings(server={"allowed_origins": ("*",)})

@@ -9,11 +9,13 @@ from dataclasses import replace
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
 from groundwire.models import Source
 from groundwire.tools import LocalSearchToolResult, ToolResult, WebSearchToolResult, render_text
+from groundwire.web.known_urls import addresses_in
 
 __all__ = ["CitationLedger", "CitedText", "citations_in", "marked", "marks_in"]
 
 # `[2]`, `[1, 3]`, and the brackets that some models are trained on; not link text, not a footnote definition.
 _MARK = re.compile(r"\[(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\](?!\(|: ?https?:)|【(\d{1,4})(?:†[^】\n]{0,80})?】")
+_LOOKED_AT = 10_000  # characters searched for URLs, in a few milliseconds
 _YEARS = 1_000  # from here on, a number in brackets is probably a year
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 _BEGINS = re.compile(r"[`\[【]|^~", re.MULTILINE)  # where a mark or code may begin
@@ -34,9 +36,11 @@ class CitationLedger:
 
     def __init__(self, sources: Iterable[Source] = (), *, reserved: Iterable[int] = ()) -> None:
         self.reserved: frozenset[int] = frozenset(reserved)
-        self.last = max((one for one in self.reserved if one < _YEARS), default=0)
+        self.last: int = max((one for one in self.reserved if one < _YEARS), default=0)
         """The largest number assigned; four digits are more often a year than a source."""
         self._numbers: dict[str, int] = {}
+        self._given: frozenset[str] = frozenset()
+        self._from_text: set[str] = set()
         self._sources: dict[int, Source] = {}
         for source in sources:
             self._add(source.citation_id, source.url, source.title)
@@ -45,6 +49,32 @@ class CitationLedger:
     def sources(self) -> tuple[Source, ...]:
         """Every page, by number."""
         return tuple(source for _, source in sorted(self._sources.items()))
+
+    @property
+    def vouched(self) -> tuple[str, ...]:
+        """The URLs of the pages that a search found or the user gave, without those that only another page contains."""
+        return tuple(source.url for source in self.sources if source.url not in self._from_text)
+
+    def given(self, *texts: str) -> None:
+        """Record the URLs that the user has written; in a long conversation, those at its end."""
+        recent, left = list[str](), _LOOKED_AT
+        for text in reversed(texts):
+            recent.append(text[-left:])
+            left -= len(recent[-1])
+            if left <= 0:
+                break
+        found = {url.request_text for url in addresses_in("\n".join(recent))}
+        self._given |= found
+        self._from_text -= found
+
+    def _meet(self, result: ToolResult) -> None:
+        """Record which URLs only a page, or the model, has named."""
+        if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
+            self._from_text.difference_update(row.url for row in result.results)
+        elif result.status == "success" and result.url not in self._numbers and result.url not in self._given:
+            address = result.final_url or result.url
+            if address not in self._numbers:
+                self._from_text.add(address)
 
     def number(self, url: str, title: str = "") -> int:
         """Return the number of a page, assigning the next one to a new page."""
@@ -61,6 +91,7 @@ class CitationLedger:
         """Return the pages of tool results that have no number yet, as titles by URL."""
         found: dict[str, str] = {}
         for result in results:
+            self._meet(result)
             if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
                 found |= {row.url: row.title for row in result.results}
             elif result.status == "success" and result.url not in self._numbers:
@@ -77,6 +108,7 @@ class CitationLedger:
 
     def take(self, result: ToolResult) -> str:
         """Record the pages of a tool result and return it as text for the model, with the run's numbers."""
+        self._meet(result)
         if isinstance(result, WebSearchToolResult):
             rows = tuple(
                 row.model_copy(update={"citation_id": self.number(row.url, row.title)}) for row in result.results

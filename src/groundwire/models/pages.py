@@ -49,6 +49,8 @@ class ReadResult(FrozenModel):
     """The length before any truncation, in characters, if the provider knows it."""
     truncated: bool = False
     """Whether `content` is not the whole page."""
+    incomplete: bool = False
+    """Whether scripts load parts of the page that are missing from `content`."""
     success: bool
     """Whether the page could be read."""
     error: str = ""

@@ -13,8 +13,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_answer
-from groundwire.providers.locales import language_code
-from groundwire.providers.query_mapping import american_date, domain_lists, result, results, time_filter
+from groundwire.providers.query_mapping import american_date, domain_lists, language_code, result, results, time_filter
 from groundwire.transport import Response
 
 __all__ = ["PerplexityOptions", "PerplexitySearchProvider", "parse", "to_body"]
@@ -50,7 +49,7 @@ class PerplexitySearchProvider(SearchApiProvider):
     service = "https://api.perplexity.ai"
     key_variables: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
     key_page = "https://www.perplexity.ai/account/api/keys"
-    Options = PerplexityOptions
+    Options: ClassVar[type[PerplexityOptions]] = PerplexityOptions
     _options: PerplexityOptions
     capabilities: Capabilities = Capabilities(
         search=True,

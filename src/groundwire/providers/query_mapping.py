@@ -1,10 +1,16 @@
-"""The two mappings of a service: a query with its filters in its terms, and its rows and pages as results."""
+"""The two mappings of a service: a query with its filters in its terms, and its rows and pages as results.
+
+The languages and countries that a service knows are lists in `locales.toml`.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from datetime import date
 from email.utils import parsedate_to_datetime
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from groundwire.errors import UnexpectedResponse
@@ -16,8 +22,13 @@ from groundwire.transport import Response
 __all__ = [
     "american_date",
     "any_date",
+    "country_code",
+    "country_name",
     "domain_lists",
     "google_dates",
+    "known_language",
+    "language_code",
+    "language_of",
     "page_result",
     "result",
     "results",
@@ -58,7 +69,7 @@ def domain_lists(
         if bound is not None and len(wanted) > bound:
             mapped.applied[which] = "post_filter"
             rest = "results were checked against all of them afterwards"
-            mapped.warnings.append(f"{name}: it takes {bound} {which} at most, not {len(wanted)}; {rest}")
+            mapped.warnings.append(f"{name}: it accepts at most {bound} {which}, not {len(wanted)}; {rest}")
             wanted = () if which == "allowed_domains" else wanted[:bound]
         if wanted:
             found[key] = list(wanted)
@@ -159,7 +170,7 @@ def result(
     score: object = None,
     read_date: Callable[[str], str] = day,
 ) -> SearchResult | None:
-    """Return one row as a result, or None when it has no address.
+    """Return one row as a result, or None if it has no URL.
 
     Args:
         source: The provider's name.
@@ -193,17 +204,17 @@ def results(
     Args:
         reply: The response.
         name: The provider's name.
-        items: What stands where the list of rows belongs.
-        row: Reads one object, given the provider's name; None when it has no address.
+        items: The value where the list of rows belongs.
+        row: Reads one object, given the provider's name; None if it has no URL.
 
     Raises:
-        UnexpectedResponse: there is no list, or none of the rows in it has an address.
+        UnexpectedResponse: there is no list, or no row in it has a URL.
     """
     if not isinstance(items, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
     found = tuple(read for item in objects(items) if (read := row(item, name)) is not None)
     if items and not found:
-        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+        raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
     return Results(found, status=reply.status)
 
 
@@ -227,3 +238,78 @@ def any_date(text: str) -> str:
         return parsedate_to_datetime(text).isoformat()
     except (ValueError, OverflowError):
         return ""
+
+
+@cache
+def _lists() -> Mapping[str, Any]:
+    text = files("groundwire.providers").joinpath("locales.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _countries(service: str) -> frozenset[str]:
+    return frozenset(str(_lists()[service]["countries"]).split())
+
+
+@cache
+def _languages(service: str) -> frozenset[str]:
+    return frozenset((*str(_lists()[service]["languages"]).split(), *_lists()[service]["other"].values()))
+
+
+def country_code(mapped: Mapped, filters: Filters, service: str) -> str:
+    """Return the wanted country in two capital letters; nothing, with a receipt, when a service does not know it.
+
+    Args:
+        mapped: The request so far; its receipts are added to.
+        filters: Where the country is.
+        service: Whose list counts.
+    """
+    code = (filters.region or "").lower()
+    if not code or code in _countries(service):
+        return code.upper()
+    mapped.applied["region"] = "not_possible"
+    return ""
+
+
+def country_name(code: str) -> str:
+    """Return a country's English name in lower case, or an empty text for a code that is not in the list."""
+    return str(_lists()["names"].get(code.lower(), ""))
+
+
+def language_of(tag: str, service: str, region: str = "") -> str:
+    """Return a service's own code for a language, in lower case; nothing for one that it does not know.
+
+    Args:
+        tag: The language, such as `pt-BR` or `zh-Hant-HK`; the part that the service tells apart counts.
+        service: Whose list counts.
+        region: Tells the kinds of a language apart where the tag does not: those of Portuguese and of Chinese.
+    """
+    base, *more = tag.lower().split("-")
+    other, known = _lists()[service]["other"], _languages(service)
+    names = [f"{base}-{part}" for part in more or [region.lower()]]
+    codes = (other.get(name, name) for name in (*names, base))
+    return next((code for code in codes if code in known), "")
+
+
+def known_language(mapped: Mapped, filters: Filters, service: str) -> str:
+    """Return a service's own code for the wanted language; nothing, with a receipt, for one that it does not know.
+
+    Args:
+        mapped: The request so far; its receipts are added to.
+        filters: Where language and country are.
+        service: Whose list counts; see `language_of`.
+    """
+    code = language_of(filters.language, service, filters.region or "") if filters.language else ""
+    if filters.language and not code:
+        mapped.applied["language"] = "not_possible"
+    return code
+
+
+def language_code(mapped: Mapped, filters: Filters) -> str:
+    """Return the wanted language in the two letters of ISO 639-1; nothing, with a receipt, when it has three."""
+    code = (filters.language or "").partition("-")[0].lower()
+    if len(code) == 2:
+        return code
+    if code:
+        mapped.applied["language"] = "not_possible"
+    return ""

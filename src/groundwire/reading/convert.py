@@ -1,7 +1,4 @@
-"""Conversion of any readable content to Markdown: of decoded text, and of a whole body of any type.
-
-Also the conversion to a reader's result.
-"""
+"""Conversion of any readable content, decoded text or a body of any type, to Markdown and to a reader's result."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
-from groundwire.reading.block_pages.empty_shell import is_shell
+from groundwire.reading.block_pages.empty_shell import LOADS_PARTS, is_shell, later_parts
 from groundwire.reading.documents.document import FILES, read_file
 from groundwire.reading.documents.simple_formats import read_notebook
 from groundwire.reading.documents.tabular import read_delimited
@@ -50,6 +47,8 @@ class Converted:
     """Warnings about the bytes and the page."""
     block: SoftBlock | None = None
     """The block page, if it is one."""
+    incomplete: bool = False
+    """Whether scripts load parts of the page that are missing."""
     unreadable: Unreadable | None = None
     """Why a document has no text, if it has none."""
 
@@ -94,8 +93,9 @@ def convert(
         block = SHELL
     if block is not None and block.kind == "script shell" and (found := hydrate(decoded.text, url, extracted)):
         return Converted(extracted=found, warnings=warnings)
-    warnings += page_remarks(decoded.text, title=title, content=content)
-    return Converted(extracted=extracted, warnings=warnings, block=block)
+    later = later_parts(decoded.text) if block is None else ()
+    warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
+    return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=LOADS_PARTS in later)
 
 
 def convert_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:

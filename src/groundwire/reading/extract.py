@@ -2,9 +2,7 @@
 
 A pipeline from HTML to text, with a function per step: limits, tree, metadata, invisible text, main content, Markdown,
 sanitizing. The order matters: metadata are read from the complete page, and invisible text must not influence the
-selection of the main content.
-
-Also conversion of embedded HTML, such as the summary in a feed.
+selection of the main content. Embedded HTML, such as the summary in a feed, is converted without that selection.
 """
 
 from __future__ import annotations
@@ -90,7 +88,16 @@ def _line(text: str | None) -> str:
     return " ".join(strip_invisible(clean(text or ""))[0].split())
 
 
-def fragment_to_markdown(markup: str, url: str, removed: Counter[str], *, web_links_only: bool = False) -> str:
+def fragment_to_markdown(
+    markup: str,
+    url: str,
+    removed: Counter[str],
+    *,
+    web_links_only: bool = False,
+    below: int = 0,
+    pick: str = "",
+    drop: str = "",
+) -> str:
     """Convert all visible text of an HTML fragment to Markdown.
 
     Args:
@@ -98,6 +105,9 @@ def fragment_to_markdown(markup: str, url: str, removed: Counter[str], *, web_li
         url: The base URL of relative links.
         removed: Counts the invisible pieces of text under `hidden`.
         web_links_only: Whether links without a host lose their targets.
+        below: The level of the heading above the fragment; its own headings are demoted below it.
+        pick: A CSS selector. Only the first matching element is converted, and nothing without a match.
+        drop: A CSS selector. Matching elements are left out and not counted.
     """
     from groundwire.reading.html.parse import parse_page
     from groundwire.reading.markdown.serializer import to_markdown
@@ -106,9 +116,19 @@ def fragment_to_markdown(markup: str, url: str, removed: Counter[str], *, web_li
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
     removed["hidden"] += sum(drop_unseen(document).counts.values())
+    root = document.select_one(pick) if pick else document.find("body")
+    if root is None:
+        return ""
+    for element in root.select(drop) if drop else ():
+        element.decompose()
     if web_links_only:
-        for link in document.find_all("a"):
+        for link in root.find_all("a"):
             if not (link.attr("href") or "").lower().startswith(("http://", "https://")):
                 link.attrs.pop("href", None)
-    body = document.find("body")
-    return to_markdown(body, url).strip() if body is not None else ""
+    if below:
+        for heading in root.find_all(list(_HEADINGS)):
+            heading.tag = f"h{min(_HEADINGS.index(heading.tag) + 1 + below, len(_HEADINGS))}"
+    return to_markdown(root, url).strip()
+
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

@@ -1,7 +1,4 @@
-"""The result of extracting a document.
-
-Also the reasons why a document has no text.
-"""
+"""The result of extracting a document, or the reason why it has no text."""
 
 from __future__ import annotations
 
@@ -9,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from groundwire.models import ReadResult
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
 
 if TYPE_CHECKING:
     from groundwire.reading.convert import Converted
 
-__all__ = ["MAX_CONTENT", "Extracted", "Unreadable", "UnreadableDocument", "Why", "read_result"]
+__all__ = ["MAX_CONTENT", "Extracted", "Unreadable", "UnreadableDocument", "Why", "cleaned_result", "read_result"]
 
 MAX_CONTENT: Final = 2_000_000  # characters of Markdown; links and escapes may make it longer than its HTML
 
@@ -98,4 +96,21 @@ def read_result(
         language=extracted.language,
         content_type=content_type,
         warnings=tuple(dict.fromkeys(warnings)),
+        incomplete=converted.incomplete,
+    )
+
+
+def cleaned_result(result: ReadResult) -> ReadResult:
+    """Remove invisible content from a third-party reader's result; see `clean_text`."""
+    content, counts = clean_text(clean(result.content))
+    title = " ".join(strip_invisible(clean(result.title))[0].split())
+    if content == result.content and title == result.title:
+        return result
+    return result.model_copy(
+        update={
+            "title": title,
+            "content": content,
+            "content_length": len(content),
+            "warnings": result.warnings + hygiene_warnings(counts),
+        }
     )

@@ -7,7 +7,8 @@ import copy
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, cast
 
 from groundwire.deadline import Deadline
@@ -31,7 +32,8 @@ from groundwire.errors import (
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import RevalidatingReader
-from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
+from groundwire.reading.extracted import cleaned_result
+from groundwire.reading.sites.reader import SiteReader, SiteReaders
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.tenancy import Owner, owned_by
@@ -45,6 +47,7 @@ __all__ = ["Attempts", "PageLedger", "ReaderCall", "Readers"]
 
 _logger = logging.getLogger(__name__)
 
+_BROWSER_SHARE = 0.8  # of the time that is left, to complete a page that is there in part
 _AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
 
 _NO_BROWSER = (
@@ -102,6 +105,8 @@ class _Reading:
 
     call: ReaderCall
     known: Page | None = None
+    until: Deadline | None = None
+    """When it must end, if that is before the deadline of the call."""
     notes: list[str] = field(default_factory=list)
     """Warnings in addition to those of the reader."""
 
@@ -124,6 +129,7 @@ class Readers:
         rendered: Domains whose pages are first read with a browser.
         skipped: Why configured readers are not used, a sentence each.
         archive: Stores pages, and serves those that cannot be read now.
+        sites: Read pages of well-known sites over their APIs, before the other readers, where `local` may read.
     """
 
     def __init__(
@@ -137,6 +143,7 @@ class Readers:
         rendered: Sequence[str] = (),
         skipped: Sequence[str] = (),
         archive: Archive | None = None,
+        sites: SiteReaders | None = None,
     ) -> None:
         self._readers = tuple(readers)
         self._rendered = DomainPolicy(tuple(rendered), ()) if rendered else None
@@ -146,6 +153,7 @@ class Readers:
         self._attempt_listener = attempt_listener
         self._gate = gate
         self._archive = archive
+        self._sites = sites
 
     @property
     def readers(self) -> tuple[ReadProvider, ...]:
@@ -200,17 +208,32 @@ class Readers:
         *others, last = self._order(reading.call.url)
         for reader in others:
             try:
-                return self._page(reading, await self._observed(reader, reading), reader)
+                return await self._result_of(reader, reading)
             except _FINAL:
                 raise
-            except GroundwireError:
-                continue
+            except GroundwireError as error:
+                if isinstance(reader, SiteReader):
+                    why = error.reason if isinstance(error, ProviderError) else str(error)
+                    reading.notes.append(f"read as any other page; the site reader {reader.name} could not: {why}")
         try:
-            return self._page(reading, await self._observed(last, reading), last)
+            return await self._result_of(last, reading)
         except PageNeedsScripts as error:
             if any(_renders(reader) for reader in self._readers):
                 raise
             raise PageNeedsScripts(error.url, f"{error.reason} {self._way_out()}", status=error.status) from error
+
+    async def _result_of(self, reader: ReadProvider, reading: _Reading) -> Page:
+        """Return the page from a reader, or from a browser if scripts load parts of it and a free one completes it."""
+        result = await self._observed(reader, reading)
+        page = self._page(reading, result, reader)
+        if result.incomplete and not _renders(reader):
+            deadline = reading.call.deadline  # a part is better than nothing: the browser does not get all of the time
+            shorter = replace(reading, until=deadline.capped(_BROWSER_SHARE * deadline.remaining()))
+            for browser in self._readers:
+                if _renders(browser) and not _price_of(browser):
+                    with suppress(GroundwireError):
+                        return self._page(shorter, await self._observed(browser, shorter), browser)
+        return page
 
     async def _archived(self, call: ReaderCall) -> Page | None:
         """Return the last archived version of a page, if there is one for the call's owner."""
@@ -227,8 +250,14 @@ class Readers:
     def _order(self, url: WebUrl) -> tuple[ReadProvider, ...]:
         """Return the readers in the order for a page."""
         if self._rendered is None or not self._rendered.permits(url.text):
-            return self._readers
+            site = self._site_reader(url)
+            return self._readers if site is None else (site, *self._readers)
         return tuple(sorted(self._readers, key=lambda reader: not _renders(reader)))
+
+    def _site_reader(self, url: WebUrl) -> SiteReader | None:
+        """Return the reader for a page of a well-known site. It reads as `local` does, so only where that one may."""
+        local = next((reader for reader in self._readers if reader.name == "local"), None)
+        return None if self._sites is None or local is None else self._sites.reader(url, local, self._policy)
 
     def _way_out(self) -> str:
         """Return what the operator can do to have pages rendered by a browser."""
@@ -259,7 +288,7 @@ class Readers:
             self._tell(AttemptFinished(attempt))
 
     async def _ask(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
-        url, deadline = reading.call.url, reading.call.deadline
+        url, deadline = reading.call.url, reading.until or reading.call.deadline
         reader = owned_by(reader, reading.call.owner)
         try:
             async with deadline.timeout():
@@ -284,8 +313,8 @@ class Readers:
         if reader.capabilities.guarded:
             return result  # a built-in reader, which cleans its result
         if len(result.content) < _AT_ONCE:
-            return _cleaned(result)
-        return await asyncio.get_running_loop().run_in_executor(None, _cleaned, result)
+            return cleaned_result(result)
+        return await asyncio.get_running_loop().run_in_executor(None, cleaned_result, result)
 
     async def _ask_another(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         """Read a page with a third-party service, disclosing no more of its URL than necessary."""
@@ -344,22 +373,6 @@ def _elsewhere(final: str, asked: str) -> WebUrl | None:
         return parse_url(final) if final not in {"", asked} else None
     except (InvalidRequest, BlockedByPolicy):
         return None
-
-
-def _cleaned(result: ReadResult) -> ReadResult:
-    """Remove invisible content from a third-party reader's result; see `clean_text`."""
-    content, counts = clean_text(clean(result.content))
-    title = " ".join(strip_invisible(clean(result.title))[0].split())
-    if content == result.content and title == result.title:
-        return result
-    return result.model_copy(
-        update={
-            "title": title,
-            "content": content,
-            "content_length": len(content),
-            "warnings": result.warnings + hygiene_warnings(counts),
-        }
-    )
 
 
 def _price_of(reader: ReadProvider) -> float:

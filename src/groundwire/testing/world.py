@@ -15,6 +15,7 @@ from groundwire.testing.server import EmulatedServer, ServerThread
 from groundwire.testing.services import make_service
 from groundwire.testing.services.searxng import SearXng
 from groundwire.testing.site import Calendar, Site
+from groundwire.testing.site_apis import SiteApi, make_site_api
 from groundwire.testing.sites import make_sites
 
 __all__ = ["InjectedFault", "Recorded", "World"]
@@ -33,7 +34,7 @@ class World:
         port: The port of the first endpoint, and the following ports for the others; by default any free ones.
 
     Raises:
-        OSError: On entering: a port of those is taken.
+        OSError: On entering: one of the ports is in use.
     """
 
     def __init__(self, *, named: bool = False, today: date | None = None, port: int = 0) -> None:
@@ -98,7 +99,7 @@ class World:
         """Serve one more endpoint, immediately if the world is running, and return it.
 
         Raises:
-            ValueError: The name or the host name is taken.
+            ValueError: The name or the host name is in use.
         """
         if service.name in self._services or service.host in self.names:
             raise ValueError(f"{service.name} ({service.host}) is here already; choose another name.")
@@ -112,7 +113,7 @@ class World:
         """Serve one more SearXNG instance with its own faults and records, and return it.
 
         Raises:
-            ValueError: The name is taken.
+            ValueError: The name is in use.
         """
         return self.add(SearXng(name, self.library))
 
@@ -126,11 +127,22 @@ class World:
             self.add(make_service(name, self.library))
         return self._services[name]
 
+    def site_api(self, name: str) -> SiteApi:
+        """Return a site that is read over its API, such as `github`, started when it is first asked for.
+
+        Its addresses here are known to `read.site_hosts` as `NAME=URL`.
+
+        Raises:
+            KeyError: There is no such site; the message lists the known ones.
+        """
+        here = self._services.get(name)
+        return here if isinstance(here, SiteApi) else self.add(make_site_api(name))
+
     async def resolver(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host name of this world.
 
         Raises:
-            socket.gaierror: The name is not of this world.
+            socket.gaierror: The world has no such name.
         """
         address = self.names.get(host.lower().rstrip("."))
         if address is None:
@@ -141,7 +153,7 @@ class World:
         """Start serving.
 
         Raises:
-            RuntimeError: The world runs already.
+            RuntimeError: The world is already running.
         """
         self._thread.start()
         try:

@@ -35,7 +35,7 @@ from groundwire.hosted.requests.request_body import (
     replaced,
     with_tools,
 )
-from groundwire.providers.locales import country_name
+from groundwire.providers.query_mapping import country_name
 
 __all__ = [
     "hosted_choice",

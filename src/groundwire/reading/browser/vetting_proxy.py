@@ -14,8 +14,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from groundwire.reading.browser.pinned_connect import READING, REFUSALS, Dialler, Streams
-from groundwire.reading.browser.proxy_requests import BrowserRequest, NotUnderstood, parse_head
+from groundwire.reading.browser.pinned_connect import (
+    READING,
+    REFUSALS,
+    BrowserRequest,
+    Dialler,
+    NotUnderstood,
+    Streams,
+    parse_head,
+)
 from groundwire.transport.asyncio_server import close_soon
 
 __all__ = ["VettingProxy"]
@@ -35,8 +42,8 @@ class VettingProxy:
 
     Args:
         dialler: Checks and opens connections.
-        max_bytes: The most bytes received through it; beyond, all its connections are closed.
-        max_requests: The most connections.
+        max_bytes: Maximum bytes received through it; beyond, all its connections are closed.
+        max_requests: Maximum connections.
         idle: Seconds after which an idle connection is closed.
 
     Attributes:
@@ -61,8 +68,8 @@ class VettingProxy:
         self._asked = 0
         self.refused: Counter[str] = Counter()
         self.failed: set[str] = set()
-        self.received = 0
-        self.exhausted = False
+        self.received: int = 0
+        self.exhausted: bool = False
 
     @property
     def url(self) -> str:

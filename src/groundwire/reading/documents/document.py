@@ -29,7 +29,7 @@ _NAMES: Final[Mapping[KindName, str]] = {
     "sheet": "a spreadsheet",
     "opendocument": "an OpenDocument file",
     "epub": "an EPUB book",
-    "mail": "an e-mail message",
+    "mail": "an email message",
     "rtf": "an RTF document",
     "archive": "a ZIP archive",
 }
@@ -87,6 +87,6 @@ def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
         from groundwire.reading.documents.simple_formats import list_archive, read_mail, read_rtf
 
         return read_mail(body, url) if kind == "mail" else read_rtf(body) if kind == "rtf" else list_archive(body)
-    from groundwire.reading.documents.epub import read_epub
+    from groundwire.reading.documents.opendocument import read_epub
 
     return read_epub(body, url)

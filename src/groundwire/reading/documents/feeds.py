@@ -120,18 +120,10 @@ def _summary(markup: str, url: str, removed: Counter[str], room: int = MAX_CONTE
     if room <= 0:
         removed["cut"] += 1
         return ""
-    markdown = fragment_to_markdown(markup[:_MAX_MARKUP], url, removed)
+    markdown = fragment_to_markdown(markup[:_MAX_MARKUP], url, removed, below=2)
     short = truncate(markdown, room)
     removed["cut"] += len(short) < len(markdown) or len(markup) > _MAX_MARKUP
-    return _no_headings(short)
-
-
-def _no_headings(markdown: str) -> str:
-    """Demote the headings of an entry below its title."""
-    lines = markdown.split("\n")
-    return "\n".join(
-        "##" + line if line.startswith("#") and line.lstrip("#").startswith(" ") else line for line in lines
-    )
+    return short
 
 
 def _sitemap(root: etree._Element) -> Extracted:

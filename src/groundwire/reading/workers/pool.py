@@ -1,6 +1,6 @@
 """A pool of warm worker processes with resource limits, for work that would block or endanger the caller's process.
 
-Also conversion of bodies and views of pages without blocking the event loop: in a thread, or in a process if heavy.
+Bodies are converted and views of pages are made off the event loop: in a thread, or in a process if heavy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
 if TYPE_CHECKING:  # the parsers take long to load, and are needed only for a conversion in this process
     from groundwire.reading.convert import Converted
 
-__all__ = ["Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
+__all__ = ["MEMORY", "Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
 MEMORY: Final = 1_000_000_000
 """Bytes of address space of a worker; the most that a page within the limits took was a quarter of it."""
@@ -106,7 +106,7 @@ class Workers:
     All its calls must run in one event loop.
 
     Args:
-        count: The most concurrent processes; further jobs wait.
+        count: Maximum concurrent processes; further jobs wait.
         memory: The address space of a process in bytes, where the platform can limit it.
         seconds: The CPU time of a job in seconds, where the platform can limit it.
     """
@@ -163,7 +163,7 @@ class Workers:
         """
         async with self._turn:
             if self._closed:
-                raise Closed("This Web was closed; make a new one.")
+                raise Closed("This Web is closed; create a new one.")
             worker = self._idle.pop() if self._idle else await self._start()
             self._busy.add(worker)
             whole = False
@@ -172,7 +172,7 @@ class Workers:
                 whole = True
             except _LOOP_ERRORS as error:
                 if self._closed:
-                    raise Closed("This Web was closed; make a new one.") from error
+                    raise Closed("This Web is closed; create a new one.") from error
                 raise WorkTooHeavy from error
             finally:
                 self._busy.discard(worker)
@@ -246,6 +246,7 @@ def _converted(fields: dict[str, Any], content: bytes) -> Converted:
         extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
         warnings=tuple(fields["warnings"]),
         block=SoftBlock(**_tuples(block)) if block else None,
+        incomplete=bool(fields["incomplete"]),
         unreadable=Unreadable(**unreadable) if unreadable else None,
     )
 

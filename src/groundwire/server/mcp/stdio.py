@@ -1,4 +1,8 @@
-"""Serving one client over standard input and output."""
+"""Serving one client over standard input and output, with only what the server needs of the SDK.
+
+`import mcp` loads the SDK's clients with their HTTP library and its server frameworks; none of them is needed to serve
+one client on standard input, which would have to wait.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,16 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
     import anyio
 
+    from groundwire.server.mcp.elicitation import Serve
     from groundwire.settings import Settings
 
-__all__ = ["claimed_streams", "serve_stdio"]
+__all__ = ["claimed_streams", "load_server_only", "serve_stdio"]
 
 
 @contextmanager
@@ -43,28 +49,40 @@ def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
         os.dup2(outgoing, 1)
 
 
-def serve_stdio(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, *, complain: Callable[[str], None]) -> None:
+def serve_stdio(
+    settings: Settings,
+    incoming: BinaryIO,
+    outgoing: BinaryIO,
+    *,
+    serve: Serve,
+    complain: Callable[[str], None],
+) -> None:
     """Serve one client until it closes its end, or until this process is asked to end.
 
     Args:
         settings: The settings.
         incoming: The client's messages, one per line.
         outgoing: The stream for responses.
+        serve: Serves the page on which the user enters a missing API key.
         complain: Called with each problem of the settings.
     """
     with suppress(BrokenPipeError):
-        asyncio.run(_serve(settings, incoming, outgoing, complain))
+        asyncio.run(_serve(settings, incoming, outgoing, serve, complain))
 
 
-async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, complain: Callable[[str], None]) -> None:
+async def _serve(
+    settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, serve: Serve, complain: Callable[[str], None]
+) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
+    from groundwire.server.mcp.elicitation import KeyRequests
     from groundwire.server.mcp.handlers import make_server
     from groundwire.server.mcp.sessions import Sessions
 
     sessions = Sessions(settings, alone=True, complain=complain)
-    server = make_server(sessions)
+    keys = KeyRequests(sessions, serve)
+    server = make_server(sessions, keys=keys)
     lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK only iterates it
     answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))
     task = asyncio.current_task()
@@ -82,6 +100,7 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
     finally:
         with suppress(NotImplementedError, RuntimeError):
             loop.remove_signal_handler(signal.SIGTERM)
+        await keys.aclose()
         await sessions.aclose()
 
 
@@ -107,3 +126,28 @@ class _Lines:
         threading.Thread(target=read, name="groundwire-mcp-stdin", daemon=True).start()
         while line := await lines.get():
             yield line.decode("utf-8", "replace")
+
+
+_PACKAGES = ("mcp", "mcp.server")
+_NEEDED = ("mcp.server.lowlevel.server", "mcp.server.stdio")
+
+
+def load_server_only() -> None:
+    """Load the SDK's low-level server without its package's other imports.
+
+    Only for a process that is a server and nothing else: `mcp` then lacks its public names. If the SDK is already
+    loaded, or cannot be loaded this way, nothing changes, and the next import loads all of it.
+    """
+    if any(name.partition(".")[0] == "mcp" for name in sys.modules):
+        return
+    try:
+        for name in _PACKAGES:
+            spec = find_spec(name)
+            if spec is None:
+                raise ImportError(name)
+            sys.modules[name] = module_from_spec(spec)
+        for name in _NEEDED:
+            __import__(name)
+    except (ImportError, AttributeError):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
+            del sys.modules[name]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import re
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHan
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.request_json import parse_model_request
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
@@ -58,7 +58,7 @@ class Proxy:
         upstream: The base URL of the model server's OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`.
         prefix: The path prefix of the proxy.
         session: The name of a session that is charged; by default every conversation has its own budget.
-        max_rounds: The most calls of the model for one request, 1 to 100.
+        max_rounds: Maximum calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
         read_timeout: Seconds of silence of the model server after which the request fails.
         keep_alive: Seconds of silence after which a stream gets a comment.
@@ -145,7 +145,7 @@ class Proxy:
         request = Request(scope, receive)
         try:
             data = await _body(request)
-            body = _object(data)
+            body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request, scope)
             if not face.takes(body, self._context.web.settings):
                 relay = _Relay(self.upstream, "POST", target, headers, data)
@@ -198,7 +198,7 @@ class Proxy:
             path, query = str(scope["path_params"].get("path", "")).lstrip("/"), scope["query_string"].decode("latin-1")
             path = above + path
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
-                text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
+                text = f"The key of this server does not allow {request.method} {path[:80]}."
                 raise UpstreamRejected(403, error_body(text), _TYPED)
         except UpstreamRejected as error:
             await _response(error)(scope, receive, send)
@@ -314,16 +314,6 @@ async def _body(request: Request) -> bytes:
         if len(data) > _LARGEST:
             raise UpstreamRejected(413, error_body(f"The request has more than {_LARGEST:,} bytes."), _TYPED)
     return bytes(data)
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(data)
-    except (ValueError, RecursionError):
-        raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
-    if not isinstance(body, dict):
-        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
-    return body
 
 
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}

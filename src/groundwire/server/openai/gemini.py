@@ -22,12 +22,13 @@ from groundwire.hosted import Needs
 from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.conversations import Said, question_in, said_in
+from groundwire.server.openai.conversations import Said, question_in
 from groundwire.server.openai.grounding import Grounding
 from groundwire.server.openai.handler import CompletionHandler
-from groundwire.server.openai.prompts import added_up
+from groundwire.server.openai.prompts import added_up, said_in
 from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
+from groundwire.server.request_json import write_json
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, WebSearchToolResult
 
@@ -182,7 +183,7 @@ class GeminiHandler(CompletionHandler):
             await self._put(self._with({**self._end[0], "candidates": [candidate]}, self._parts), b"", outbox)
         self._begin()
         stream = AnswerStream("gemini")
-        data = json.dumps(body).encode()
+        data = write_json(body)
         async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300:
                 await self.context.upstream.whole(response)

@@ -1,12 +1,11 @@
 """Common handling of chat completions and responses: one request, the run that answers it, suspended runs.
 
-A client does not see our calls. When the model calls a function of the client's in the middle of a run, the client's
-next request lacks them; the run that was stored puts them back.
+A client does not see Groundwire's tool calls. When the model calls one of the client's functions in the middle of a
+run, the client's next request lacks them; they are restored from the stored run.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from abc import ABC, abstractmethod
@@ -27,10 +26,11 @@ from groundwire.hosted.answers import HostedAnswer, HostedCall
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in, said_in
-from groundwire.server.openai.prompts import dated, messages_of, with_results
+from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in
+from groundwire.server.openai.prompts import dated, messages_of, said_in, with_results
 from groundwire.server.openai.upstream import Upstream, passed_back
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.request_json import write_json
 from groundwire.settings import Settings
 from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools
@@ -75,7 +75,7 @@ class HandlerContext:
     session: str | None = None
     """The session that is charged; None gives every conversation its own budget."""
     max_rounds: int = 12
-    """The most model calls per request."""
+    """Maximum model calls per request."""
     timeout: float = 900.0
     """Seconds for one request."""
 
@@ -258,7 +258,7 @@ class CompletionHandler(ABC):
         try:
             run = await self._searched()
         except NoTools:
-            data = json.dumps(self.given).encode()
+            data = write_json(self.given)
             async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
                 if response.status >= 300:
                     await self.context.upstream.whole(response)
@@ -330,7 +330,7 @@ class CompletionHandler(ABC):
         except UpstreamRejected as error:
             plain = not self.given.get("tools") and error.status in _REFUSALS and len(body[self.key]) == len(self.sent)
             if plain and self.tools and _NO_TOOLS.search(error.message()):
-                _log.warning("The model server refuses tools, so nothing is searched: %s", error.message())
+                _log.warning("The model server rejects tools, so web search is off: %s", error.message())
                 raise NoTools from error
             raise
 
@@ -358,7 +358,7 @@ class CompletionHandler(ABC):
     def link_filter(self) -> LinkFilter:
         """Return the filter that neutralizes unknown URLs in the model's next text."""
         images: Addresses = "known" if self.context.web.settings.policy.untrusted_images == "drop" else "any"
-        return LinkFilter((source.url for source in self.ledger.sources), images=images)
+        return LinkFilter(self.ledger.vouched, images=images)
 
     def shown(self, text: str) -> str:
         """Return the model's whole text as sent to the client, with the same length."""

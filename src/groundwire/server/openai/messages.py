@@ -22,12 +22,13 @@ from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.models import Source
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.conversations import Said, said_in
+from groundwire.server.openai.conversations import Said
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.messages_stream import StreamedRound, cited_blocks, event_of, parts_of
-from groundwire.server.openai.prompts import added_up
+from groundwire.server.openai.prompts import added_up, said_in
 from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
+from groundwire.server.request_json import write_json
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult
 
@@ -161,7 +162,7 @@ class MessagesHandler(CompletionHandler):
             block=lambda: (self.link_filter(), CitedText(self.ledger)),
             citation=self._citation,
         )
-        data = json.dumps({**body, "stream": True}).encode()
+        data = write_json({**body, "stream": True})
         async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
                 whole = await self.context.upstream.whole(response)  # of a server that does not stream
@@ -357,14 +358,16 @@ def _opened(sealed: object) -> tuple[int, str, str] | None:
 
 def _numbers(messages: object) -> Iterator[tuple[int, str]]:
     """Yield the page numbers in the blocks of a conversation, with their URLs."""
-    if isinstance(messages, list):
-        for one in messages:
-            yield from _numbers(one)
-    elif isinstance(messages, Mapping):
-        for key in ("encrypted_index", "encrypted_content"):
-            if key in messages and (opened := _opened(messages[key])):
-                yield opened[0], opened[1]
-        yield from _numbers([messages[key] for key in ("content", "citations") if isinstance(messages.get(key), list)])
+    waiting = [messages]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += reversed(one)
+        elif isinstance(one, Mapping):
+            for key in ("encrypted_index", "encrypted_content"):
+                if key in one and (opened := _opened(one[key])):
+                    yield opened[0], opened[1]
+            waiting += [one[key] for key in ("citations", "content") if isinstance(one.get(key), list)]
 
 
 def _with_marks(block: Any) -> Any:

@@ -22,6 +22,7 @@ from groundwire.server.openai.handler import CompletionHandler, HandlerContext, 
 from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
+from groundwire.server.request_json import write_json
 from groundwire.settings import Settings
 
 __all__ = ["OllamaChatHandler", "OllamaGenerateHandler"]
@@ -102,7 +103,7 @@ class OllamaChatHandler(CompletionHandler):
             await self._send(said, outbox)
         self._begin()
         message: dict[str, Any] = {"role": "assistant"}
-        data = json.dumps(self._request(body, stream=True)).encode()
+        data = write_json(self._request(body, stream=True))
         async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300:
                 await self.context.upstream.whole(response)

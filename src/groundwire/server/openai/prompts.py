@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from groundwire.agent_loop.citation_ledger import marks_in
 from groundwire.errors import InvalidRequest
-from groundwire.server.openai.conversations import question_in
+from groundwire.server.openai.conversations import Said, question_in, text_of
 from groundwire.tools import Tool
 
-__all__ = ["added_up", "dated", "merged", "messages_of", "with_results"]
+__all__ = ["added_up", "dated", "merged", "messages_of", "said_in", "with_results"]
 
 
 _FIRST = "Answer with these search results where they help, and cite them by their numbers, like [1]."
@@ -83,3 +84,40 @@ def messages_of(given: object) -> Sequence[Any]:
     if not isinstance(given, list):
         raise InvalidRequest("messages", f"must be a list, not {type(given).__name__}", "Pass a list of messages.")
     return given
+
+
+def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
+    """Return the texts of a conversation in any API's format."""
+    made: list[Said] = []
+    question = ""
+    for message in messages:
+        if not isinstance(message, Mapping):
+            continue
+        text = text_of(message)
+        if message.get("role") == "user" and text:
+            question = text
+        elif text:
+            said = message.get("role") in ("assistant", "model")
+            made.append(Said(text, question if said else "", dict(_cited(message))))
+            continue
+        if text:
+            made.append(Said(text))
+    return tuple(made)
+
+
+def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and URLs of annotations: of a message, or of its parts."""
+    content = message.get("content")
+    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else [message]
+    for part in parts:
+        text = part.get("text", part.get("content"))
+        notes = part.get("annotations")
+        for note in notes if isinstance(notes, list) and isinstance(text, str) else ():
+            about = note.get("url_citation", note) if isinstance(note, Mapping) else None
+            if not isinstance(about, Mapping):
+                continue
+            start, end, url = about.get("start_index"), about.get("end_index"), about.get("url")
+            if isinstance(start, int) and isinstance(end, int) and isinstance(url, str):
+                numbers = [mark[2] for mark in marks_in(text[start:end])]
+                if len(numbers) == 1 and len(numbers[0]) == 1:
+                    yield numbers[0][0], url

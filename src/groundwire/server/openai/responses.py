@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -21,6 +22,7 @@ from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
+from groundwire.server.request_json import write_json
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
@@ -43,7 +45,7 @@ class ResponsesHandler(CompletionHandler):
         self._final: dict[str, Any] = {}
         self._usage: Any = None
         self._output: list[dict[str, Any]] = []
-        self._places: dict[str, int] = {}  # of our items in the output, by the id of the call
+        self._places: dict[str, int] = {}  # of Groundwire's items in the output, by the id of the call
         self._number = 0
         self._begun: set[str] = set()
         self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, parsed and raw
@@ -57,14 +59,16 @@ class ResponsesHandler(CompletionHandler):
         done: set[str] = set()
         begun = 0  # where the items of the model begin that are not followed by others yet
         before = str(self.given.get("previous_response_id") or "")
-        for place, item in enumerate(self.sent):
+        asked = ""
+        for item in self.sent:
             kind = item.get("type") if isinstance(item, Mapping) else None
+            asked = question_in([item]) or asked
             if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
                 continue
             kept = None
             if kind == "function_call" or (kind == "function_call_output" and before):
                 call = {**item, "id": item.get("call_id")}
-                asked = question_in(self.sent[:place])
+                await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                 kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
             if kept is None:
                 made.append(item)
@@ -113,7 +117,7 @@ class ResponsesHandler(CompletionHandler):
         """Request a stream, and forward its events without local calls and without the end."""
         stream = AnswerStream(cast("AnswerApi", self.api))
         places: dict[int, int | None] = {}
-        data = json.dumps({**body, "stream": True}).encode()
+        data = write_json({**body, "stream": True})
         async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
                 whole = await self.context.upstream.whole(response)
@@ -124,7 +128,7 @@ class ResponsesHandler(CompletionHandler):
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed":
-            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
