@@ -177,6 +177,6 @@ async def test_failures_of_the_proxys_own_have_the_apis_form(serve: Serve) -> No
     client, models, _ = await serve(script(SEARCH, end=Say("Done.")))
     models.fail(InjectedFault.close(), times=None)
     for streamed in (False, True):
-        with pytest.raises(heavy.genai.errors.ServerError, match="broke off") as caught:
+        with pytest.raises(heavy.genai.errors.ServerError, match="ended its response early") as caught:
             await asked(client, streamed)
         assert (caught.value.code, caught.value.status) == (502, "UNAVAILABLE")

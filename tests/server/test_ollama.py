@@ -151,7 +151,7 @@ async def test_a_failure_in_mid_stream_and_failures_of_the_proxys_own(
     models.fail(InjectedFault.close())
     status, _, data = await posted(url, "/api/chat", {"model": "small", "messages": QUESTION, "stream": streamed})
     assert (status, list(json.loads(data))) == (502, ["error"])
-    assert "broke off" in json.loads(data)["error"]
+    assert "ended its response early" in json.loads(data)["error"]
     status, _, data = await posted(url, "/api/chat", {"model": "small", "messages": {"role": "user"}})
     assert (status, list(json.loads(data))) == (400, ["error"])
 
@@ -183,7 +183,7 @@ async def test_a_search_is_made_first_for_a_model_without_tools(
     assert "tools" not in sent
     assert sent["temperature"] == 0
     if "generate" not in path:
-        assert "refuses tools" in caplog.text
+        assert "rejects tools" in caplog.text
 
 
 async def test_without_the_setting_a_model_without_tools_is_asked_plainly(serve: Serve) -> None:
