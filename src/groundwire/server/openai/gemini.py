@@ -193,7 +193,7 @@ class GeminiHandler(CompletionHandler):
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed" and not self._end[0]:
-            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:

@@ -174,7 +174,7 @@ class MessagesHandler(CompletionHandler):
                 await self._event(event, found, stream, outbox)
         stream.close()
         if (failure := stream.answer.error) is not None and stream.answer.finish == "failed":
-            raise broken(f"broke off its answer ({failure.message or failure.code})")
+            raise broken(f"ended its response early ({failure.message or failure.code})")
         self._rounds += 1
         self._sent = len(self._content) + 1
         self._texts += self._round.texts

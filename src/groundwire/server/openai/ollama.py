@@ -123,7 +123,7 @@ class OllamaChatHandler(CompletionHandler):
                 if value.get("done"):
                     return self._take(value, line, message)
                 await self._pass(value, line, outbox)
-        raise broken("broke off its answer")
+        raise broken("ended its response early")
 
     def told(self, event: LoopEvent) -> None:
         """Ollama's format has no local calls."""
@@ -263,7 +263,7 @@ class OllamaChatHandler(CompletionHandler):
         except ValueError:
             value = None
         if not isinstance(value, dict):
-            raise broken("sent a line that is no JSON object")
+            raise broken("sent a line that is not a JSON object")
         return value
 
 

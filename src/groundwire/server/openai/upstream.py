@@ -192,7 +192,7 @@ def _found(event: ServerSentEvent) -> tuple[ServerSentEvent, dict[str, Any] | No
     try:
         data = json.loads(event.data)
     except ValueError:
-        raise broken("sent an event that is no JSON") from None
+        raise broken("sent an event that is not JSON") from None
     return (event, data) if isinstance(data, dict) else None
 
 
