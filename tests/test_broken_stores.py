@@ -208,7 +208,7 @@ def test_a_folder_in_which_nothing_can_be_made(
 ) -> None:
     asyncio.run(_use_a_folder_without_rights(world, settings, folder))
     assert len(warnings(caplog, "Using process memory instead")) == 1
-    assert len(warnings(caplog, "The archive is switched off")) == 1
+    assert len(warnings(caplog, "The archive is disabled")) == 1
     assert [*folder.iterdir()] == []
 
 

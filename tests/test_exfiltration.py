@@ -244,10 +244,10 @@ class TestThirdParties:
         async with Web(own) as web:
             page = await web.open_page(f"{url}?utm_source=mail&PHPSESSID=0123456789abcdef")
             assert (page.reader, page.url) == ("jina", f"{url}?utm_source=mail&PHPSESSID=0123456789abcdef")
-            assert "jina was asked without these parts of the address: utm_source, PHPSESSID" in page.warnings
+            assert "jina was called without these parts of the URL: utm_source, PHPSESSID" in page.warnings
             signed = await web.open_page(f"{url}?X-Amz-Signature=0123456789abcdef&X-Amz-Expires=60")
         assert signed.reader == "local"
-        assert "jina was not asked: the address carries what looks like a secret" in signed.warnings
+        assert "jina was not called: the URL seems to contain a secret" in signed.warnings
         assert [request.target for request in jina.requests] == [f"/{url}"]
 
     @pytest.mark.req("B10")

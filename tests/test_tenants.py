@@ -201,7 +201,7 @@ async def test_what_a_service_quotes_of_one_query_is_not_shown_to_others(
     async with Web(kept(settings, tmp_path)) as web:
         assert "quokka" in await said(web.restricted(tenant="a").search("quokka"))
         theirs = await said(web.restricted(tenant="b").search(WORDS))
-        assert "not asked" in theirs
+        assert "not called" in theirs
         assert "quokka" not in theirs
         assert "quokka" not in str(web.provider_health())
 

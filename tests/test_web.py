@@ -422,7 +422,7 @@ class TestProviders:
             page = await web.open_page("https://93.184.215.14/marked")
         assert page.content == "Open <\\|im_start|>daily.\n\nmore"
         assert page.content_length == len(page.content)
-        assert "reserved model marks broken: 1" in page.warnings
+        assert "chat-template tokens neutralized: 1" in page.warnings
         assert "invisible characters removed: 2" in page.warnings
 
     @pytest.mark.req("Y13", "B3")

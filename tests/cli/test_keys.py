@@ -132,7 +132,7 @@ def test_a_name_twice_and_a_key_that_can_do_half(terminal: Any, file: KeyFile) -
 
 
 def test_no_keys_and_a_damaged_file(terminal: Any, file: KeyFile) -> None:
-    assert "Make one" in terminal.here("keys", "list").stderr
+    assert "Create one" in terminal.here("keys", "list").stderr
     assert terminal.here("keys", "list", "--json").stdout.strip() == "[]"
     file.path.parent.mkdir()
     file.path.write_text("{")

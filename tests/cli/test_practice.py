@@ -105,7 +105,7 @@ def test_a_file_of_settings_that_is_there_stays(learner: Terminal) -> None:
     (learner.home / "groundwire.toml").write_text("[search]\nlimit = 3\n")
     done = learner.run("demo", "--serve", "--port", "0")
     assert done.returncode == 2
-    assert "stays as it is" in done.stderr
+    assert "was not changed" in done.stderr
     assert (learner.home / "groundwire.toml").read_text() == "[search]\nlimit = 3\n"
 
 

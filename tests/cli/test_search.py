@@ -235,4 +235,4 @@ def test_a_cache_folder_that_cannot_be_used_is_said_and_costs_no_answer(terminal
     done = terminal.here("search", QUERY, XDG_CACHE_HOME=str(path))
     assert done.exit_code == 0
     assert "1. " in done.stdout
-    assert "cannot be used" in done.stderr
+    assert "is unavailable" in done.stderr

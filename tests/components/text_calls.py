@@ -1,4 +1,4 @@
-"""Texts that are worst for what reads text, and calls of our functions with one text each."""
+"""Worst-case texts for text processing, and calls of Groundwire's functions with one text each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public functions that take text from outside, each with a call of one text and the texts worst for it."""
+"""The public functions that take external text, each with a call and its worst-case texts."""
 
 from __future__ import annotations
 

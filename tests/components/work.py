@@ -55,7 +55,7 @@ def growths(call: Callable[[_T], object], *arguments: _T) -> list[float]:
 
 
 async def longest_step(work: Awaitable[object]) -> int:
-    """Return the most lines of Python that the event loop executes between two of its turns while some work is done.
+    """Return the maximum number of Python lines between two turns of the event loop while some work is done.
 
     Whoever else waits for the loop waits for so long; what threads and other processes do meanwhile is not counted.
     """

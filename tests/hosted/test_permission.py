@@ -85,7 +85,7 @@ async def test_without_anybody_to_ask_a_call_is_refused_and_says_so(settings: Ma
     for result in (found, opened, local):
         assert result.status == "error"
         assert "Permission denied" in result.error
-        assert "no one to ask" in result.error
+        assert "no one can confirm it" in result.error
         assert "go on without it" in render_text(result)
         assert '"status":"error"' in render_json(result)
     assert world.searxng.requests == []
@@ -174,7 +174,7 @@ async def test_a_redirect_needs_the_permission_of_where_it_leads(settings: MakeS
                 _, page = guarded_tools(web, Permission(rules(allow=allow)))
                 result = await page.call(url=site.named_url)
                 assert result.status == status, result
-                assert ("no one to ask" in result.error) == (status == "error")
+                assert ("no one can confirm it" in result.error) == (status == "error")
 
 
 @pytest.mark.req("K5")

@@ -121,10 +121,10 @@ def test_clouds_differ() -> None:
     assert plan("anthropic", "claude-opus-4-8", tool=newer).tool == newer
     for cloud in ("vertex", "foundry"):
         assert plan("anthropic", "claude-opus-4-8", cloud=cloud).tool == usual
-        with pytest.raises(InvalidRequest, match="not there for claude-opus-4-8"):
+        with pytest.raises(InvalidRequest, match="not available for claude-opus-4-8"):
             plan("anthropic", "claude-opus-4-8", cloud=cloud, tool=newer)
     assert plan("anthropic", "claude-opus-4-8", cloud="bedrock").path == "local"
-    with pytest.raises(InvalidRequest, match="not there for claude-sonnet-4-5"):
+    with pytest.raises(InvalidRequest, match="not available for claude-sonnet-4-5"):
         plan("anthropic", "claude-sonnet-4-5", tool=newer)
     assert plan("anthropic", "claude-haiku-4-5", tool="web_search_20260318").direct_only
     needs = Needs(blocked_domains=("a.org",))

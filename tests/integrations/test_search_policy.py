@@ -110,7 +110,7 @@ async def test_the_tool_searches_with_permission(services: World) -> None:
     assert set(found["results"][0]) == {"title", "url", "snippet", "source"}
     assert [request.tool for request in asked] == ["search"]
     refused = await SearchPolicy().search("reciprocal rank fusion")
-    assert "no one to ask" in refused["error"]
+    assert "no one can confirm it" in refused["error"]
     assert refused["backend"] == "ddg"
     brave = SearchPolicy({"search": {"local": {"backend": "brave"}}})
     assert (await brave.search("reciprocal rank fusion"))["backend"] == "brave"

@@ -306,7 +306,7 @@ async def test_everything_is_read_in_a_process_when_pages_are_isolated(monkeypat
     await conversion.aclose()
     monkeypatch.setattr(sys, "executable", "")
     conversion = Conversion(isolated=True)
-    with pytest.raises(UnsupportedContent, match="process of its own"):
+    with pytest.raises(UnsupportedContent, match="separate process"):
         await conversion.convert(PAGE, "text/html", URL, headers={}, deadline=Deadline.after(60))
     await conversion.aclose()
 

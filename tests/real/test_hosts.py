@@ -65,7 +65,7 @@ class Model:
     results: list[str] = field(default_factory=list)
 
     def __call__(self, asked: ScriptedRequest) -> Turn:
-        ours = [name for name in asked.functions if "groundwire" in name and name.endswith("search")]
+        ours = [name for name in asked.functions if "groundwire" in name and "web_search" in name]
         named = [name for name in ("web_search", "search") if name in asked.functions]
         if not (ours or named):
             return Say("a title")  # what hosts ask beside the conversation

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -219,7 +219,7 @@ def test_pages_and_documents_are_read_with_the_oldest_versions(
         assert words in done.stdout
 
 
-def _exchange(process: subprocess.Popen[str], *messages: dict[str, object]) -> dict[str, Any]:
+def _exchange(process: subprocess.Popen[str], *messages: Mapping[str, object]) -> dict[str, Any]:
     """Send messages of MCP, a line each, and return the answer to the last one."""
     assert process.stdin
     assert process.stdout

@@ -8,7 +8,11 @@ export interface AskReply {
   text: string;
   /** The pages that it cites. */
   sources: Source[];
-  /** What became of every sentence. */
+<<<<<<< HEAD
+  /** The verdict on each sentence. */
+=======
+  /** The verification of each sentence. */
+>>>>>>> integ
   report: VerifyReply;
   /** The model that wrote it; empty where passages are quoted. */
   model: string;
@@ -529,7 +533,11 @@ export interface Source {
   url: string;
 }
 
-/** What became of every sentence of an answer. */
+<<<<<<< HEAD
+/** The verdict on each sentence of an answer. */
+=======
+/** The verification of an answer. */
+>>>>>>> integ
 export interface VerifyReply {
   /** Whether every sentence with a mark is supported. */
   supported: boolean;

@@ -76,7 +76,11 @@ METHODS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("answer", "qna_search"), "ask"),
     }
 )
-"""What other libraries call searching, reading and answering: such a call is the call of ours."""
+<<<<<<< HEAD
+"""Names of search, open and answer methods in other libraries, mapped to Groundwire's methods."""
+=======
+"""What other libraries call searching, reading and answering: these names work as well."""
+>>>>>>> integ
 
 LIKE_METHODS: Mapping[str, str] = MappingProxyType(
     {

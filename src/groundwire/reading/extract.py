@@ -64,7 +64,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
         apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:
-        content, warnings = "", ("nothing but menus came; the content may need a browser",)
+        content, warnings = "", ("the response has only menus; the content may need a browser",)
     else:
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)

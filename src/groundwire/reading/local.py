@@ -108,7 +108,7 @@ _REFUSALS: Final[Mapping[int, str]] = {
     402: "requires payment for the page (HTTP 402).",
     403: "refuses access to the page (HTTP 403).",
     407: "refuses access to the page (HTTP 407).",
-    429: "has had too many requests (HTTP 429). Try again in a few minutes.",
+    429: "received too many requests (HTTP 429). Try again in a few minutes.",
     451: "does not show the page here, for legal reasons (HTTP 451).",
     999: "refuses access by programs (HTTP 999).",
 }
@@ -264,7 +264,7 @@ def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:
     if converted.extracted.title:
         said.append(f'It has a title: "{converted.extracted.title[:_TITLE]}".')
     if converted.extracted.cut:
-        said.append("It is very large, and only its beginning was looked at.")
+        said.append("It is very large, and only its beginning was read.")
     if kind.kind == "html":
         said.append("It may need a reader with a browser.")
     return PageEmpty(url, " ".join(said), status=reply.status)

@@ -221,5 +221,5 @@ def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState
 
 
 def usual_keeper() -> Keeper:
-    """Return where a key is kept that nobody has another place for: the keyring, or the user's own file without one."""
+    """Return the default place for keys: the keyring, or without one the user's own file."""
     return KeyringKeeper() if keyring_state().usable else FileKeeper(keys_file())

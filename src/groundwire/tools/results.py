@@ -251,7 +251,7 @@ def searched(response: SearchResponse) -> WebSearchToolResult:
 
 
 def nothing_found(response: SearchResponse) -> Iterator[str]:
-    """Yield what a model is told about an empty response, which a filter may have emptied."""
+    """Yield the model's text about an empty response, which a filter may have emptied."""
     if response.results:
         return
     yield f"No results found for: {response.query}"

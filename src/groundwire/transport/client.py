@@ -293,13 +293,13 @@ class Transport:
                 passed.append(target.text)
                 if len(passed) > hops:
                     raise TooManyRedirects(
-                        url, f"The page redirects more than {hops} times. Look for another address of it."
+                        url, f"The page redirects more than {hops} times. Look for another URL of it."
                     )
                 target = self._follow(target, reply.headers["Location"])
         except DeadlineExceeded:
             raise
         except TimeoutError as error:
-            raise DeadlineExceeded(f"{target.host} did not answer in time. Try again.") from error
+            raise DeadlineExceeded(f"{target.host} did not respond in time. Try again.") from error
         except ExchangeFailed as error:
             raise_page_error(url, target.host, error)
 

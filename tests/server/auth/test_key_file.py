@@ -158,7 +158,7 @@ def test_a_damaged_file_lets_nobody_in(path: Path, content: bytes, says: str) ->
 def test_a_file_that_others_may_write_is_not_believed(path: Path) -> None:
     KeyFile(path).add(make_key("ci", NOW)[1])
     path.chmod(0o620)
-    with pytest.raises(ConfigurationError, match="others may write"):
+    with pytest.raises(ConfigurationError, match="other users can write"):
         KeyFile(path).records()
     path.chmod(0o644)  # as orchestrators mount secrets
     assert len(KeyFile(path).records()) == 1

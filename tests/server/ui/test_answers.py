@@ -211,7 +211,7 @@ async def test_what_a_kept_page_is_not(client: aiohttp.ClientSession) -> None:
 async def test_without_an_archive_the_page_says_so(serve: Serve) -> None:
     _, url = await serve(archive={"enabled": False})
     async with aiohttp.ClientSession(url) as client, client.get("/archive") as response:
-        assert "The archive is switched off" in await response.text()
+        assert "The archive is disabled" in await response.text()
 
 
 async def test_an_address_is_opened_rather_than_searched_for(client: aiohttp.ClientSession, world: World) -> None:

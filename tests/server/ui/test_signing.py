@@ -197,7 +197,7 @@ async def test_signing_in_with_a_browser(house: House) -> None:
         await look.check_axe()
         look.refusals = True
         await look.submit("#key", "gw_wrong")
-        assert "not known here" in await look.text("#problem")
+        assert "unknown or revoked" in await look.text("#problem")
         await look.check_axe()
         await look.submit("#key", key)
         assert look.page.url.endswith("/providers?days=14")

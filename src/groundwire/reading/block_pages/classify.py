@@ -144,16 +144,16 @@ _BUTTON = re.compile(
 )
 _WAYS: Final[Mapping[BlockKind, str]] = {
     "bot check": "A reader with a browser, or an outside service, may get past it.",
-    "consent page": "It wants consent to cookies before it shows the page. Another reader may get past it.",
+    "consent page": "It requires consent to cookies before it shows the page. Another reader may get past it.",
     "login page": "Only people with an account there can read it.",
     "age gate": "Only a person can pass it.",
     "paywall": "Only subscribers can read its text.",
     "region block": "It is not shown in this region. An outside service may be able to read it.",
-    "rate limit": "It has had too many requests. Try again in a few minutes.",
-    "browser check": "It wants another browser, or cookies. A reader with a browser may get past it.",
-    "waiting room": "It admits only so many visitors at a time. Try again later.",
-    "refusal": "It says that this is not allowed, and nothing else.",
-    "script shell": "It has no text until its scripts have run, which takes a reader with a browser.",
+    "rate limit": "It received too many requests. Try again in a few minutes.",
+    "browser check": "It requires another browser, or cookies. A reader with a browser may get past it.",
+    "waiting room": "It admits a limited number of visitors at a time. Try again later.",
+    "refusal": "It only says that access is denied.",
+    "script shell": "It has no text until its scripts have run, which requires a reader with a browser.",
 }
 
 

@@ -181,7 +181,7 @@ class Crawl4AIReadProvider:
             if self._closed:
                 raise Closed(_CLOSED)
             raise ProviderUnavailable(
-                self.name, f"Crawl4AI does not run: {failure}", fix="See docs/guides/browsers.md"
+                self.name, f"Crawl4AI failed to start: {failure}", fix="See docs/guides/browsers.md"
             ) from failure
 
     async def _shown(self, target: WebUrl, deadline: Deadline) -> Rendered:

@@ -257,7 +257,7 @@ class BrowserReadProvider:
                     raise Closed(_CLOSED) from error
                 raise why_not(target, str(error), proxy) from error
             except Error as error:
-                raise BrowserGone("the browser has died") from error
+                raise BrowserGone("the browser crashed") from error
             finally:
                 self._proxies.discard(proxy)
 

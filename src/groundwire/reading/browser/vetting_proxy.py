@@ -79,7 +79,7 @@ class VettingProxy:
             RuntimeError: it is not started.
         """
         if not self._port:
-            raise RuntimeError("The proxy does not run.")
+            raise RuntimeError("The proxy is not running.")
         return f"http://127.0.0.1:{self._port}"
 
     async def start(self) -> None:

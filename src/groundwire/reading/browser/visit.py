@@ -136,7 +136,7 @@ async def visit_page(
     except TimeoutError as error:
         if isinstance(error, GroundwireError):
             raise
-        raise DeadlineExceeded(f"{target.host} could not be shown in time. Try again.") from error
+        raise DeadlineExceeded(f"{target.host} could not be rendered in time. Try again.") from error
     raise_for_rendered(url, rendered)
     converted = await conversion.convert(
         rendered.html.encode("utf-8", "replace"),
@@ -225,9 +225,9 @@ def with_remarks(rendered: Rendered, proxy: VettingProxy) -> Rendered:
     """Return a page with the warnings of its proxy."""
     said = list(rendered.warnings)
     if proxy.refused:
-        said.append(f"the page wanted to reach {proxy.refused.total()} addresses that are not allowed")
+        said.append(f"the page tried to reach {proxy.refused.total()} addresses that are not allowed")
     if proxy.exhausted:
-        said.append("the page loads more than a page may; the rest was not loaded")
+        said.append("the page exceeds the download limit; the rest was not loaded")
     return Rendered(
         url=rendered.url,
         html=rendered.html,

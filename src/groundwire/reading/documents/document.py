@@ -21,7 +21,7 @@ _PARTS: Final[Mapping[KindName, bytes]] = {
     "sheet": b"xl/workbook.",
     "epub": b"META-INF/container.xml",
 }
-_EMPTY: Final = "What came is {name} without any text."
+_EMPTY: Final = "The response is {name} without any text."
 _NAMES: Final[Mapping[KindName, str]] = {
     "pdf": "a PDF",
     "word": "a Word document",

@@ -118,7 +118,7 @@ def read_sheets(body: bytes) -> Extracted:
     except ImportError as error:
         raise UnreadableDocument(
             "missing",
-            'The page is a spreadsheet, and what reads it is not installed: pip install "groundwire[office]".',
+            'The page is a spreadsheet, and its library is not installed: pip install "groundwire[office]".',
         ) from error
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(body))

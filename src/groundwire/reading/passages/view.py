@@ -97,7 +97,7 @@ def check_ask(
     if query is not None:
         query = _check_query(query)
     if cursor is not None and (not isinstance(cursor, str) or not cursor.strip() or len(cursor) > _LONGEST_CURSOR):
-        raise InvalidRequest("cursor", "is not a cursor", "Pass next_cursor as it came, or #2 for the second section.")
+        raise InvalidRequest("cursor", "is not a cursor", "Pass next_cursor unchanged, or #2 for the second section.")
     tokens = None if max_tokens is None else check_int("max_tokens", max_tokens, 1, _MAX_TOKENS)
     if max_length is not None:
         characters = check_int("max_length", max_length, 1, MAX_PAGE_LENGTH)

@@ -161,9 +161,9 @@ _SAID: Final[Mapping[str, str]] = {
     "bidi": "direction controls removed",
     "zero-width": "invisible characters removed",
     "marks": "piled-up accents removed",
-    "reserved": "reserved model marks broken",
+    "reserved": "chat-template tokens neutralized",
     "image": "images not loaded",
-    "link": "links of another kind than http removed",
+    "link": "links other than http(s) removed",
 }
 
 

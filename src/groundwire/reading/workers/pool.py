@@ -232,7 +232,7 @@ def _environment() -> dict[str, str]:
 def _too_heavy(url: str) -> PageTooLarge:
     return PageTooLarge(
         url,
-        "The page is too complex: turning it into Markdown took more memory or processor time than a page may take. "
+        "The page is too complex: its conversion to Markdown exceeded the memory or CPU limit. "
         "Look for a smaller page on the same subject.",
     )
 
@@ -293,7 +293,7 @@ class Conversion:
             async with deadline.timeout():
                 return await self._convert(body, content_type, url, headers, deadline)
         except TimeoutError as error:
-            raise DeadlineExceeded("The page came, but turning it into Markdown took too long.") from error
+            raise DeadlineExceeded("The page was fetched, but its conversion to Markdown took too long.") from error
 
     async def _convert(
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
@@ -309,8 +309,8 @@ class Conversion:
                 if self._isolated or is_file:  # its library is not made for untrusted files without limits
                     raise UnsupportedContent(
                         url,
-                        f"{'The page is a document, which' if is_file else 'Every page'} is read in a process of its "
-                        "own, and none can be started here.",
+                        f"{'The page is a document, which' if is_file else 'Every page'} is read in a separate "
+                        "process, and none can be started here.",
                     ) from error
                 # a thread may block the loop for a while, but the page is read
         threads = self._threads

@@ -1,4 +1,4 @@
-"""Asking the user through the client: leave for a call by a form, and an API key on a page of this machine.
+"""Asking the user through the client (elicitation): permission by a form, and an API key on a page of this machine.
 
 A key must not pass through the client, so the protocol has it asked for by a URL (revision 2026-07-28, Elicitation).
 """
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
     from groundwire.server.mcp.sessions import Sessions
 
-__all__ = ["KeyRequests", "Serve", "ask_for_leave"]
+__all__ = ["KeyRequests", "Serve", "ask_permission"]
 
 Serve = Callable[[Any], AbstractAsyncContextManager[str]]
 """Serves an ASGI application on the loopback address while the block runs, and gives its address."""
 
-_LEAVE: Final[Mapping[str, Any]] = {
+_ALLOW: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow", "default": True}},
 }
@@ -47,8 +47,8 @@ _HEADERS: Final[Mapping[str, str]] = {
 }
 
 
-async def ask_for_leave(
-    ctx: Any, params: types.CallToolRequestParams, name: str, question: str, patience: float
+async def ask_permission(
+    ctx: Any, params: types.CallToolRequestParams, name: str, question: str, max_wait: float
 ) -> bool | types.InputRequiredResult | None:
     """Return what the user says, None where the client cannot ask; the newest protocol gets the question first.
 
@@ -57,7 +57,7 @@ async def ask_for_leave(
         params: Its parameters, with the answers of the user so far.
         name: The name of the question among them.
         question: The question.
-        patience: Seconds to wait for an answer, which is no after them.
+        max_wait: Seconds to wait for an answer, which is no after them.
     """
     able = ctx.session.client_capabilities
     asks = able.elicitation if able is not None else None
@@ -66,12 +66,12 @@ async def ask_for_leave(
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
         answer: Any = (params.input_responses or {}).get(name)
         if not isinstance(answer, types.ElicitResult):
-            form = types.ElicitRequestFormParams(message=question, requested_schema=dict(_LEAVE))
+            form = types.ElicitRequestFormParams(message=question, requested_schema=dict(_ALLOW))
             return types.InputRequiredResult(input_requests={name: types.ElicitRequest(params=form)})
     else:
         try:
-            asking = ctx.session.elicit_form(question, dict(_LEAVE), ctx.request_id)
-            answer = await asyncio.wait_for(asking, patience)
+            asking = ctx.session.elicit_form(question, dict(_ALLOW), ctx.request_id)
+            answer = await asyncio.wait_for(asking, max_wait)
         except MCPError:
             return None
         except TimeoutError:
@@ -144,7 +144,7 @@ class KeyRequests:
 
 
 class _KeyPage:
-    """A page with one field, at an address that nobody can guess, until a key was given that works."""
+    """A page with one field, at an address with an unguessable token, open until a valid key is entered."""
 
     def __init__(self, missing: MissingKey, sessions: Sessions, serve: Serve) -> None:
         self.name = secrets.token_urlsafe(24)
@@ -163,14 +163,14 @@ class _KeyPage:
         """Return where it is."""
         return await asyncio.shield(self._address)
 
-    async def given(self, patience: float) -> bool:
+    async def given(self, max_wait: float) -> bool:
         """Wait for the key, and return whether it was given.
 
         Args:
-            patience: Seconds to wait at most.
+            max_wait: Seconds to wait at most.
         """
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._given.wait(), patience)
+            await asyncio.wait_for(self._given.wait(), max_wait)
         return self._given.is_set()
 
     async def close(self) -> None:
@@ -204,7 +204,7 @@ class _KeyPage:
         async for chunk in request.stream():
             body += chunk
             if len(body) > _LARGEST:
-                return _page("This is no key.", self._missing, status=413)
+                return _page("This is not a key.", self._missing, status=413)
         try:
             said = await self._keep(parse_qs(body.decode("utf-8", "replace")).get("key", [""])[0])
         except GroundwireError as error:
@@ -216,7 +216,7 @@ class _KeyPage:
         """Try a key, keep it, and use it from now on; return where it is kept.
 
         Raises:
-            GroundwireError: it is no key, is not taken, or cannot be kept.
+            GroundwireError: it is not a key, is rejected, or cannot be stored.
         """
         from groundwire.setup import clean_key, usual_keeper, verify
 

@@ -20,7 +20,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from groundwire._version import __version__
 from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
 from groundwire.server.client_disconnect import Presence
-from groundwire.server.mcp.elicitation import KeyRequests, ask_for_leave
+from groundwire.server.mcp.elicitation import KeyRequests, ask_permission
 from groundwire.server.mcp.progress import HEARTBEAT, logging_attempts, reporting
 from groundwire.server.mcp.sessions import Sessions
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
@@ -268,8 +268,8 @@ class _Handlers:
     async def _ask(
         self, ctx: Context, params: types.CallToolRequestParams, name: str, question: str
     ) -> bool | types.InputRequiredResult | None:
-        patience = self._sessions.settings.permission.confirm_timeout
-        return await ask_for_leave(ctx, params, name, question, patience)
+        max_wait = self._sessions.settings.permission.confirm_timeout
+        return await ask_permission(ctx, params, name, question, max_wait)
 
     async def _ask_for_key(self, ctx: Context, params: types.CallToolRequestParams) -> types.InputRequiredResult | None:
         """Ask the user for the key without which there is nothing to search or read with."""
