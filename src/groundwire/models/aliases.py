@@ -76,11 +76,7 @@ METHODS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("answer", "qna_search"), "ask"),
     }
 )
-<<<<<<< HEAD
 """Names of search, open and answer methods in other libraries, mapped to Groundwire's methods."""
-=======
-"""What other libraries call searching, reading and answering: these names work as well."""
->>>>>>> integ
 
 LIKE_METHODS: Mapping[str, str] = MappingProxyType(
     {

@@ -19,11 +19,7 @@ __all__ = ["AskReply", "Delta", "Reset", "VerifyReply", "ask", "verify"]
 
 
 class VerifyReply(BaseModel):
-<<<<<<< HEAD
     """The verdict on each sentence of an answer."""
-=======
-    """The verification of an answer."""
->>>>>>> integ
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -51,11 +47,7 @@ class AskReply(BaseModel):
     sources: tuple[Source, ...]
     """The pages that it cites."""
     report: VerifyReply
-<<<<<<< HEAD
     """The verdict on each sentence."""
-=======
-    """The verification of each sentence."""
->>>>>>> integ
     model: str
     """The model that wrote it; empty where passages are quoted."""
     searches: int

@@ -32,11 +32,7 @@ from groundwire.telemetry.call_events import listening
 __all__ = ["Answering", "Pending", "RecentResults", "find_shown", "keep_shown", "start"]
 
 _LIFE = 3_600.0  # seconds
-<<<<<<< HEAD
 _OPEN, _CLOSE = "\ue000", "\ue001"  # of the private use area: delimiters of a number until it becomes a link
-=======
-_OPEN, _CLOSE = "\ue000", "\ue001"  # of the private use area: they enclose a number until it is a link
->>>>>>> integ
 _CITED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
 
