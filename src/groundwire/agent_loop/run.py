@@ -157,7 +157,7 @@ async def run_tools(
         automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
     loop.ledger.given(*users_texts(loop.messages))
-    loop.prepared()  # an invalid request raises before the first model call
+    loop.first = loop.prepared()  # an invalid request raises before the first model call
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
@@ -185,6 +185,7 @@ class _Loop:
     tell: Callable[[LoopEvent], None]
     given: tuple[Tool, ...] | None
     automatic: bool
+    first: Body | None = None
     fallen: HostedError | None = None
     answers: list[HostedAnswer] = field(default_factory=list)
     paused: list[HostedAnswer] = field(default_factory=list)
@@ -196,7 +197,7 @@ class _Loop:
     async def run(self) -> Run:
         """Run rounds until there is a reason to stop."""
         while True:
-            request = self.prepared(last=len(self.answers) + 1 >= self.max_rounds)
+            request, self.first = self.first or self.prepared(last=len(self.answers) + 1 >= self.max_rounds), None
             if self.plan.path == "native":
                 try:
                     answer = await self._ask_native(request)

@@ -90,7 +90,7 @@ def declared_functions(body: Mapping[str, Any], api: Api) -> frozenset[str] | No
         for one in declared if isinstance(declared, list) else [tool]:
             inner = one.get("function", one) if _is_object(one) else None
             name = inner.get("name") if _is_object(inner) else None
-            if not isinstance(name, str):
+            if not isinstance(name, str) or (_is_object(one) and "tools" in one):  # a namespace of others, of Responses
                 return None
             names.add(name)
     return frozenset(names)

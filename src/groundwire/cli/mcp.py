@@ -135,7 +135,7 @@ def _command() -> tuple[str, ...]:
 
 
 _GRACE = 2.0  # seconds for running calls when the server is stopped
-_TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the variable's name
+_TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the environment variable
 _EXIT_CODES = """\b
 Exit codes:
   0  the client disconnected, or the server was stopped

@@ -23,7 +23,13 @@ __all__ = ["proxy", "run_server", "serve"]
 
 _SIGNALLED = 128  # plus the number of the signal, as in shells
 _UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the environment variable
-_MOUNTS: Final[Mapping[str, str]] = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
+_MOUNTS: Final[Mapping[str, str]] = {
+    "/mcp": "MCP",
+    "/openai/v1": "OpenAI, with the web",
+    "/openai/api": "Ollama, with the web",
+    "/openai/v1beta": "Gemini, with the web",
+    "/openai/health": "is the model server there",
+}
 _USUAL = ServerSettings()
 _CLOSING = 10.0  # seconds for closing open resources
 _PROXY_GRACE = 3.0  # seconds that running conversations have to end

@@ -19,6 +19,8 @@ class UpstreamRejected(Exception):
     """The body."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """The headers for the client."""
+    is_upstreams: bool = False
+    """Whether it is the model server's own response, unchanged."""
 
     def message(self) -> str:
         """Return the message, for an error event or a log."""

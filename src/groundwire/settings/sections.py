@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
@@ -45,6 +45,7 @@ MODEL_PROVIDERS = (
 """The model providers whose APIs have a supported hosted search."""
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
+_ORIGIN = re.compile(rf"https?://{_HOST.pattern}(:\d{{1,5}})?")
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -297,8 +298,7 @@ class NetworkSettings(SettingsSection):
 
     proxy: str = Field(default="", repr=False)  # it may hold a password
     """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names. Empty means that search
-    services are called through HTTPS_PROXY, except for the hosts of NO_PROXY, and that pages are read without a
-    proxy."""
+    services are called through HTTPS_PROXY, except for the hosts of NO_PROXY, and pages are read without a proxy."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$")
     """The User-Agent header of requests."""
 
@@ -312,6 +312,8 @@ class ServerSettings(SettingsSection):
     """The port; 0 uses a free one."""
     allowed_hosts: Words = ()
     """Accepted host names in addition to the address; `*` accepts any, but only with keys."""
+    allowed_origins: Words = ()
+    """Origins of other sites that may call it from a browser, such as `https://chat.example.com`; without cookies."""
     key_file: str = ""
     """The file of API keys; empty means `keys.json` in the user's configuration folder."""
     require_key: bool = False
@@ -324,6 +326,8 @@ class ServerSettings(SettingsSection):
     """Maximum concurrent requests of one process; further ones get status 503 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
     """Maximum open connections of one process; further ones are closed immediately."""
+    search_first: bool = False
+    """Whether the model proxy searches before it calls a model that does not support tools."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
     """Maximum bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)
@@ -343,14 +347,14 @@ class ServerSettings(SettingsSection):
                 raise ValueError(f"{word[:60]!r} is neither an address nor a network such as 10.0.0.0/8") from None
         return words
 
-    @field_validator("allowed_hosts")
+    @field_validator("allowed_hosts", "allowed_origins")
     @classmethod
-    def _names(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _names(cls, words: tuple[str, ...], about: ValidationInfo) -> tuple[str, ...]:
+        form, what = (_ORIGIN, "an origin") if about.field_name == "allowed_origins" else (_HOST, "a host name")
+        example = "tools.example.com, without port and" if form is _HOST else "https://tools.example.com, without"
         for word in words:
-            if word != "*" and not _HOST.fullmatch(word):
-                raise ValueError(
-                    f"{word[:60]!r} is not a host name; write one like tools.example.com, without port and path"
-                )
+            if not form.fullmatch(word) and (word != "*" or form is _ORIGIN):
+                raise ValueError(f"{word[:60]!r} is not {what}; write one like {example} path")
         return tuple(word.lower() for word in words)
 
 

@@ -172,7 +172,7 @@ class ResilientStore:
             answers = await store.batch(wanted)
             for one, answer in zip(operations, answers, strict=False):
                 if isinstance(one, AssignNumbers) and isinstance(answer, Numbers):
-                    _put(self._given, one.key, max(0, *answer.numbers))
+                    _put(self._given, one.key, max((0, *answer.numbers)))
                 elif isinstance(one, Add) and isinstance(answer, Count):
                     self._remember(one.key, answer.total, one.ttl)
             return answers
@@ -290,8 +290,8 @@ class ResilientStore:
                     (_raised(one, self._given) if isinstance(one, AssignNumbers) else one,)
                 )
             if isinstance(one, AssignNumbers) and isinstance(answer, Numbers):
-                _put(self._given, one.key, max(0, *answer.numbers))
-                _put(self._floors, one.key, max(0, *answer.numbers))
+                _put(self._given, one.key, max((0, *answer.numbers)))
+                _put(self._floors, one.key, max((0, *answer.numbers)))
             answers.append(answer)
             if ended(one, answer):
                 break

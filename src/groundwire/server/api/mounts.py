@@ -27,7 +27,7 @@ from groundwire.web import Web
 if TYPE_CHECKING:
     from groundwire.server.ui import Visitor
 
-__all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_mounts", "openai_mount"]
+__all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_mounts", "openai_mounts"]
 
 LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model, which may contain images
 _MOST = 10_000  # MCP sessions whose owners are remembered
@@ -74,10 +74,10 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
         yield Mount(_MESSAGES, app)
 
 
-def openai_mount(
+def openai_mounts(
     context: AppContext, upstream: str, path: str = "/openai/v1", *, key: str = "", **options: Any
-) -> Mount:
-    """Return the OpenAI-compatible endpoint in front of a model server.
+) -> Iterator[Mount]:
+    """Yield the OpenAI-compatible endpoint in front of a model server, and those of Ollama and Gemini.
 
     Args:
         context: The server's parts.
@@ -100,7 +100,10 @@ def openai_mount(
         finally:
             await proxy.aclose()
 
-    return Mount(path, Counted(proxy.endpoints, context.traffic), running(), LARGEST_MODEL_REQUEST)
+    app = Counted(proxy.endpoints, context.traffic)
+    yield Mount(path, app, running(), LARGEST_MODEL_REQUEST)
+    for other in proxy.beside:
+        yield Mount(other, app, max_body_bytes=LARGEST_MODEL_REQUEST)
 
 
 class _Owned:

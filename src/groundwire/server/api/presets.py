@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from groundwire.server.api.app import Gateway, build_app
 from groundwire.server.api.context import AppContext
-from groundwire.server.api.mounts import Mount, mcp_mounts, openai_mount
+from groundwire.server.api.mounts import Mount, mcp_mounts, openai_mounts
 from groundwire.server.auth import AccessPolicy, KeyFile, check_listening, key_file_of
 from groundwire.settings import Settings, load
 from groundwire.telemetry import Metrics
@@ -51,7 +51,7 @@ def build_gateway(
         if mcp or (mcp is None and find_spec("mcp") is not None):
             yield from mcp_mounts(context)
         if upstream is not None:
-            yield openai_mount(context, upstream, key=upstream_key)
+            yield from openai_mounts(context, upstream, key=upstream_key)
 
     policy = AccessPolicy.of(settings.server, host)
     return build_app(source, mounts, policy=policy, keys=keys, rest=True, page=page, metrics=metrics)
@@ -96,6 +96,8 @@ def build_proxy(
 ) -> Gateway:
     """Build a server of only the OpenAI-compatible endpoint, at `/v1`, as run by `groundwire proxy`.
 
+    Ollama's API is at `/api`, Gemini's at `/v1beta`, and the model server's health at `/health`.
+
     Until the first key is created it is open to anyone who reaches it, also on addresses other than loopback.
 
     Args:
@@ -114,7 +116,7 @@ def build_proxy(
     check_listening(settings, keys, host=_LOOPBACK)
 
     def mounts(context: AppContext) -> Iterator[Mount]:
-        yield openai_mount(context, upstream, "/v1", session=session, max_rounds=max_rounds, timeout=timeout)
+        yield from openai_mounts(context, upstream, "/v1", session=session, max_rounds=max_rounds, timeout=timeout)
 
     policy = AccessPolicy.of(settings.server, host, any_port=True, keyless=True)
     return build_app(source, mounts, policy=policy, keys=keys)

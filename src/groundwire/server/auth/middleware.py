@@ -17,7 +17,7 @@ from groundwire.server.auth.keys import KeyRecord
 from groundwire.server.auth.rate_limits import Failures, Rates, Slots
 from groundwire.server.auth.request_limits import LimitedRequest, check_headers, check_path, declared_length, too_large
 from groundwire.server.client_disconnect import ASGIApp, Receive, Scope, Send
-from groundwire.server.host_check import HostCheck, is_loopback
+from groundwire.server.host_check import HostCheck, answer_page, is_loopback
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage.base import Store, StoreError
 
@@ -66,7 +66,9 @@ class AccessPolicy:
         host = host or settings.host
         exposed, names = not is_loopback(host), {*settings.allowed_hosts, *also}
         any_name = "*" in names or (exposed and keyless)
-        hosts = HostCheck(None, ports=not any_port) if any_name else HostCheck.of(host, names, ports=not any_port)
+        origins = frozenset(settings.allowed_origins)
+        hosts = HostCheck.of(host, names, ports=not any_port, origins=origins)
+        hosts = HostCheck(None, ports=not any_port, origins=origins) if any_name else hosts
         must = settings.require_key or bool(token) or "*" in names or (exposed and not keyless)
         return cls(hosts=hosts, require_key=must, token=token)
 
@@ -180,6 +182,13 @@ class Access:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
+        if self._policy.hosts.opens_to(origin):
+            await answer_page(self._enter, scope, receive, send)
+        else:
+            await self._enter(scope, receive, send)
+
+    async def _enter(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             headers = self._well_formed(scope)
             if scope["path"] in self._public:
@@ -205,7 +214,8 @@ class Access:
         if fault == "name":
             text = "Unknown host name; the setting server.allowed_hosts lists the allowed ones."
             raise Refusal(421, "wrong_host", text)
-        if fault == "page" or _is_of_a_page(scope, headers, self._pages, hosts):
+        foreign = not hosts.opens_to(headers.get("origin")) and _is_of_a_page(scope, headers, self._pages, hosts)
+        if fault == "page" or foreign:
             raise Refusal(403, "foreign_page", "Cross-origin requests are not allowed.")
         return headers
 

@@ -23,7 +23,7 @@ from groundwire.storage import Store, StoreError
 from groundwire.storage.base import AssignNumbers, Numbers
 from groundwire.tools import ToolResult
 
-__all__ = ["ConversationLedger", "Conversations", "Said", "StoredRun", "question_in", "said_in", "text_of"]
+__all__ = ["ConversationLedger", "Conversations", "Said", "StoredRun", "question_in", "text_of"]
 
 _LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
 _RUN_LIFE: Final = 86_400.0  # seconds that a client may take for its function
@@ -252,6 +252,41 @@ class Conversations:
                 return StoredRun(id=same[-1], **json.loads(zlib.decompress(entry.value)))
         return None
 
+    async def keep_marked(self, shown: str, said: str) -> None:
+        """Store a text of the model of which the client gets less, such as one without its markers."""
+        packed = zlib.compress(json.dumps(said).encode(), 1)
+        name = _digest(said).encode()
+        with suppress(StoreError):
+            key = self._key("said", _shown_name(shown))
+            await self._store.batch([AssignNumbers(key, ((name,),), packed, _LIFE)])
+
+    async def marked(self, shown: str) -> str:
+        """Return the model's text for a text that the client got; empty if it is unknown or ambiguous."""
+        if not shown.strip():
+            return ""
+        with suppress(StoreError):
+            notes = (await self._store.register(self._key("said", _shown_name(shown)))).notes
+            if len(notes) == 1:
+                return str(json.loads(zlib.decompress(notes[0])))
+        return ""
+
+    async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
+        """Return chat messages with stored runs in place of their visible part, and the last run."""
+        made: list[Any] = []
+        run: StoredRun | None = None
+        asked = ""
+        for message in messages:
+            kept = None
+            asked = question_in([message]) or asked
+            for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
+                function = call.get("function") if isinstance(call, Mapping) else None
+                if kept is None and isinstance(function, Mapping):
+                    await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
+                    kept = await self.run_of({**function, "id": call.get("id")}, asked)
+            made += [message] if kept is None else kept.added
+            run = kept or run
+        return made, run
+
     async def _noted(self, name: str) -> list[list[Any]]:
         with suppress(StoreError):
             return [json.loads(note) for note in (await self._store.register(self._key("said", name))).notes]
@@ -275,24 +310,6 @@ class Conversations:
         return f"proxy:{self._owner}:{kind}:{name}"
 
 
-def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
-    """Return the texts of a conversation in any API's format."""
-    made: list[Said] = []
-    question = ""
-    for message in messages:
-        if not isinstance(message, Mapping):
-            continue
-        text = text_of(message)
-        if message.get("role") == "user" and text:
-            question = text
-        elif text:
-            made.append(Said(text, question if message.get("role") == "assistant" else "", dict(_cited(message))))
-            continue
-        if text:
-            made.append(Said(text))
-    return tuple(made)
-
-
 def question_in(messages: Sequence[Any]) -> str:
     """Return the user's last message, or an empty string."""
     users = (one for one in reversed(messages) if isinstance(one, Mapping) and one.get("role") == "user")
@@ -301,29 +318,11 @@ def question_in(messages: Sequence[Any]) -> str:
 
 def text_of(message: Mapping[str, Any]) -> str:
     """Return the text of a message or an item in any API's format."""
-    content = message.get("content", message.get("output", message.get("text")))
+    content = message.get("content", message.get("output", message.get("text", message.get("parts"))))
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
     return "\n".join(filter(None, (text_of(part) for part in parts if isinstance(part, Mapping))))
-
-
-def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and URLs of annotations: of a message, or of its parts."""
-    content = message.get("content")
-    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else [message]
-    for part in parts:
-        text = part.get("text", part.get("content"))
-        notes = part.get("annotations")
-        for note in notes if isinstance(notes, list) and isinstance(text, str) else ():
-            about = note.get("url_citation", note) if isinstance(note, Mapping) else None
-            if not isinstance(about, Mapping):
-                continue
-            start, end, url = about.get("start_index"), about.get("end_index"), about.get("url")
-            if isinstance(start, int) and isinstance(end, int) and isinstance(url, str):
-                numbers = [mark[2] for mark in marks_in(text[start:end])]
-                if len(numbers) == 1 and len(numbers[0]) == 1:
-                    yield numbers[0][0], url
 
 
 async def _off_loop(said: Sequence[Said]) -> list[tuple[int, str]]:
@@ -372,12 +371,16 @@ def _evidence(
     return made
 
 
+def _shown_name(text: str) -> str:
+    return _digest("shown", " ".join(text.split()))
+
+
 def _call_name(call: Mapping[str, Any], response: str) -> str:
     given = call.get("arguments")
     with suppress(ValueError, TypeError):
         given = json.loads(given or "{}") if isinstance(given, str) else given
     told = json.dumps(given, sort_keys=True, default=str)
-    return _digest("call", str(call.get("id")), str(call.get("name")), told, response)
+    return _digest("call", str(call.get("id") or ""), str(call.get("name")), told, response)
 
 
 def _digest(*texts: str) -> str:
