@@ -1,4 +1,4 @@
-"""Asks the three services through `Web` in one strategy; started by `routing_sockets.py`, prints one row a query.
+"""Calls the three services through `Web` with one strategy; started by `routing_sockets.py`, prints a row per query.
 
 Its clocks run faster than the machine's: they are changed before anything that reads them is loaded, and the event
 loop waits for as much less.

@@ -1,4 +1,4 @@
-"""Asks the three services as others do; started by `routing_sockets.py`, prints one row a query.
+"""Calls the three services like other libraries; started by `routing_sockets.py`, prints a row per query.
 
 `chain` is that of document 001: one after the other, 15, 10 and 10 seconds for each read, no second try. `breaker` is
 the textbook's, `race` asks all at once, `langchain` and `litellm` join the same three requests by the libraries' means.
@@ -46,7 +46,7 @@ class Provider:
 
 
 class Timed:
-    """A provider as `fallbacks` asks it."""
+    """A provider with the interface that `fallbacks` calls."""
 
     def __init__(self, place: int) -> None:
         self.inner = Provider(place)

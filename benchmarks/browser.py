@@ -1,4 +1,4 @@
-"""How long a warm browser takes for a page, and whether the page is whole: our readers beside Crawl4AI by itself.
+"""How long a warm browser takes for a page, and whether the page is complete: Groundwire's readers and Crawl4AI.
 
 All take turns page by page, with the same Chromium, against the same local site. `Crawl4AI, told` is told which element
 to wait for, which nobody knows of a page that he has not seen; `Crawl4AI` has its defaults. Ours go through the proxy

@@ -1,4 +1,4 @@
-"""Shows pages with Crawl4AI alone; started by `browser.py` in Crawl4AI's environment. One line in, one line out."""
+"""Renders pages with Crawl4AI alone; started by `browser.py` in Crawl4AI's environment. One line in, one line out."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ os.environ.update({"CRAWL4_AI_BASE_DIRECTORY": SETTINGS["home"], "CRAWL4AI_NO_CL
 
 
 def link(program: Path, folder: Path) -> None:
-    """Put the machine's browser where Playwright looks for its own."""
+    """Link the machine's browser to where Playwright looks for its own."""
     import playwright
 
     listed = json.loads((Path(playwright.__file__).parent / "driver/package/browsers.json").read_text())["browsers"]

@@ -1,4 +1,4 @@
-"""Who is compared in `overhead.py`: each a piece of Python that runs in a process of its own.
+"""The contenders of `overhead.py`: Python snippets that run in separate processes.
 
 A piece defines `ready`, an asynchronous context manager that gives a function without arguments, asynchronous or not,
 that searches once and returns the number of results. It finds the addresses of the services in `URLS` and makes its

@@ -1,4 +1,4 @@
-"""What `kill -9` in mid-write leaves behind: 200 times, on one store file and one archive file that are never cleaned.
+"""What survives `kill -9` during a write: 200 times, on one store file and one archive file that are never reset.
 
 Each round is a process of its own that searches without a pause, eight searches at a time: every one is counted in a
 shared session, priced, cached, and its results archived; beside them pages are archived one after the other. It
@@ -96,7 +96,7 @@ async def write(folder: Path, archive: str, number: int) -> None:
 
 @dataclass
 class Ledger:
-    """What was acknowledged, and what was found."""
+    """The acknowledged data, and the data found afterwards."""
 
     searches: int = 0
     paid: int = 0
@@ -126,7 +126,7 @@ def play(folder: Path, archive: str, number: int, chance: random.Random, ledger:
 
 
 async def examine(folder: Path, archive: str, number: int, ledger: Ledger) -> None:
-    """See that nothing acknowledged was lost, through SQLite itself and through our own code."""
+    """Check that no acknowledged data was lost, through SQLite itself and through Groundwire."""
     for name in {"store.db", archive}:
         with closing(sqlite3.connect(folder / name)) as db:
             for pragma in ("integrity_check", "foreign_key_check"):
@@ -174,7 +174,7 @@ def _say(line: str) -> None:
 
 
 def main() -> None:
-    """Play all rounds and print what was found."""
+    """Run all rounds and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,4 +1,4 @@
-"""Who else falls back from one provider to the next, on the virtual clock of `routing.py`.
+"""Other fallback implementations, on the virtual clock of `routing.py`.
 
 Nothing of ours is used but that clock: with the name of a library this is run by the Python that has it.
 
@@ -36,7 +36,7 @@ class Failed(Exception):
 
 @dataclass
 class Scripted:
-    """A provider whose fate is drawn for each query and attempt, alike for every contender."""
+    """A provider whose outcome is drawn per query and attempt, the same for every contender."""
 
     place: int
     fates: Fates
@@ -46,7 +46,7 @@ class Scripted:
     billed: int = 0
 
     async def fate(self, query: int) -> Fate:
-        """Return what becomes of a request that is sent now, after the time that it takes, except for a hang."""
+        """Return the outcome of a request sent now, after its duration, except for a hang."""
         now = asyncio.get_running_loop().time()
         self.requests.append(now)
         attempt = self.tries[query] = self.tries.get(query, -1) + 1
@@ -71,7 +71,7 @@ Search = Callable[[int], Awaitable[str]]
 
 
 def chain(providers: list[Scripted]) -> Search:
-    """Ask one after the other, as document 001 does: 15, 10 and 10 seconds for each read, no second try."""
+    """Call one provider after another: 15, 10 and 10 seconds per read, no retry."""
 
     async def search(query: int) -> str:
         for provider, seconds in zip(providers, TIMEOUTS, strict=True):
@@ -85,7 +85,7 @@ def chain(providers: list[Scripted]) -> Search:
 
 
 def breaker(providers: list[Scripted]) -> Search:
-    """The textbook's circuit breaker for each: open after five failures in a row, half open after thirty seconds."""
+    """The textbook circuit breaker: open after five failures in a row, half open after thirty seconds."""
     failures = [0] * len(providers)
     opened = [-BREAKER_OPEN] * len(providers)
     trying = [False] * len(providers)
@@ -114,7 +114,7 @@ def breaker(providers: list[Scripted]) -> Search:
 
 
 def race(providers: list[Scripted]) -> Search:
-    """Ask all at once; the first rows win."""
+    """Call all at once; the first results win."""
 
     async def search(query: int) -> str:
         running = {asyncio.ensure_future(provider.ask(query, DEADLINE)) for provider in providers}
@@ -152,7 +152,7 @@ def langchain(providers: list[Scripted]) -> Search:
 
 
 def litellm(providers: list[Scripted]) -> Search:
-    """The same requests as search tools of LiteLLM's `Router`, with its defaults, each falling back to the next ones."""
+    """The same requests as search tools of LiteLLM's `Router` with its defaults; the first falls back to the others."""
     from litellm import Router
 
     tools = [{"search_tool_name": name, "litellm_params": {"search_provider": name}} for name in NAMES]
@@ -174,14 +174,14 @@ CONTENDERS = {"chain of document 001": chain, "circuit breaker": breaker, "race 
 
 
 async def run(make: Callable[[list[Scripted]], Search], fates: Fates, queries: int) -> Score:
-    """Let one contender answer all queries."""
+    """Run all queries with one contender."""
     requests: list[float] = []
     made = [Scripted(place, fates, requests) for place in range(len(NAMES))]
     return await score_of(make(made), made, fates, queries)
 
 
 async def score_of(search: Search, made: list[Scripted], fates: Fates, queries: int) -> Score:
-    """Ask all queries when they come, and count."""
+    """Run all queries when they are due, and count."""
     loop, score = asyncio.get_running_loop(), Score()
 
     async def one(number: int, at: float) -> None:

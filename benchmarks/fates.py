@@ -1,4 +1,4 @@
-"""What befalls a request in the routing benchmark: drawn from a seed, so that every contender meets the same."""
+"""The faults of the routing benchmark, drawn from a seed, so that every contender gets the same ones."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Fate:
 
 @dataclass(frozen=True)
 class Ask:
-    """One request, as its fate sees it."""
+    """One request, as the fault model sees it."""
 
     place: int
     """Which of the three providers."""
@@ -68,7 +68,7 @@ def faults(
 
 
 def always(kind: str, after: float | None = None) -> Behavior:
-    """Fail always alike."""
+    """Always fail the same way."""
     return faults(1.0, {kind: 1}, after)
 
 
@@ -78,7 +78,7 @@ def during(up: float, down: float, then: Behavior, otherwise: Behavior, begin: f
 
 
 def slower(times: float | Callable[[float], float]) -> Behavior:
-    """Answer later."""
+    """Add a delay."""
     return lambda ask: ask.answer(times(ask.at) if callable(times) else times)
 
 
@@ -116,7 +116,7 @@ def alternating(kind: str) -> Behavior:
 
 
 def banned(up: float, down: float) -> Behavior:
-    """Refuse everything for a time, and say truly how long that will still take."""
+    """Refuse everything for a time, with an exact Retry-After."""
 
     def behave(ask: Ask) -> Fate:
         place = ask.at % (up + down)
@@ -131,7 +131,7 @@ _GARBAGE = {"malformed": 1, "no address": 1, "unproven": 1}
 
 @dataclass(frozen=True)
 class Scenario:
-    """How the three providers behave, and when queries come."""
+    """The behavior of the three providers, and the times of the queries."""
 
     providers: tuple[Behavior, Behavior, Behavior]
     rate: float = 2.0
@@ -147,7 +147,7 @@ def ill(*shares: float, **more: Any) -> Scenario:
 
 
 def together(seconds: float, kind: str = "500") -> Scenario:
-    """Return a scenario in which all three are down at once, every minute for so many seconds."""
+    """Return a scenario in which all three are down together for some seconds of every minute."""
     down = during(60.0, seconds, always(kind), WELL)
     return Scenario((down, down, down))
 
@@ -229,13 +229,13 @@ SOCKETS = ("30 % on the first", "30 % on all three", "the first hangs", "30 % of
 
 @dataclass(frozen=True)
 class Fates:
-    """The fates of one run."""
+    """The faults of one run."""
 
     scenario: Scenario
     seed: int
 
     def of(self, place: int, query: int, attempt: int, at: float, state: dict[str, Any]) -> Fate:
-        """Return what becomes of one request.
+        """Return the outcome of one request.
 
         Args:
             place: Which of the three providers.
@@ -248,7 +248,7 @@ class Fates:
         return self.scenario.providers[place](Ask(place, at, random.Random(digest), state))
 
     def arrivals(self, queries: int) -> list[float]:
-        """Return when the queries come, in seconds."""
+        """Return the times of the queries, in seconds."""
         rate = self.scenario.rate
         if self.scenario.arrivals == "even":
             return [number / rate for number in range(queries)]
@@ -261,7 +261,7 @@ class Fates:
         return moments
 
     def needed(self, queries: int) -> tuple[int, float]:
-        """Return what an all-knowing chain that asks one after the other needs and no contender can do without.
+        """Return the minimum cost and latency: those of a chain that knows all outcomes in advance.
 
         Returns:
             Its paid answers, and the 99th percentile of the seconds after which any provider would answer (10 where

@@ -1,4 +1,4 @@
-"""What of a page's structure is still there in the Markdown: ours beside four peers, on the same pages in one run.
+"""How much of a page's structure survives in Markdown: Groundwire and four peers, on the same pages in one run.
 
 The pages are made here from a seed, in the ways in which twelve kinds of sites write headings, code, tables, lists,
 links and formulas (`fidelity_pages.py`). The Markdown is read by a CommonMark parser with tables, and a thing counts
@@ -77,7 +77,7 @@ def key(text: str) -> str:
 
 
 def read(markdown: str) -> dict[str, Counter[object]]:
-    """Return what a CommonMark parser finds in a text, by kind."""
+    """Return the structures that a CommonMark parser finds in a text, by kind."""
     found: dict[str, Counter[object]] = {kind: Counter() for kind in KINDS}
     lists: list[bool] = []
     items: list[list[str]] = []
@@ -135,7 +135,7 @@ def _inline(children: list[object], links: Counter[object]) -> str:
 
 
 def kept(known: Known, markdown: str) -> dict[str, tuple[int, int]]:
-    """Return by kind how many things are kept, and of how many."""
+    """Return, by kind, how many structures survive, and of how many."""
     found = read(markdown)
     expected: dict[str, list[tuple[object, int]]] = {
         "headings": [((level, key(text)), 1) for level, text in known.headings],

@@ -1,4 +1,4 @@
-"""Pages with a known structure, written as twelve kinds of sites write theirs; the same seed gives the same pages."""
+"""Pages with a known structure, in the markup of twelve kinds of sites; reproducible from a seed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Known:
 
 @dataclass
 class Dialect:
-    """How one kind of site writes things."""
+    """The markup of one kind of site."""
 
     heading: Callable[[int, str], str]
     code: Callable[[str, str], str]
@@ -86,7 +86,7 @@ def _plain_table(rows: list[list[str]], attributes: str = "", *, head: bool = Tr
 
 
 def _spans(code: str) -> str:
-    """Code as highlighters write it: every word in an element."""
+    """Code as highlighters mark it up: every word in an element."""
     return "".join(
         f'<span class="tok">{escape(part)}</span>' if part.isalnum() else escape(part) for part in _split(code)
     )

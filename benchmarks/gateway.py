@@ -1,4 +1,4 @@
-"""The gateway under load: what a call through it costs, whether one is lost, what its memory does, and its peers.
+"""The gateway under load: added latency, lost calls and memory, beside its peers.
 
 The engine is a process of its own: the miniature web's services and pages, each answer made once and kept, so that its
 work does not count; it waits `--delay` seconds before each answer, as real services do. First `--in-flight` searches
@@ -62,7 +62,8 @@ class AtOnce(EmulatedServer):
 with World() as world:
     def items(request):
         found = world.library.search("search engines 0")[:10]
-        return EmulatedResponse.json({"items": [{"title": one.title, "url": one.url, "text": one.snippet} for one in found]})
+        items = [{"title": one.title, "url": one.url, "text": one.snippet} for one in found]
+        return EmulatedResponse.json({"items": items})
     article = world.site("articles")
     page = article.page("bm25").removeprefix(article.url)
     ends = {"tavily": AtOnce("tavily-at-once", world.service("tavily")), "json": AtOnce("json-at-once", None, items)}
@@ -103,7 +104,7 @@ Ask = Callable[[aiohttp.ClientSession, int], Awaitable[bool]]
 
 
 class Engine:
-    """What stands for the services and pages of the web."""
+    """Stand-ins for search services and web pages."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -117,7 +118,7 @@ class Engine:
         self.sites = [self.urls[f"site{number}"] for number in range(SITES)]
 
     def delay(self, seconds: float) -> None:
-        """Let it wait before each answer from now on."""
+        """Delay each response from now on."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{seconds}\n")
         self._process.stdin.flush()
@@ -139,7 +140,7 @@ class Engine:
 
 @dataclass
 class Calls:
-    """What became of some calls."""
+    """The outcomes of some calls."""
 
     seconds: list[float] = field(default_factory=list)
     lost: int = 0
@@ -155,7 +156,7 @@ class Calls:
 async def keep_in_flight(
     asks: dict[str, tuple[Ask, int]], seconds: float, watch: Callable[[float], None] | None = None
 ) -> tuple[dict[str, Calls], float]:
-    """Keep so many calls of each kind in flight, and return what became of them and how long it took."""
+    """Keep this many calls of each kind in flight, and return their outcomes and durations."""
     numbers, calls = itertools.count(), {name: Calls() for name in asks}
     began = time.monotonic()
 

@@ -1,4 +1,4 @@
-"""How much of recorded hosted answers is read: recall and precision of each kind of fact, for each API.
+"""Accuracy of reading recorded hosted answers: recall and precision of each kind of fact, per API.
 
 The recordings and what they hold are the larger set beside the checkout, or our own (`tests/recordings`) where that is
 missing; a folder laid out alike can be given instead. Streams are read as streams. Ends with 1 when a figure is below

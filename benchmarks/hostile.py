@@ -1,4 +1,4 @@
-"""What a server that misbehaves costs the reader: time over the deadline, memory, bytes pulled.
+"""The cost of misbehaving servers: time beyond the deadline, memory, bytes read.
 
     python benchmarks/hostile.py [--seconds 2] [--only NAME ...]
 
@@ -26,12 +26,12 @@ AHEAD = 1_000_000  # bytes
 
 
 def peak() -> float:
-    """Return the most memory this process ever used, in MB."""
+    """Return the peak memory of this process, in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1_000_000 if sys.platform == "darwin" else 1_000)
 
 
 async def visit(origin: str, name: str, seconds: float) -> dict[str, object]:
-    """Read one page in this process and say what it took."""
+    """Read one page in this process and print its cost."""
     from groundwire.deadline import Deadline
     from groundwire.errors import GroundwireError
     from groundwire.reading.local import LocalReadProvider

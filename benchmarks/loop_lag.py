@@ -1,4 +1,4 @@
-"""How long reading real pages holds the event loop.
+"""How long reading real pages blocks the event loop.
 
     python benchmarks/loop_lag.py [--pages 300] [--at-once 4] [--heavy 400000]
 

@@ -1,4 +1,4 @@
-"""How long `groundwire mcp` takes from its start to its first `tools/list` answer, and its memory then, beside peers.
+"""Startup time of `groundwire mcp` to the first `tools/list` response, and its memory, beside peers.
 
 Every server is installed into an environment of its own, as a client would start it. They take turns, so that whatever
 else the machine does meets all of them alike. It ends with 1 unless Groundwire is faster than both.

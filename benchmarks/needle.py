@@ -1,4 +1,4 @@
-"""How often a fact that stands once in a long page is reached in at most two calls, within a budget of tokens.
+"""How often a fact that appears once in a long page is found in at most two calls, within a token limit.
 
 Pages are made from a seed out of the reviewed texts of the extraction set, one after the other under headings, until
 they have 10,000 to 500,000 characters; without the set, out of words. A fact in one of several forms (a figure, a

@@ -1,4 +1,4 @@
-"""What a search costs: ours beside bare aiohttp and its peers, against one local server in one run.
+"""CPU time of a search: Groundwire beside bare aiohttp and peers, against one local server in one run.
 
 The server is a process of its own (the miniature web's services, ten results of some 250 characters), so that its work
 does not count. No two queries have a result in common: addresses, titles and snippets carry the query's number. Each

@@ -1,8 +1,8 @@
-"""A gateway that gets more searches than the machine can carry: who is answered, who is refused, and who waits too long.
+"""A gateway with more searches than the machine can carry: what is answered, what is refused, and what waits too long.
 
 Three processes: the gateway with default settings, the provider (as in `gateway.py`), and this one, which sends. First
 `--clients` clients ask one search after the other: what the gateway answers then is its capacity. Then searches are
-sent at each of `--loads` times that rate, whether or not the earlier ones have been answered. A search counts as refused
+sent at each of `--loads` times that rate, whether or not earlier ones have been answered. A search counts as refused
 if the status is 503, the code `overloaded`, and there is a Retry-After; any other failure is listed. `beyond the
 deadline` is how long a search took, from sending to the last byte, less `search.timeout`: the largest of it, and of 99
 percent. Ends with 1 if that is more than 250 ms for 99 percent, if a search failed in another way, or if nothing was
@@ -124,7 +124,9 @@ async def run(options: argparse.Namespace) -> list[str]:
             capacity = len(calls["searches"].seconds) / seconds
             cpu = (used(pid) - before) / seconds
             print(f"capacity: {capacity:.0f} searches a second, {cpu:.2f} of a core, lost {calls['searches'].lost}\n")
-            head = "load | sent/s | answered | refused | otherwise | p50, p99 s | refusal p99 s | deadline +p50, +p99 ms | cores"
+            head = (
+                "load | sent/s | answered | refused | otherwise | p50, p99 s | refusal p99 s | late p50, p99 ms | cores"
+            )
             print(f"| {head} |\n|{' --- |' * 9}", flush=True)
             for times in options.loads:
                 before, began = used(pid), time.monotonic()

@@ -1,4 +1,4 @@
-"""How often the answer to a person's question is in what `open_page(query=, max_tokens=)` gives.
+"""How often the result of `open_page(query=, max_tokens=)` contains the answer to a person's question.
 
 `passages.tsv` has the questions: each was written in other words than the page's, before anything was tuned, as by
 someone who has not seen the page, with the short string that answers it there. A site's questions are all in

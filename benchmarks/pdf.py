@@ -1,4 +1,4 @@
-"""PDF files: is the text in order, how many pages a second, in how much memory; beside pypdf and pdfminer.six.
+"""PDF files: text order, pages per second and peak memory, beside pypdf and pdfminer.six.
 
     python benchmarks/pdf.py [--peers PYTHON] [--rounds 3] [FILE.pdf ...]
 

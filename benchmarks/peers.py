@@ -1,4 +1,4 @@
-"""The other libraries that the benchmarks run beside ours, in an environment of their own."""
+"""The other libraries in the benchmarks, installed in separate environments."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _CONVERTERS = (
 
 
 def install() -> None:
-    """Make the environment, unless it holds just these already."""
+    """Create the environment, unless it has exactly these packages."""
     _install(_FOLDER, _PINNED, _ALONE)
 
 

@@ -1,4 +1,4 @@
-"""What the strategies buy in a grid of faults, beside a plain chain, a circuit breaker, a race, LangChain and LiteLLM.
+"""The strategies under faults, beside a plain chain, a circuit breaker, a race, LangChain and LiteLLM.
 
 Without `--sockets` the code is the real `Router`; the providers are scripted and the clock is virtual, so that hours
 pass in seconds. With it the whole `Web` asks the miniature web's services over HTTP, beside the same others,
@@ -62,7 +62,7 @@ ERRORS: dict[str, Callable[[str, float | None], ProviderError]] = {
     "403 json": lambda name, _: ProviderBlocked(name, "forbidden", status=403),  # as `raise_for_status` reads it
     "500": lambda name, _: ProviderUnavailable(name, "failed", status=500),
     "malformed": lambda name, _: UnexpectedResponse(name, "malformed", status=200),
-    "no address": lambda name, _: UnexpectedResponse(name, "answered with results that have no address", status=200),
+    "no address": lambda name, _: UnexpectedResponse(name, "answered with results without URLs", status=200),
     "unproven": lambda name, _: UnprovenEmpty(name, "no results", status=200),
     "reset": lambda name, _: ProviderUnreachable(name, "reset"),
 }
@@ -95,12 +95,12 @@ class Provider(fallbacks.Scripted):
 
 
 async def granted(amount: int) -> bool:
-    """Let every request be paid."""
+    """Allow every paid request."""
     return True
 
 
 async def run(strategy: Strategy, fates: Fates, queries: int) -> Score:
-    """Let one of our strategies answer all queries."""
+    """Run all queries with one of Groundwire's strategies."""
     loop = asyncio.get_running_loop()
     random.seed(fates.seed)  # pauses are drawn, too
     requests: list[float] = []

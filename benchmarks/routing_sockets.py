@@ -1,4 +1,4 @@
-"""The routing benchmark over HTTP: the miniature web's services with seeded faults, and who asks them.
+"""The routing benchmark over HTTP: the miniature web's services with seeded faults, and their callers.
 
 Each contender is a process of its own and has three services of its own, so that its requests alone count as tries.
 All run at once. The services misbehave at `scale`: at 0.1 a second takes a tenth of one. Our own process runs on a
@@ -47,7 +47,7 @@ WARM_UP = "warm up"  # the end of a query that always fares well
 
 
 class Fated(EmulatedServer):
-    """A service of the miniature web, each request of which meets its fate.
+    """A service of the miniature web with a seeded fault for each request.
 
     Args:
         inner: The service; it makes each kind of answer once, so that it costs little.
@@ -137,7 +137,7 @@ def _trickle(seconds: float) -> InjectedFault:
 
 
 def run(fates: Fates, queries: int, scale: float) -> dict[str, Score]:
-    """Let all contenders answer all queries, and return what each did."""
+    """Run all queries with all contenders, and return the results."""
     theirs = peers.install_fallbacks()
     clean = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
     clean["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it asks the web for prices otherwise

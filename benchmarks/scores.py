@@ -1,4 +1,4 @@
-"""What the contenders of the routing benchmark did, as a table, as verdicts and as a picture."""
+"""The results of the routing benchmark as a table, verdicts and a chart."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _HEAD = ("contender", "answered %", "p50 s", "p99 s", "extra paid of 100", "wron
 
 @dataclass
 class Score:
-    """What one contender did in one scenario."""
+    """One contender's result in one scenario."""
 
     spans: list[tuple[float, float]] = field(default_factory=list)
     """When each query came and when it was answered, or given up, in seconds."""

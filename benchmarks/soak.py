@@ -1,4 +1,4 @@
-"""Whether anything grows: 100,000 searches and pages, 64 at a time, against the miniature web in another process.
+"""Soak test: 100,000 searches and pages, 64 at a time, against the miniature web in another process.
 
 Half of the calls go through a `Web` as it comes (cache and archive in SQLite files), half through one that keeps
 nothing. Three of four are searches, of which every other one has words of its own; every tenth meets a first provider
@@ -177,7 +177,7 @@ def serving() -> Iterator[subprocess.Popen[str]]:
 
 
 def main() -> None:
-    """Soak, and say what grew."""
+    """Run the soak test, and print what grew."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--intervals", type=int, default=20)

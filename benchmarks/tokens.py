@@ -1,4 +1,4 @@
-"""What reading costs in tokens: how much of a page's markup is left, and how often 1,000 tokens hold the answer.
+"""Token cost of reading: the size relative to the markup, and how often 1,000 tokens contain the answer.
 
 The questions are built by rule, without a model: from the reviewed text of each long page of the extraction set, a
 sentence of 60 to 300 characters is drawn in each third of the text, from a seed, among those with at least four words

@@ -1,4 +1,4 @@
-"""Which files of Groundwire one call goes through: a default search, and one page opened, on the miniature web.
+"""The source files that one call uses: a default search and an opened page, on the miniature web.
 
 A call counts when a function of one file enters a function of another, what lies between them in the standard library
 left out; a coroutine counts once, however often it is resumed. The first call of each kind is not watched, so that what

@@ -1,4 +1,4 @@
-"""An agent of Microsoft Agent Framework that searches and reads.
+"""A Microsoft Agent Framework agent that searches the web and reads pages.
 
 pip install "groundwire[agent-framework]" agent-framework-openai
 OPENAI_API_KEY=... python agent_framework_agent.py "What is reciprocal rank fusion?"

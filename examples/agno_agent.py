@@ -1,4 +1,4 @@
-"""An agent of Agno that searches and reads.
+"""An Agno agent that searches the web and reads pages.
 
 pip install "groundwire[agno]" openai
 OPENAI_API_KEY=... python agno_agent.py "What is reciprocal rank fusion?"

@@ -1,4 +1,4 @@
-"""The asynchronous tool runner of the Anthropic SDK with the tools of Groundwire, in the program's own event loop.
+"""The Anthropic SDK's asynchronous tool runner with Groundwire's tools, in the program's own event loop.
 
 pip install "groundwire[anthropic]"
 ANTHROPIC_API_KEY=... python anthropic_async_runner.py "What is reciprocal rank fusion?"

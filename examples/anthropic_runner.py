@@ -1,4 +1,4 @@
-"""The tool runner of the Anthropic SDK with the tools of Groundwire.
+"""The Anthropic SDK's tool runner with Groundwire's tools.
 
 pip install "groundwire[anthropic]"
 ANTHROPIC_API_KEY=... python anthropic_runner.py "What is reciprocal rank fusion?"

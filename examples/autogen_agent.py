@@ -1,4 +1,4 @@
-"""An agent of AutoGen that searches and reads.
+"""An AutoGen agent that searches the web and reads pages.
 
 pip install "groundwire[autogen]" "autogen-ext[openai]"
 OPENAI_API_KEY=... python autogen_agent.py "What is reciprocal rank fusion?"

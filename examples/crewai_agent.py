@@ -1,4 +1,4 @@
-"""An agent of CrewAI that searches and reads.
+"""A CrewAI agent that searches the web and reads pages.
 
 pip install "groundwire[crewai]"
 OPENAI_API_KEY=... python crewai_agent.py "What is reciprocal rank fusion?"

@@ -1,4 +1,4 @@
-"""An agent of DSPy that searches and reads.
+"""A DSPy agent that searches the web and reads pages.
 
 pip install "groundwire[dspy]"
 OPENAI_API_KEY=... python dspy_agent.py "What is reciprocal rank fusion?"

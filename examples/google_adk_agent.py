@@ -1,4 +1,4 @@
-"""An agent of Google's Agent Development Kit that searches and reads.
+"""A Google ADK agent that searches the web and reads pages.
 
 pip install "groundwire[google-adk]"
 GOOGLE_API_KEY=... python google_adk_agent.py "What is reciprocal rank fusion?"

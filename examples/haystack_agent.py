@@ -1,4 +1,4 @@
-"""An agent of Haystack that searches and reads.
+"""A Haystack agent that searches the web and reads pages.
 
 pip install "groundwire[haystack]"
 OPENAI_API_KEY=... python haystack_agent.py "What is reciprocal rank fusion?"

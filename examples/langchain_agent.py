@@ -1,4 +1,4 @@
-"""An agent of LangChain that searches and reads; it is a LangGraph graph.
+"""A LangChain agent (a LangGraph graph) that searches the web and reads pages.
 
 pip install "groundwire[langchain]" langchain-openai
 OPENAI_API_KEY=... python langchain_agent.py "What is reciprocal rank fusion?"

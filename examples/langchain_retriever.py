@@ -1,4 +1,4 @@
-"""A search of the web as a retriever of LangChain: a query in, documents out.
+"""Web search as a LangChain retriever: a query in, documents out.
 
 pip install "groundwire[langchain]"
 python langchain_retriever.py "reciprocal rank fusion"

@@ -1,4 +1,4 @@
-"""An agent of LlamaIndex that searches and reads.
+"""A LlamaIndex agent that searches the web and reads pages.
 
 pip install "groundwire[llamaindex]" llama-index-llms-openai-like
 OPENAI_API_KEY=... python llamaindex_agent.py "What is reciprocal rank fusion?"

@@ -1,4 +1,4 @@
-"""An agent of the OpenAI Agents SDK that searches and reads.
+"""An OpenAI Agents SDK agent that searches the web and reads pages.
 
 pip install "groundwire[openai-agents]"
 OPENAI_API_KEY=... python openai_agents_agent.py "What is reciprocal rank fusion?"

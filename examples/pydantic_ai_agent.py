@@ -1,4 +1,4 @@
-"""An agent of PydanticAI that searches and reads.
+"""A PydanticAI agent that searches the web and reads pages.
 
 pip install "groundwire[pydantic-ai]" "pydantic-ai-slim[openai]"
 OPENAI_API_KEY=... python pydantic_ai_agent.py "What is reciprocal rank fusion?"

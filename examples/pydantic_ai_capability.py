@@ -1,4 +1,4 @@
-"""An agent of PydanticAI that searches by its model's own search where it has one, and by Groundwire elsewhere.
+"""A PydanticAI agent that uses its model's hosted search if available, and Groundwire otherwise.
 
 pip install "groundwire[pydantic-ai]" "pydantic-ai-slim[openai]"
 OPENAI_API_KEY=... MODEL=openai-responses:gpt-5-mini python pydantic_ai_capability.py "What is rank fusion?"

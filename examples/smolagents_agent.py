@@ -1,4 +1,4 @@
-"""An agent of smolagents that searches and reads.
+"""A smolagents agent that searches the web and reads pages.
 
 pip install "groundwire[smolagents]" "smolagents[openai]"
 OPENAI_API_KEY=... python smolagents_agent.py "What is reciprocal rank fusion?"

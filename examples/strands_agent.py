@@ -1,4 +1,4 @@
-"""An agent of Strands that searches and reads.
+"""A Strands agent that searches the web and reads pages.
 
 pip install "groundwire[strands]" "strands-agents[openai]"
 OPENAI_API_KEY=... python strands_agent.py "What is reciprocal rank fusion?"

@@ -1,4 +1,4 @@
-"""The search chain of a fixed signature as a tool of Strands: DuckDuckGo, then Brave, then Tavily, counted by session.
+"""The search chain with a fixed signature as a Strands tool: DuckDuckGo, then Brave, then Tavily, counted per session.
 
 pip install "groundwire[strands]" "strands-agents[openai]"
 OPENAI_API_KEY=... python strands_drop_in.py "What is reciprocal rank fusion?"

@@ -129,7 +129,7 @@ async def test_trouble_from_the_start(
                 await use(web, world, words)
             url = world.site("articles").page("bm25")
             for answer in (await web.search("bm25"), await web.open_page(url)):
-                assert "are in this process's memory meanwhile" in str(answer.warnings)
+                assert "are in this process's memory until it returns" in str(answer.warnings)
     assert len(warnings(caplog, "Using process memory instead")) == 1
     assert len(warnings(caplog, "archive")) <= 1
     for name in _FILES:
@@ -208,7 +208,7 @@ def test_a_folder_in_which_nothing_can_be_made(
 ) -> None:
     asyncio.run(_use_a_folder_without_rights(world, settings, folder))
     assert len(warnings(caplog, "Using process memory instead")) == 1
-    assert len(warnings(caplog, "The archive is switched off")) == 1
+    assert len(warnings(caplog, "The archive is disabled")) == 1
     assert [*folder.iterdir()] == []
 
 

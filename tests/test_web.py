@@ -216,7 +216,7 @@ class TestPages:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
         async with Web(settings(), resolver=nowhere) as web:
-            with pytest.raises(PageUnavailable, match=r"nowhere\.example does not lead to a public web address"):
+            with pytest.raises(PageUnavailable, match=r"nowhere\.example does not resolve to a public web address"):
                 await web.open_page("https://nowhere.example/")
 
     @pytest.mark.req("Y13")
@@ -225,7 +225,7 @@ class TestPages:
             return ["10.0.0.1"]
 
         async with Web(settings(), resolver=inside) as web:
-            with pytest.raises(BlockedAddress, match=r"nowhere\.example does not lead to a public web address"):
+            with pytest.raises(BlockedAddress, match=r"nowhere\.example does not resolve to a public web address"):
                 await web.open_page("https://nowhere.example/")
 
     @pytest.mark.req("Y13")
@@ -422,7 +422,7 @@ class TestProviders:
             page = await web.open_page("https://93.184.215.14/marked")
         assert page.content == "Open <\\|im_start|>daily.\n\nmore"
         assert page.content_length == len(page.content)
-        assert "reserved model marks broken: 1" in page.warnings
+        assert "chat-template tokens neutralized: 1" in page.warnings
         assert "invisible characters removed: 2" in page.warnings
 
     @pytest.mark.req("Y13", "B3")

@@ -1,1 +1,1 @@
-"""How well answers are checked against the pages they cite."""
+"""Accuracy of verifying answers against the pages they cite."""

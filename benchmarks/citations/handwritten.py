@@ -1,4 +1,4 @@
-"""How often hand-written false sentences are caught and true ones accused, in nine languages.
+"""How often hand-written false sentences are caught and true ones flagged, in nine languages.
 
     python -m benchmarks.citations.handwritten [--half tuned|kept|all] [--language de] [--show]
 

@@ -1,4 +1,4 @@
-"""Generated answers on every channel, read back by that channel's own parser; ends with 1 when any text is not intact.
+"""Generated answers on every channel, read back by that channel's own parser; exits with 1 if text is lost.
 
     python -m benchmarks.citations.rendering [--answers 10000] [--seed 7]
 
@@ -21,7 +21,7 @@ _TESTS = Path(__file__).resolve().parents[2] / "tests" / "citations"
 
 
 def main() -> None:
-    """Print how many answers were wrong on each channel."""
+    """Print the number of failed answers per channel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--answers", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=7)

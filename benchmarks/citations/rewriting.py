@@ -1,4 +1,4 @@
-"""Sentences said otherwise, and sentences made wrong, by rule and by a seeded generator of chance."""
+"""Paraphrased and falsified sentences, by rules and a seeded random generator."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ PARAPHRASES: Sequence[Rule] = (
 
 
 def paraphrase(sentence: str, chance: random.Random) -> str | None:
-    """Return a sentence said otherwise by one to three rules, or None when none applies."""
+    """Return a sentence paraphrased by one to three rules, or None if none applies."""
     changed = sentence
     used = 0
     for rule in chance.sample(PARAPHRASES, len(PARAPHRASES)):
@@ -250,7 +250,7 @@ def _negated(sentence: str, chance: random.Random) -> str | None:
 
 
 def _one_of(sentence: str, chance: random.Random, others: Mapping[str, tuple[str, ...]]) -> str | None:
-    """Return a sentence in which one word of a table is another of its row."""
+    """Return a sentence with one word replaced by another from its table row."""
     found = [match for match in re.finditer(r"[A-Za-z]+", sentence) if match[0].lower() in others]
     if not found:
         return None
@@ -396,7 +396,7 @@ _DULL = frozenset(
 
 
 def mutate(sentence: str, kind: str, names: Sequence[str], others: Sequence[str], chance: random.Random) -> str | None:
-    """Return a sentence made wrong, or None when there is nothing in it to make wrong.
+    """Return a falsified sentence, or None if no rule applies.
 
     Args:
         sentence: A true sentence.

@@ -1,4 +1,4 @@
-"""How often a wrong sentence is found out, and how often a right one is suspected.
+"""How often false sentences are caught, and how often true ones are flagged.
 
     python -m benchmarks.citations.verifying ../shared/data/extraction [--pages 300] [--seed 7] [--show number:missed]
 
@@ -38,7 +38,7 @@ _EACH = 6  # sentences a page
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A sentence, and the page it is said to be from."""
+    """A sentence, and the page it cites."""
 
     kind: str
     sentence: str
@@ -48,7 +48,7 @@ class Case:
 
 
 def true_sentences(content: str) -> list[str]:
-    """Return the sentences of a page that say something: whole ones of 7 to 45 words, on one line, without links."""
+    """Return the usable sentences of a page: complete ones of 7 to 45 words, on one line, without links."""
     plain = blank_markup(content)
     found = []
     for span in sentences(content):
@@ -65,7 +65,7 @@ def true_sentences(content: str) -> list[str]:
 
 
 def cases(contents: list[str], seed: int) -> Iterator[Case]:
-    """Yield the sentences of all pages, true, said otherwise and made wrong."""
+    """Yield the sentences of all pages: true, paraphrased and falsified."""
     chance = random.Random(seed)
     taken = [true_sentences(content) for content in contents]
     chosen = [chance.sample(found, min(_EACH, len(found))) for found in taken]

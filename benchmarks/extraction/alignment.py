@@ -1,4 +1,4 @@
-"""Which blocks of a page are in its reviewed text: the labels that training learns from."""
+"""The labels for training: which blocks of a page are in its reviewed text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHINGLE = 4
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words that the scores count: runs of letters and digits, in small letters."""
+    """Return the words that scores count: runs of letters and digits, in lower case."""
     return _WORD.findall(text.lower())
 
 

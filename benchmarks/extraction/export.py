@@ -1,4 +1,4 @@
-"""LightGBM's trees as the package keeps them; see `groundwire.reading.main_content.classifier`."""
+"""LightGBM's trees in the package's format; see `groundwire.reading.main_content.classifier`."""
 
 from __future__ import annotations
 

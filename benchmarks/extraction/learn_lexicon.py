@@ -1,4 +1,4 @@
-"""The lexicon: what names and phrases say about a block, averaged over sites so that none has more than one vote."""
+"""The lexicon: how names and phrases predict content, averaged so that each site counts once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The developers' pages: what each is, where it comes from, and on which side of the split it stands."""
+"""The developers' pages, with their type, source, and side of the split."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Page:
     fold: int = field(default=0)
 
     def body(self) -> bytes:
-        """Return the page as it was served."""
+        """Return the page as served."""
         return gzip.decompress(self.path.read_bytes())
 
     def markup(self) -> str:

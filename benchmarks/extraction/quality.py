@@ -1,4 +1,4 @@
-"""What readers make of the developers' pages, side by side in one run on one core, from bytes to Markdown.
+"""Quality and speed of readers on the developers' pages, in one run on one core, from bytes to Markdown.
 
     python -m benchmarks.extraction.quality FOLDER [--web FOLDER] [--model FILE] [--fold 1] [--sample 40] [--only A,B]
 
@@ -36,7 +36,7 @@ _SETS = ("", "readability", "defuddle")
 
 
 def groundwire_reader(model_path: Path | None) -> Reader:
-    """Return our reader, whole, as `open_page` uses it: from bytes to Markdown."""
+    """Return Groundwire's complete reader, as `open_page` uses it: from bytes to Markdown."""
     from groundwire.reading.convert import convert
     from groundwire.reading.main_content.classifier import load_model, read_model
 
@@ -73,7 +73,7 @@ def resiliparse_reader() -> Reader:
 
 
 def readability_reader() -> Reader:
-    """Return readability-lxml, its HTML turned by markdownify."""
+    """Return readability-lxml, with markdownify for its HTML."""
     import markdownify
     import readability
 
@@ -96,7 +96,7 @@ READERS: dict[str, tuple[str, Callable[[Path | None], Reader]]] = {
 
 
 def wanted_pages(options: argparse.Namespace) -> list[Page]:
-    """Return the pages of the fold that was asked for, or a sample of them, always the same one."""
+    """Return the pages of the requested fold, or a fixed sample of them."""
     pages = [page for name in _SETS for page in read_pages(options.folder, name) if page.truth is not None]
     pages = [page for page in pages if page.collection or page.fold == options.fold]
     if options.web:
@@ -111,7 +111,7 @@ def wanted_pages(options: argparse.Namespace) -> list[Page]:
 
 
 def score(page: Page, output: str, scoring: Any, *, is_text: bool) -> dict[str, Any]:
-    """Return what a text is worth, by the labels that its page has."""
+    """Return a text's score by the labels of its page."""
     text = output if is_text else scoring.md_text(output)
     row: dict[str, Any] = {"set": page.collection, "name": page.name, "kind": page.kind}
     if page.truth is None:
@@ -144,7 +144,7 @@ def run(names: Iterable[str], pages: list[Page], model: Path | None, scoring: An
 
 
 def summarize(scoring: Any, rows: list[dict[str, Any]]) -> dict[str, float]:
-    """Return one reader's line of the table of quality."""
+    """Return one reader's row of the quality table."""
     mixed = [row for row in rows if not row["set"]]
     line = {"mixed": _mean([row["f1"] for row in mixed])}
     for kind in KINDS:
@@ -163,7 +163,7 @@ def summarize(scoring: Any, rows: list[dict[str, Any]]) -> dict[str, float]:
 
 
 def timing(rows: list[dict[str, Any]], beside: list[dict[str, Any]] | None) -> str:
-    """Return one reader's processor time on each set: distribution, and how many times as fast as another."""
+    """Return one reader's CPU time on each set: the distribution, and the ratio to another reader."""
     parts = []
     for collection in dict.fromkeys(row["set"] for row in rows):
         own = sorted(row["seconds"] for row in rows if row["set"] == collection)

@@ -1,4 +1,4 @@
-"""Train the model that chooses a page's main content, and write it as the package's data.
+"""Train the model that selects a page's main content, and write the package's data.
 
 Needs LightGBM and NumPy (`pip install lightgbm numpy`), which the package itself does not. Run from the root of the
 repository, with the folder of the developers' pages:
@@ -90,7 +90,7 @@ _FIXED = {"verbose": -1, "seed": SEED, "deterministic": True, "force_row_wise": 
 
 @dataclass
 class Example:
-    """A page as training sees it."""
+    """A page as used for training."""
 
     page: Page
     layout: Layout
@@ -114,7 +114,7 @@ class Example:
 
 
 def make_example(page: Page) -> Example | None:
-    """Return a page with its labels, or nothing when it has no text."""
+    """Return a page with its labels, or None if it has no text."""
     document = parse_page(page.markup())
     made_up = page.collection in {"readability", "defuddle"}  # the address
     hints = read_hints(things(document), read_metas(document), "" if made_up else page.url)
@@ -136,7 +136,7 @@ def make_example(page: Page) -> Example | None:
 
 
 def label_by_snippets(texts: list[str], page: Page) -> tuple[list[float], list[float]]:
-    """Label only the blocks that a required or a forbidden snippet is in; the others weigh nothing."""
+    """Label only the blocks with a required or forbidden snippet; the others have no weight."""
     lowered = [text.lower() for text in texts]
     shares, words = [0.0] * len(texts), [0.0] * len(texts)
     for share, snippets in ((0.0, page.forbidden), (1.0, page.required)):
@@ -153,7 +153,7 @@ def label_by_snippets(texts: list[str], page: Page) -> tuple[list[float], list[f
 
 
 def alike(texts: list[str], shares: list[float]) -> list[float]:
-    """Return the shares with those of a repeated long text made one: it is content in all its places or in none."""
+    """Return the shares, made equal for repeated long texts: all copies are content, or none."""
     best: dict[str, float] = {}
     for text, share in zip(texts, shares, strict=True):
         if len(text) >= REPEATED:
@@ -162,7 +162,7 @@ def alike(texts: list[str], shares: list[float]) -> list[float]:
 
 
 def weigh(example: Example) -> np.ndarray:
-    """Return what each block counts: as much as it moves the word F1 of its page, but for a milder growth with size."""
+    """Return the weight of each block: its effect on the page's word F1, with slower growth for long blocks."""
     parts = np.array(example.words) ** 0.6
     if example.page.truth is None:
         return parts * 0.0064 * example.share
@@ -174,19 +174,19 @@ def weigh(example: Example) -> np.ndarray:
 
 
 def nameless(example: Example) -> Example:
-    """Return a page once more, its names of classes made meaningless, as many sites have them."""
+    """Return a copy of a page with meaningless class names, which many sites have."""
     numbers: dict[str, str] = {}
     names = [numbers.setdefault(name, f"q{len(numbers)}") if name else "" for name in example.names]
     return replace(example, names=names, share=_NAMELESS)
 
 
 def table_of(columns: list[bytes]) -> np.ndarray:
-    """Return columns of bytes as a table with a row a block."""
+    """Return columns of bytes as a table with one row per block."""
     return np.frombuffer(b"".join(columns), np.uint8).reshape(len(columns), -1).T.copy()
 
 
 def fit_blocks(examples: list[Example], name: str, rounds: int) -> lgb.Booster:
-    """Fit a forest that judges blocks, on the table `first` or `second` of each example."""
+    """Fit a forest that scores blocks, on the table `first` or `second` of each example."""
     weights = np.concatenate([weigh(example) for example in examples])
     used = weights > 0
     table = np.vstack([getattr(example, name) for example in examples])[used]
@@ -197,7 +197,7 @@ def fit_blocks(examples: list[Example], name: str, rounds: int) -> lgb.Booster:
 
 
 def fit_kinds(examples: list[Example]) -> lgb.Booster:
-    """Fit the forests that tell a page's kind."""
+    """Fit the forests that classify pages."""
     known = [example for example in examples if example.page.kind in KINDS and not example.page.collection]
     rows = np.array([example.row for example in known], np.float64)
     labels = [KINDS.index(example.page.kind) for example in known]
@@ -212,7 +212,7 @@ def describe_all(examples: Iterable[Example], lexicon: Lexicon) -> None:
 
 
 def look_again(examples: Iterable[Example]) -> None:
-    """Compute the row that tells the kind, from the first scores."""
+    """Compute the features for the page type, from the first scores."""
     for example in examples:
         assert example.facts is not None
         scores = np.rint(example.score * 254).astype(int).tolist()
@@ -221,14 +221,14 @@ def look_again(examples: Iterable[Example]) -> None:
 
 
 def add_kinds(examples: Iterable[Example]) -> None:
-    """Append the chances of the kinds to the second table."""
+    """Append the probabilities of the page types to the second table."""
     for example in examples:
         codes = (200 * example.chances + 0.5).astype(np.uint8)
         example.second = np.hstack([example.second, np.repeat(codes[None], len(example.second), 0)])
 
 
 def apart(examples: list[Example], learn: Callable[[list[Example]], Any], use: Callable[[Any, Example], None]) -> None:
-    """Let each fold be predicted by what was learned from the others."""
+    """Predict each fold with a model trained on the others."""
     for fold in sorted({example.page.fold for example in examples}):
         model = learn([example for example in examples if example.page.fold != fold])
         for example in examples:
@@ -237,7 +237,7 @@ def apart(examples: list[Example], learn: Callable[[list[Example]], Any], use: C
 
 
 def doubt(examples: Iterable[Example]) -> None:
-    """Leave out the labels that models which had not seen the page are sure to be wrong.
+    """Remove labels that models trained without the page confidently contradict.
 
     Reviewers skip the end of long pages, and take in what stands at their edge; learned from, that would cost
     paragraphs on other pages. After Northcutt et al., "Confident Learning" (2021), with fixed bounds.
@@ -254,7 +254,7 @@ def doubt(examples: Iterable[Example]) -> None:
 
 
 def learn_blocks(examples: list[Example]) -> tuple[lgb.Booster, lgb.Booster, lgb.Booster]:
-    """Return the first forest, the kinds' and the second.
+    """Return the first forest, the page-type forests, and the second.
 
     The examples keep what models that had not seen them predicted.
     """
@@ -334,7 +334,7 @@ def find_cuts(examples: list[Example]) -> list[float]:
 
 
 class Look:
-    """A page about as the choice of blocks sees it, for trying many thresholds: of copies only the first may count."""
+    """A page in the form for trying many thresholds: only the first of several copies counts."""
 
     def __init__(self, example: Example) -> None:
         self.page = example.page
@@ -350,14 +350,14 @@ class Look:
             self.right[self.words == 0] = 0
 
     def f1(self, cut: float) -> float:
-        """Return the word F1 at a threshold, as the labels tell it."""
+        """Return the word F1 at a threshold, according to the labels."""
         keep = self.scores >= min(cut, SHARE_OF_BEST * self.best)
         kept = float(self.words[keep].sum())
         return 2 * float(self.right[keep].sum()) / (kept + self.truth_words) if kept + self.truth_words else 1.0
 
 
 def report(title: str, looks: list[Look], cuts: list[float]) -> None:
-    """Print the mean word F1, as the labels tell it, by kind."""
+    """Print the mean word F1 by page type, according to the labels."""
     by_kind: dict[str, list[float]] = {kind: [] for kind in KINDS}
     for look in looks:
         by_kind[look.page.kind].append(look.f1(float(look.chances @ np.array(cuts))))
@@ -368,7 +368,7 @@ def report(title: str, looks: list[Look], cuts: list[float]) -> None:
 
 
 def main() -> None:
-    """Train, report, write."""
+    """Train the model, print a report, and write the data."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the developers' pages")
     parser.add_argument("--out", type=Path, required=True, help="where to write the model")

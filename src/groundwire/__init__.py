@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from groundwire.providers import Capabilities, ReadProvider, SearchProvider
     from groundwire.settings import Settings
     from groundwire.sync import SyncWeb, ask, open_page, search
+    from groundwire.tools import web_tools
     from groundwire.web import Web
 
 __all__ = [
@@ -77,11 +78,12 @@ __all__ = [
     "ask",
     "open_page",
     "search",
+    "web_tools",
 ]
 
 logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless logging is set up
 
-_ROOMS = ("errors", "models", "providers", "settings", "sync", "web")
+_ROOMS = ("errors", "models", "providers", "settings", "sync", "web", "tools")
 
 
 def __getattr__(name: str) -> object:
@@ -93,10 +95,12 @@ def __getattr__(name: str) -> object:
                 value = getattr(module, name)
                 globals()[name] = value
                 return value
-    from groundwire.models.aliases import CLASSES, other_method
+    from groundwire.models.aliases import CLASSES, METHODS, other_method
 
-    hint = f"; did you mean {CLASSES[name]!r}?" if name in CLASSES else other_method(name)
-    raise AttributeError(f"module 'groundwire' has no attribute {name!r}{hint}")
+    right = CLASSES.get(name) or METHODS.get(name)
+    if right in __all__:
+        return globals().get(right) or __getattr__(right)
+    raise AttributeError(f"module 'groundwire' has no attribute {name!r}{other_method(name)}")
 
 
 def __dir__() -> list[str]:

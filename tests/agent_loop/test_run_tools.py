@@ -378,6 +378,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.req("B28")
 @pytest.mark.parametrize("why", REFUSED)
 @pytest.mark.parametrize("api", ["anthropic", "openai_responses", "openai_chat"])
 async def test_an_api_that_refuses_its_own_search_gets_ours(

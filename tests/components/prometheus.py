@@ -1,4 +1,4 @@
-"""A real Prometheus that scrapes one address."""
+"""A real Prometheus that scrapes one URL."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ scrape_configs:
 
 
 class Prometheus:
-    """Prometheus as the machine has it.
+    """The Prometheus installed on this machine.
 
     Args:
         url: What it scrapes, five times a second.
@@ -50,7 +50,7 @@ class Prometheus:
         self._program.wait_until(self._is_ready, 20)
 
     def query(self, expression: str) -> dict[str, float]:
-        """Return what an expression gives now: a number for each set of labels, written as JSON."""
+        """Return the current value of an expression: a number per set of labels, as JSON."""
         with urlopen(f"{self._url}/api/v1/query?{urlencode({'query': expression})}", timeout=60) as reply:
             answer = json.load(reply)
         assert answer["status"] == "success", answer

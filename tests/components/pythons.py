@@ -1,4 +1,4 @@
-"""The Pythons of this machine, and environments of their own for what is built."""
+"""The Pythons of this machine, and separate environments for built packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of requirements: which rows a run of the tests proves, also when several workers share the tests."""
+"""The requirements table: the rows that a test run proves, also with several workers."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class RequirementsTable:
 
     @pytest.hookimpl
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what became of the rows of a test."""
+        """Record the outcome of a test's rows."""
         rows = {row for name, value in report.user_properties if name == _PROPERTY for row in str(value).split()}
         self._tested |= rows
         if report.failed:

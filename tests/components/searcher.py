@@ -1,4 +1,4 @@
-"""A process that searches through a `Web` of its own: `searcher.py SETTINGS QUERY ...`.
+"""A process that searches through its own `Web`: `searcher.py SETTINGS QUERY ...`.
 
 It prints `ready`, waits for a line, asks all the queries at once, and prints a list of `[provider, outcomes]` as JSON.
 """
@@ -22,7 +22,7 @@ __all__ = ["Searcher"]
 
 
 class Searcher:
-    """Such a process, as a test sees it.
+    """Such a process, as controlled by a test.
 
     Args:
         settings: The sections of its settings.
@@ -53,7 +53,7 @@ class Searcher:
         self._process.stdin.flush()
 
     def answers(self) -> list[tuple[str, list[str]]]:
-        """Return who answered each query, and how all attempts ended."""
+        """Return the provider that answered each query, and all outcomes."""
         return [(provider, outcomes) for provider, outcomes in json.loads(self._line())]
 
     def _line(self) -> str:

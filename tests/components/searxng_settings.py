@@ -1,4 +1,4 @@
-"""The settings of a SearXNG that asks nobody but a stand-in on loopback.
+"""The settings of a SearXNG that calls only a stand-in on loopback.
 
 Their names are those of https://docs.searxng.org/admin/settings/.
 """

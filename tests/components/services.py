@@ -36,7 +36,7 @@ KEYED = tuple(name for name in APIS if api_class(name).key_variables)
 
 
 class Makes:
-    """Makes providers that talk to a world's services.
+    """Creates providers that call a world's services.
 
     Args:
         world: The world.

@@ -1,4 +1,4 @@
-"""The cache under many processes: what they ask, and as a program one of them: `stampede.py STORE URL TASKS LEASE`."""
+"""The cache under many processes; as a program, one of them: `stampede.py STORE URL TASKS LEASE`."""
 
 from __future__ import annotations
 

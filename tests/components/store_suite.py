@@ -54,7 +54,7 @@ class Stage(Protocol):
 
 
 class StoreSuite:
-    """The behavior of a store; a subclass stands where a fixture `stage` is."""
+    """The contract of a store; a subclass needs a fixture `stage`."""
 
     async def test_what_is_not_there(self, stage: Stage) -> None:
         store = stage.open()
@@ -346,7 +346,7 @@ class StoreSuite:
 
 
 class FleetSuite:
-    """Several processes and one store; a subclass stands where a fixture `url` names that."""
+    """The contract of a store shared by processes; a subclass needs a fixture `url`."""
 
     @pytest.mark.req("H4", "B20")
     def test_eight_processes_share_one_limit(self, url: str, warm_python: Path) -> None:

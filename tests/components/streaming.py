@@ -65,7 +65,7 @@ def _pieces(text: str, chance: Random) -> Iterator[str]:
 
 
 def anthropic(body: Event, chance: Random) -> Iterator[Event]:
-    """Yield what Anthropic would have streamed."""
+    """Yield the events that Anthropic would stream."""
     usage = body.get("usage", {})
     start = {**body, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
     yield {"type": "message_start", "message": start}
@@ -98,7 +98,7 @@ def anthropic(body: Event, chance: Random) -> Iterator[Event]:
 
 
 def responses(body: Event, chance: Random) -> Iterator[Event]:
-    """Yield what the Responses API would have streamed."""
+    """Yield the events that the Responses API would stream."""
     number = 0
 
     def event(kind: str, **fields: Any) -> Event:

@@ -164,7 +164,7 @@ def _bury(fork: BaseProcess, caller: socket.socket, selector: selectors.BaseSele
 
 
 def _be(body: bytes, streams: list[int], held: tuple[socket.socket, ...]) -> None:
-    """Be the process that was asked for."""
+    """Become the requested process."""
     arguments, variables, folder = marshal.loads(body)
     os.setsid()
     for one in held:

@@ -1,5 +1,5 @@
-"""What `warm_python` calls: it hands its streams, variables and arguments to the process that forks, and ends like the
-fork. It is started without `site`, and imports as little as it can: its start is all that a command costs."""
+"""The client of `warm_python`: it passes its streams, variables and arguments to the forking process, and exits like
+the fork. It is started without `site` and imports as little as possible: its start is the only cost of a command."""
 
 import marshal
 import os
@@ -13,7 +13,7 @@ _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, sign
 
 
 def main() -> None:
-    """Be what was called."""
+    """Run the requested command."""
     server = socket.socket(socket.AF_UNIX)
     server.connect(sys.argv[1])
     body = marshal.dumps((sys.argv[2:], dict(os.environ), os.getcwd()))  # noqa: PTH109

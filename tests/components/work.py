@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import pairwise
 from types import FrameType
 from typing import Any, TypeVar
 
-__all__ = ["growth", "growths", "lines", "memory"]
+__all__ = ["growth", "growths", "lines", "longest_step", "memory"]
 
 _T = TypeVar("_T")
 
@@ -51,6 +52,37 @@ def growths(call: Callable[[_T], object], *arguments: _T) -> list[float]:
         call(argument)
     counts = [lines(partial(call, argument)) for argument in arguments]
     return [more / less for less, more in pairwise(counts)]
+
+
+async def longest_step(work: Awaitable[object]) -> int:
+    """Return the maximum number of Python lines between two turns of the event loop while some work is done.
+
+    Whoever else waits for the loop waits for so long; what threads and other processes do meanwhile is not counted.
+    """
+    loop = asyncio.get_running_loop()
+    count = last = longest = 0
+    working = True
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    def turn() -> None:
+        nonlocal last, longest
+        longest, last = max(longest, count - last), count
+        if working:
+            loop.call_soon(turn)
+
+    loop.call_soon(turn)
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        await work
+    finally:
+        sys.settrace(before)
+        working = False
+    return longest
 
 
 def memory(call: Callable[[], object]) -> int:

@@ -38,6 +38,7 @@ def matrix() -> Any:
     return _script()
 
 
+@pytest.mark.req("B28")
 def test_every_fact_has_a_source_and_every_hosted_api_a_builder() -> None:
     apis = load_matrix().apis
     assert {name for name, api in apis.items() if api.hosted} == set(_BUILDERS)
@@ -58,6 +59,7 @@ def test_it_says_what_the_sdks_say(matrix: Any, capsys: pytest.CaptureFixture[st
     assert f"{len(load_matrix().apis)} rows, 0 wrong" in capsys.readouterr().out
 
 
+@pytest.mark.req("B28")
 def test_rows_age(matrix: Any) -> None:
     rows = load_matrix().apis.values()
     assert list(matrix.aged(min(row.checked for row in rows))) == []
@@ -90,6 +92,7 @@ def test_an_older_family_does_not_have_the_newest_tool(model: str) -> None:
         plan("anthropic", model, tool="web_search_20260209")
 
 
+@pytest.mark.req("B28")
 def test_no_row_names_a_model_that_was_shut_down(matrix: Any) -> None:
     text = Path(groundwire.hosted.__file__).parent.joinpath("data", "matrix.toml").read_text()
     for model in matrix.RETIRED:

@@ -85,7 +85,7 @@ async def test_without_anybody_to_ask_a_call_is_refused_and_says_so(settings: Ma
     for result in (found, opened, local):
         assert result.status == "error"
         assert "Permission denied" in result.error
-        assert "no one to ask" in result.error
+        assert "no one can confirm it" in result.error
         assert "go on without it" in render_text(result)
         assert '"status":"error"' in render_json(result)
     assert world.searxng.requests == []
@@ -142,7 +142,7 @@ async def test_nobody_answers_and_a_question_that_breaks() -> None:
     def broken(request: PermissionRequest) -> Answer:
         raise RuntimeError("no window")
 
-    for ask, said in ((never, "no one answered"), (broken, "could not be asked"), (lambda _: None, "the user refused")):
+    for ask, said in ((never, "no one answered"), (broken, "confirmation failed"), (lambda _: None, "the user denied")):
         permission = Permission(rules(confirm_timeout=0.01), ask=ask)  # type: ignore[arg-type]  # one answers nothing
         with pytest.raises(PermissionDenied, match=said):
             await permission.check("web_search", {"query": "x"})
@@ -174,7 +174,7 @@ async def test_a_redirect_needs_the_permission_of_where_it_leads(settings: MakeS
                 _, page = guarded_tools(web, Permission(rules(allow=allow)))
                 result = await page.call(url=site.named_url)
                 assert result.status == status, result
-                assert ("no one to ask" in result.error) == (status == "error")
+                assert ("no one can confirm it" in result.error) == (status == "error")
 
 
 @pytest.mark.req("K5")

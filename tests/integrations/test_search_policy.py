@@ -110,12 +110,20 @@ async def test_the_tool_searches_with_permission(services: World) -> None:
     assert set(found["results"][0]) == {"title", "url", "snippet", "source"}
     assert [request.tool for request in asked] == ["search"]
     refused = await SearchPolicy().search("reciprocal rank fusion")
-    assert "no one to ask" in refused["error"]
+    assert "no one can confirm it" in refused["error"]
     assert refused["backend"] == "ddg"
     brave = SearchPolicy({"search": {"local": {"backend": "brave"}}})
     assert (await brave.search("reciprocal rank fusion"))["backend"] == "brave"
     allowed = await SearchPolicy(arguments={"permission.allow": "search"}).search("reciprocal rank fusion")
     assert allowed["results"]
+
+
+async def test_domains_that_leave_nothing_are_named(services: World) -> None:
+    policy = SearchPolicy({"search": {"mode": "local"}}, arguments={"permission.allow": "search"})
+    found = await policy.search("rank fusion", allowed_domains=["nowhere.example"])
+    assert (found["backend"], found["results"]) == ("ddg", [])
+    assert found["message"].endswith("The search was limited by allowed_domains. Other results may exist.")
+    assert set(await policy.search("rank fusion")) == {"query", "backend", "results"}
 
 
 @pytest.mark.req("K7")

@@ -228,7 +228,7 @@ def test_a_shell_is_told(name: str) -> None:
     block = read(SHELLS[name]).block
     assert block is not None
     assert block.kind == "script shell"
-    assert "takes a reader with a browser" in str(block)
+    assert "requires a reader with a browser" in str(block)
 
 
 @pytest.mark.parametrize("name", PAGES)

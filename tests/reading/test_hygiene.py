@@ -130,9 +130,9 @@ def test_what_was_found_becomes_warnings() -> None:
     assert set(hygiene_warnings(counts)) == {
         "invisible characters removed: 1",
         "direction controls removed: 1",
-        "reserved model marks broken: 1",
+        "chat-template tokens neutralized: 1",
         "images not loaded: 1",
-        "links of another kind than http removed: 1",
+        "links other than http(s) removed: 1",
     }
     assert hygiene_warnings(clean_text("plain")[1]) == ()
 

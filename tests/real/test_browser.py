@@ -344,7 +344,7 @@ async def test_bytes_and_requests_are_bounded(make: Make, site: Application) -> 
         for path in ("/greedy", "/many"):
             page = await web.open_page(site.url + path)
             assert PARAGRAPHS[0] in page.content
-            assert "loads more than a page may" in " ".join(page.warnings)
+            assert "exceeds the download limit" in " ".join(page.warnings)
     assert sum(request.path == "/api/data" for request in site.requests) < 50
 
 

@@ -104,5 +104,5 @@ async def test_an_interpreter_without_it_is_told(make: Make, site: Application, 
     program.write_text("#!/bin/sh\nexit 3\n")
     program.chmod(0o700)
     async with make(python=str(program)) as web:
-        with pytest.raises(Exception, match="Crawl4AI does not run"):
+        with pytest.raises(Exception, match="Crawl4AI failed to start"):
             await web.open_page(site.url + "/now")

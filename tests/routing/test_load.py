@@ -43,9 +43,17 @@ class Starved:
         (0.01, 20, 30, 1.0, False),
         (0.3, 20, 3, 1.0, False),
         (0.3, 1, 30, 1.0, False),
+        (0.15, 1, 200, 1.0, False),
         (0.3, 20, 30, 0.3, False),
     ],
-    ids=["starved", "busy", "a short pause", "few calls", "something else blocks the loop"],
+    ids=[
+        "starved",
+        "busy",
+        "a short pause",
+        "few calls",
+        "almost ten calls a second",
+        "something else blocks the loop",
+    ],
 )
 def test_calls_are_refused_only_when_many_come_and_the_loop_is_late_time_after_time(
     lag: float, calls: int, ticks: int, share: float, refuses: bool

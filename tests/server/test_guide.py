@@ -31,7 +31,7 @@ async def test_its_python_runs(
     search = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
     models = world.add(ModelServer(script(search, end=Say("It merges ranked lists [1]."))))
     names: dict[str, Any] = {"__name__": "guide"}
-    assert len(BLOCKS) == 3
+    assert len(BLOCKS) == 4
     async with Web(settings()) as web:
         proxy = Proxy(web, f"{models.url}/v1")
         async with serving(proxy.app) as url:

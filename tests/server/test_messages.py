@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
+import aiohttp
 import pytest
 
 from components import heavy
@@ -16,6 +17,7 @@ from groundwire import Settings, Web
 from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
 from groundwire.testing import World
+from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
 
 SEARCH = ScriptedCall("web_search", {"query": "reciprocal rank fusion"})
@@ -162,3 +164,49 @@ async def test_what_asks_for_no_server_tool_goes_on_as_it_is(serve: Serve) -> No
         await client.messages.count_tokens(model="m", messages=QUESTION, tools=[SEARCHING])
     assert [tool["name"] for tool in json.loads(models.requests[-1].body)["tools"]] == ["web_search"]
     assert models.requests[-1].path == "/v1/messages/count_tokens"
+
+
+@pytest.mark.req("B27")
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize("tools", [[], [SEARCHING], [SEARCHING, tool_of("add", ADD)]])
+async def test_what_is_not_ours_passes_byte_for_byte(serve: Serve, streamed: bool, tools: list[Any]) -> None:
+    """With a server tool or without: the model server's bytes, as long as nothing is searched for."""
+    client, models = await serve(lambda _: ScriptedCall("add", {"a": 1}) if len(tools) > 1 else Say("Plain [1]."))
+    body = {"model": "m", "max_tokens": 9, "messages": QUESTION, "tools": tools, "stream": streamed}
+    path = "/v1/messages?beta=true"
+    async with aiohttp.ClientSession() as http:
+        async with http.post(str(client.base_url).rstrip("/") + path, json=body) as reply:
+            through = await reply.read()
+        async with http.post(models.url + path, data=models.requests[0].body) as reply:
+            assert through == await reply.read()
+
+
+async def test_text_is_streamed_as_it_comes(serve: Serve) -> None:
+    client, models = await serve(script(SEARCH, end=Say("Never sent.")))
+    words = ["It merges", " rankings [", "1", "]. More", " follows", " [2][9] `a[1", "]`."]
+    events: list[Any] = [{"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant"}}]
+    events[0]["message"] |= {"model": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}
+    events.append({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
+    for word in words:
+        delta = {"type": "text_delta", "text": word}
+        events.append({"type": "content_block_delta", "index": 0, "delta": delta})
+    events.append({"type": "content_block_stop", "index": 0})
+    events.append({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}})
+    data = "".join(
+        f"event: {one['type']}\r\ndata: {json.dumps(one)}\r\n\r\n" for one in [*events, {"type": "message_stop"}]
+    )
+    answer = InjectedFault.status(200, data, "text/event-stream")
+    models.fail(answer, when=lambda asked: b"tool_result" in asked.body)
+    body: Any = {"model": "m", "max_tokens": 9, "messages": QUESTION, "tools": [SEARCHING]}
+    async with client.messages.stream(**body) as stream:
+        deltas = [event.delta async for event in stream if event.type == "content_block_delta"]
+        message = await stream.get_final_message()
+    came = [delta.text for delta in deltas if delta.type == "text_delta"]
+    assert came == ["It merges", " rankings", ". More", " follows", "[9]", " `a[1]`."]
+    rows = [row.url for row in message.content[1].content]
+    assert citations(message) == [
+        ("It merges rankings", [rows[0]]),
+        (". More follows", [rows[1]]),
+        ("[9] `a[1]`.", []),
+    ]
+    assert (message.stop_reason, message.usage.server_tool_use.web_search_requests) == ("end_turn", 1)

@@ -220,3 +220,19 @@ async def test_responses_come_as_they_came(ask: Ask, streamed: bool) -> None:
     ours = [line for line in direct.body.split(b"\n") if b"open_page" not in line]  # the events that repeat the tools
     theirs = [line for line in through.body.split(b"\n") if b'"tools"' not in line]
     assert theirs == ours
+
+
+async def test_a_call_in_a_namespace_is_the_clients(ask: Ask) -> None:
+    """As Codex declares tools: the name of the call is declared within another tool."""
+    inner = {"type": "function", "name": "spawn", "parameters": {"type": "object"}}
+    call = {"id": "fc_1", "type": "function_call", "call_id": "c1", "name": "spawn", "arguments": "{}"}
+    whole = json.dumps({"id": "r", "object": "response", "status": "completed", "output": [call]}).encode()
+    tools = [responses("add", ADD), {"type": "namespace", "name": "agents", "tools": [inner]}]
+    assert (await ask(Fixed(whole), "responses", tools=tools)).body == whole
+
+
+async def test_line_ends_and_comments_of_a_stream_stay(ask: Ask) -> None:
+    chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "Hi"}, "finish_reason": None}]})
+    end = json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+    answer = f": ping\r\ndata:{chunk}\r\n\r\ndata: {end}\r\n\r\ndata: [DONE]\r\n\r\n".encode()
+    assert (await ask(Fixed(answer), stream=True)).body == answer

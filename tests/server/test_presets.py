@@ -16,12 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
-from groundwire import Settings
+from groundwire import Settings, Web
 from groundwire.server.api import Gateway, build_gateway, build_mcp, build_proxy
 from groundwire.server.auth import KeyFile
 from groundwire.server.auth.keys import make_key
+from groundwire.server.openai.app import Proxy
 from groundwire.server.uvicorn_runner import serving
 from groundwire.testing import World
 from groundwire.testing.model_apis import ModelServer, Say, script
@@ -382,3 +384,44 @@ def test_mcp_alone_needs_nothing_of_the_page() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+@pytest.mark.req("B27")
+@pytest.mark.parametrize("alone", [False, True])
+async def test_pages_of_named_origins_may_call_and_no_others(
+    world: World, models: ModelServer, settings: Callable[..., Settings], alone: bool
+) -> None:
+    """A web page of another site, as a browser has it: it asks first, and reads the answer if it may."""
+    page = "http://chat.example:3000"
+    made = settings(server={"allowed_origins": (page,)})
+    async with AsyncExitStack() as stack:
+        if alone:
+            web = await stack.enter_async_context(Web(made))
+            proxy = Proxy(web, f"{models.url}/v1")
+            stack.push_async_callback(proxy.aclose)
+            app: Any = proxy.app
+        else:
+            app = await stack.enter_async_context(build_proxy(f"{models.url}/v1", made))
+        url = await stack.enter_async_context(serving(app))
+        http = await stack.enter_async_context(aiohttp.ClientSession())
+        asking = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}
+        body = {"model": "m", "messages": [{"role": "user", "content": "What?"}]}
+        for path in ("/v1/chat/completions", "/api/chat"):
+            call = url + path
+            for origin, status in ((page, 204), ("http://evil.example", 403), (f"{page}0", 403), ("null", 403)):
+                async with http.options(call, headers={"Origin": origin, **asking}) as reply:
+                    assert reply.status == status
+                    allowed = reply.headers.get("Access-Control-Allow-Origin")
+                    assert allowed == (page if origin == page else None)
+                if origin == page:
+                    assert reply.headers["Access-Control-Allow-Headers"] == "authorization"
+                    assert "Access-Control-Allow-Credentials" not in reply.headers
+            headers = {"Origin": page, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Cookie": "a=b"}
+            async with http.post(call, json=body, headers=headers) as reply:
+                assert (reply.status, reply.headers["Access-Control-Allow-Origin"]) == (200, page)
+            async with http.post(call, json=body, headers={**headers, "Origin": "http://evil.example"}) as reply:
+                assert reply.status == 403
+                assert "Access-Control-Allow-Origin" not in reply.headers
+        assert all("cookie" not in {name.lower() for name in one.headers} for one in models.requests)
+    with pytest.raises(ValueError, match="is not an origin"):
+        settings(server={"allowed_origins": ("*",)})

@@ -392,7 +392,7 @@ async def test_forgetting(archive: Archive, clock: Clock, selector: dict[str, ob
 
 @pytest.mark.parametrize("selectors", [{}, {"url": "https://a.example/", "everything": True}])
 async def test_one_thing_is_forgotten_at_a_time(archive: Archive, selectors: dict[str, object]) -> None:
-    with pytest.raises(InvalidRequest, match="one thing to forget"):
+    with pytest.raises(InvalidRequest, match="one thing to delete"):
         await archive.forget(**selectors)  # type: ignore[arg-type]
 
 
@@ -563,7 +563,7 @@ async def test_a_file_that_cannot_be_used_switches_it_off_with_one_warning(
         await archive.forget(everything=True)
     await archive.aclose()
     assert [record.levelno for record in caplog.records if record.levelno >= logging.WARNING] == [logging.WARNING]
-    assert "switched off" in caplog.text
+    assert "disabled" in caplog.text
 
 
 def _overwritten(path: Path) -> None:
@@ -611,7 +611,7 @@ async def test_a_full_disk_ends_the_writing_and_not_the_reading(
     await archive.add_page(page(), owner=LOCAL)
     await archive._writer.run(lambda db: db.execute("pragma max_page_count = 1").fetchall())  # as a disk would say it
     assert not await archive.add_page(page("https://a.example/big", "word " * 100_000), owner=LOCAL)
-    assert caplog.text.count("switched off") == 1
+    assert caplog.text.count("disabled") == 1
     assert not await archive.add_page(page("https://a.example/small"), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/one"]
 
@@ -629,7 +629,7 @@ async def test_a_file_that_is_busy_costs_one_entry_only(
     other.close()
     assert await archive.add_page(page("https://a.example/two"), owner=LOCAL)
     assert not archive.problem
-    assert "switched off" not in caplog.text
+    assert "disabled" not in caplog.text
 
 
 async def test_a_file_that_is_removed_is_begun_anew(reopened: Callable[[], Archive], path: Path) -> None:

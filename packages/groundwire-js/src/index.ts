@@ -1,5 +1,5 @@
 /**
- * A client of the Groundwire server's `/v1`, by `fetch` alone: for Node, Bun, Deno and browsers.
+ * A client of the Groundwire server's `/v1` that only needs `fetch`: for Node, Bun, Deno and browsers.
  *
  * @module
  */
@@ -27,31 +27,31 @@ import type {
 export type * from "./api.js";
 export { open_page, web_search } from "./api.js";
 
-/** Where the server is, and how it is called. */
+/** The connection to the server. */
 export interface GroundwireOptions {
-  /** Where it listens; by default `http://127.0.0.1:8780`. */
+  /** Its base URL; by default `http://127.0.0.1:8780`. */
   baseUrl?: string;
-  /** A key of the server; none is needed on loopback as long as it has none. */
+  /** An API key of the server; not needed on loopback until the first key is created. */
   apiKey?: string;
-  /** The session of every call that names none: it has a budget, and citation numbers that go on. */
+  /** The default session of calls; it has one budget and one numbering of sources. */
   session?: string;
-  /** What is called in the place of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** What ends a call, and who hears of its progress. */
+/** How a call can be aborted. */
 export interface CallOptions {
-  /** Ends the call. */
+  /** Aborts the call. */
   signal?: AbortSignal | undefined;
 }
 
-/** The same, for a call that tells of its attempts. */
+/** The same, for a call that reports its attempts. */
 export interface WatchOptions extends CallOptions {
-  /** Is called for every provider that is asked, as it happens. */
+  /** Called when an attempt starts or finishes. */
   onAttempt?: (event: AttemptEvent) => void;
 }
 
-/** A provider is asked, or has answered. */
+/** The start or end of an attempt. */
 export type AttemptEvent =
   | { type: "attempt_started"; provider: string }
   | { type: "attempt_finished"; attempt: Attempt };
@@ -67,13 +67,13 @@ export interface ToolResults {
 export class GroundwireError extends Error {
   /** The HTTP status, or 0. */
   readonly status: number;
-  /** What kind of failure it is, such as `invalid_request` or `all_providers_failed`. */
+  /** The kind of failure, such as `invalid_request` or `all_providers_failed`. */
   readonly code: string;
-  /** The argument that is wrong, when one is. */
+  /** The invalid argument, if any. */
   readonly field: string | null;
-  /** Seconds after which another attempt may help, when that is known. */
+  /** Seconds after which to retry, if known. */
   readonly retryAfter: number | null;
-  /** Every provider that was asked. */
+  /** All attempts. */
   readonly attempts: Attempt[];
 
   constructor(status: number, problem: Problem, options?: ErrorOptions) {
@@ -125,32 +125,32 @@ export class Groundwire {
     return this.#post("/v1/verify", request.sources ? request : this.#named(request), options);
   }
 
-  /** Who searches and reads: whether they are configured and well, and what they cost. */
+  /** List the providers: configuration, health and cost. */
   providers(options: CallOptions = {}): Promise<ProvidersReply> {
     return this.#json("GET", "/v1/providers", undefined, options);
   }
 
-  /** What a session has used and was shown. */
+  /** Show what a session has used, and its sources. */
   session(id: string, options: CallOptions = {}): Promise<SessionReply> {
     return this.#json("GET", `/v1/sessions/${encodeURIComponent(id)}`, undefined, options);
   }
 
-  /** Reset a session: its budget is whole, its citation numbers begin at 1. Returns what it had used. */
+  /** Reset a session's usage and citation numbers. Returns what it had used. */
   resetSession(id: string, options: CallOptions = {}): Promise<SessionReply> {
     return this.#json("DELETE", `/v1/sessions/${encodeURIComponent(id)}`, undefined, options);
   }
 
-  /** Decide who searches for a model: its own API, or our tools. */
+  /** Decide which search a model uses: its API's hosted search, or Groundwire's tools. */
   resolve(request: ResolveRequest, options: CallOptions = {}): Promise<ResolveReply> {
     return this.#post("/v1/resolve", request, options);
   }
 
-  /** Return a request to a model API with one way to search in it: the API's own, or our function tool. */
+  /** Return a request to a model API with exactly one search tool: the hosted one, or Groundwire's. */
   prepare(body: JsonObject, how: PrepareQuery, options: CallOptions = {}): Promise<JsonObject> {
     return this.#post(`/v1/prepare${query({ ...how })}`, body, options);
   }
 
-  /** Call a tool with the arguments that a model wrote; what goes wrong is said in the result. */
+  /** Call a tool with the arguments that a model wrote; errors are reported in the result. */
   callTool<Name extends keyof ToolResults>(
     name: Name,
     args: JsonObject,
@@ -160,8 +160,8 @@ export class Groundwire {
   }
 
   /**
-   * Call a tool and return the text for a model, in which everything from the web is fenced. It never rejects but when
-   * the signal aborts: what goes wrong is said in the text.
+   * Call a tool and return the text for a model, in which everything from the web is fenced. It only rejects when
+   * the signal aborts: errors are reported in the text.
    */
   async toolText(name: keyof ToolResults, args: JsonObject, options: CallOptions = {}): Promise<string> {
     try {

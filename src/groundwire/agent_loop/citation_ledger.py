@@ -9,13 +9,21 @@ from dataclasses import replace
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
 from groundwire.models import Source
 from groundwire.tools import LocalSearchToolResult, ToolResult, WebSearchToolResult, render_text
+from groundwire.web.known_urls import addresses_in
 
-__all__ = ["CitationLedger", "citations_in", "marked", "marks_in"]
+__all__ = ["CitationLedger", "CitedText", "citations_in", "marked", "marks_in"]
 
 # `[2]`, `[1, 3]`, and the brackets that some models are trained on; not link text, not a footnote definition.
 _MARK = re.compile(r"\[(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\](?!\(|: ?https?:)|【(\d{1,4})(?:†[^】\n]{0,80})?】")
+_LOOKED_AT = 10_000  # characters searched for URLs, in a few milliseconds
 _YEARS = 1_000  # from here on, a number in brackets is probably a year
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+_BEGINS = re.compile(r"[`\[【]|^~", re.MULTILINE)  # where a mark or code may begin
+_INLINE = re.compile(r"`[^`\n]+`")
+_MAY_BE_INLINE = re.compile(r"`[^`\n]{0,2000}\Z")
+_MAY_BE_MARK = re.compile(r"\[[\d\s,]{0,70}\Z|【[^】\n]{0,90}\Z")
+_MAY_FOLLOW = (": https:", ": http:", ":https:", ":http:")  # after brackets that are no mark
+_BLANK = re.compile(r"[ \t]{1,80}\Z")
 
 
 class CitationLedger:
@@ -28,9 +36,11 @@ class CitationLedger:
 
     def __init__(self, sources: Iterable[Source] = (), *, reserved: Iterable[int] = ()) -> None:
         self.reserved: frozenset[int] = frozenset(reserved)
-        self.last = max((one for one in self.reserved if one < _YEARS), default=0)
+        self.last: int = max((one for one in self.reserved if one < _YEARS), default=0)
         """The largest number assigned; four digits are more often a year than a source."""
         self._numbers: dict[str, int] = {}
+        self._given: frozenset[str] = frozenset()
+        self._from_text: set[str] = set()
         self._sources: dict[int, Source] = {}
         for source in sources:
             self._add(source.citation_id, source.url, source.title)
@@ -39,6 +49,32 @@ class CitationLedger:
     def sources(self) -> tuple[Source, ...]:
         """Every page, by number."""
         return tuple(source for _, source in sorted(self._sources.items()))
+
+    @property
+    def vouched(self) -> tuple[str, ...]:
+        """The URLs of the pages that a search found or the user gave, without those that only another page contains."""
+        return tuple(source.url for source in self.sources if source.url not in self._from_text)
+
+    def given(self, *texts: str) -> None:
+        """Record the URLs that the user has written; in a long conversation, those at its end."""
+        recent, left = list[str](), _LOOKED_AT
+        for text in reversed(texts):
+            recent.append(text[-left:])
+            left -= len(recent[-1])
+            if left <= 0:
+                break
+        found = {url.request_text for url in addresses_in("\n".join(recent))}
+        self._given |= found
+        self._from_text -= found
+
+    def _meet(self, result: ToolResult) -> None:
+        """Record which URLs only a page, or the model, has named."""
+        if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
+            self._from_text.difference_update(row.url for row in result.results)
+        elif result.status == "success" and result.url not in self._numbers and result.url not in self._given:
+            address = result.final_url or result.url
+            if address not in self._numbers:
+                self._from_text.add(address)
 
     def number(self, url: str, title: str = "") -> int:
         """Return the number of a page, assigning the next one to a new page."""
@@ -55,6 +91,7 @@ class CitationLedger:
         """Return the pages of tool results that have no number yet, as titles by URL."""
         found: dict[str, str] = {}
         for result in results:
+            self._meet(result)
             if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
                 found |= {row.url: row.title for row in result.results}
             elif result.status == "success" and result.url not in self._numbers:
@@ -71,6 +108,7 @@ class CitationLedger:
 
     def take(self, result: ToolResult) -> str:
         """Record the pages of a tool result and return it as text for the model, with the run's numbers."""
+        self._meet(result)
         if isinstance(result, WebSearchToolResult):
             rows = tuple(
                 row.model_copy(update={"citation_id": self.number(row.url, row.title)}) for row in result.results
@@ -125,3 +163,94 @@ def citations_in(text: str, ledger: CitationLedger) -> Iterator[HostedCitation]:
                 yield HostedCitation(
                     url=source.url, title=source.title, start=start, end=end, covers="marker", position=end
                 )
+
+
+class CitedText:
+    """Removes the markers from a text that comes in chunks; the result does not depend on how it is cut.
+
+    A marker without a known page stays in the text, like those inside code; an open code block extends to the end.
+
+    Args:
+        ledger: Resolves the markers.
+    """
+
+    def __init__(self, ledger: CitationLedger) -> None:
+        self._ledger = ledger
+        self._held = ""
+        self._last = "\n"  # the character before what is held
+        self._fence = ""  # what ends the code block in which the text is
+        self._gap = ""  # white space that goes where a mark follows
+
+    def feed(self, text: str) -> list[tuple[str, tuple[Source, ...]]]:
+        """Add text; return the part that is final: texts, and the pages cited by the text since the previous ones."""
+        self._held += text
+        return list(self._resolved(end=False))
+
+    def close(self) -> list[tuple[str, tuple[Source, ...]]]:
+        """End the text and return its rest."""
+        made = list(self._resolved(end=True))
+        gap, self._gap = self._gap, ""
+        return [*made, (gap, ())] if gap else made
+
+    def _resolved(self, *, end: bool) -> Iterator[tuple[str, tuple[Source, ...]]]:
+        said = ""
+        for text, numbers in self._pieces(end=end):
+            if sources := tuple(source for number in numbers if (source := self._ledger.get(number))):
+                if said:
+                    yield said, ()
+                said = self._gap = ""
+                yield "", sources
+                continue
+            text = self._gap + text
+            blank = _BLANK.search(text)
+            self._gap = blank[0] if blank else ""
+            said += text[: len(text) - len(self._gap)]
+        if said:
+            yield said, ()
+
+    def _pieces(self, *, end: bool) -> Iterator[tuple[str, tuple[int, ...]]]:
+        """Yield texts, and markers with their numbers; hold back what more text could change."""
+        text, begun, place = self._last + self._held, 1, 1
+        while place < len(text):
+            if self._fence:
+                found = re.compile(f"^{self._fence}", re.MULTILINE).search(text, place)
+                line = text.rfind("\n") + 1
+                if found is None:
+                    waits = not end and place <= line and self._fence.startswith(text[line:])
+                    place = line if waits else len(text)
+                    break
+                place, self._fence = found.end(), ""
+                continue
+            found = _BEGINS.search(text, place)
+            if found is None:
+                place = len(text)
+                break
+            place = found.start()
+            here = text[place : place + 3]
+            mark = _MARK.match(text, place)
+            if text[place - 1] == "\n" and here in ("```", "~~~"):
+                self._fence, place = here, place + 3
+            elif not end and self._may_become(text, place, mark):
+                break
+            elif mark:
+                if begun < place:
+                    yield text[begun:place], ()
+                yield mark[0], tuple(int(number) for number in (mark[1] or mark[2]).split(","))
+                begun = place = mark.end()
+            else:
+                inline = _INLINE.match(text, place)
+                place = inline.end() if inline else place + 1
+        if begun < place:
+            yield text[begun:place], ()
+        self._held, self._last = text[place:], text[place - 1]
+
+    @staticmethod
+    def _may_become(text: str, place: int, mark: re.Match[str] | None) -> bool:
+        """Whether more text could change what starts here."""
+        if mark:
+            rest = text[mark.end() : mark.end() + 8]
+            return any(form.startswith(rest) for form in _MAY_FOLLOW)
+        if text[place] in "`~":
+            fence = text[place - 1] == "\n" and len(text) - place < 3 and set(text[place:]) == {text[place]}
+            return fence or bool(_MAY_BE_INLINE.match(text, place))
+        return bool(_MAY_BE_MARK.match(text, place))

@@ -1,7 +1,4 @@
-"""The agent loop: call the model, run its tool calls, return the results, until it answers.
-
-Also the search plan of a run.
-"""
+"""The agent loop and its search plan: call the model, run its tool calls, return the results, until it answers."""
 
 from __future__ import annotations
 
@@ -25,6 +22,7 @@ from groundwire.agent_loop.wire_formats import (
     last_turn,
     no_choice,
     total,
+    users_texts,
     with_results,
 )
 from groundwire.citations.link_filter import Addresses, neutralized
@@ -113,8 +111,8 @@ async def run_tools(
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
         needs: Requirements for every search.
         tools: The local tools, such as `guarded_tools(web)`; by default `web_tools(web, plan.needs)`.
-        max_rounds: The most model calls, 1 to 100. In the last one tools are disabled, so that the model answers.
-        hosted_searches: The most hosted searches per model call, 1 to 1,000. Fewer are allowed when the session has
+        max_rounds: Maximum model calls, 1 to 100. In the last one tools are disabled, so that the model answers.
+        hosted_searches: Maximum hosted searches per model call, 1 to 1,000. Fewer are allowed when the session has
             fewer left.
         hosted_price_usd: The highest cost of one hosted search, charged to the session's budget.
         timeout: Seconds for the whole run; None means no limit.
@@ -158,7 +156,8 @@ async def run_tools(
         given=None if tools is None else tuple(tools),
         automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
-    loop.prepared()  # an invalid request raises before the first model call
+    loop.ledger.given(*users_texts(loop.messages))
+    loop.first = loop.prepared()  # an invalid request raises before the first model call
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
@@ -186,6 +185,7 @@ class _Loop:
     tell: Callable[[LoopEvent], None]
     given: tuple[Tool, ...] | None
     automatic: bool
+    first: Body | None = None
     fallen: HostedError | None = None
     answers: list[HostedAnswer] = field(default_factory=list)
     paused: list[HostedAnswer] = field(default_factory=list)
@@ -197,7 +197,7 @@ class _Loop:
     async def run(self) -> Run:
         """Run rounds until there is a reason to stop."""
         while True:
-            request = self.prepared(last=len(self.answers) + 1 >= self.max_rounds)
+            request, self.first = self.first or self.prepared(last=len(self.answers) + 1 >= self.max_rounds), None
             if self.plan.path == "native":
                 try:
                     answer = await self._ask_native(request)
@@ -354,7 +354,7 @@ class _Loop:
     def _shown(self, text: str) -> str:
         """Return an answer in which only sources' URLs load anything; its length does not change."""
         images: Addresses = "known" if self.web.settings.policy.untrusted_images == "drop" else "any"
-        return neutralized(text, (source.url for source in self.ledger.sources), images=images)
+        return neutralized(text, self.ledger.vouched, images=images)
 
     def ended(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
         """Return the run in its current state."""

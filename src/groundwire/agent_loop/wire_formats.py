@@ -1,11 +1,8 @@
-"""How each API continues a conversation: the model's turn, tool results, and tool choice.
-
-Also joins the parts of a paused turn into one answer, and adds up the usage of all rounds.
-"""
+"""How each API continues a conversation: the model's turn, tool results, tool choice, paused turns, total usage."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
@@ -25,6 +22,7 @@ __all__ = [
     "last_turn",
     "no_choice",
     "total",
+    "users_texts",
     "with_results",
 ]
 
@@ -68,6 +66,17 @@ def conversation(body: Mapping[str, Any], api: Api) -> list[Any]:
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
+def users_texts(messages: Sequence[Any]) -> Iterator[str]:
+    """Yield what the user says in a conversation of any API; results of tools, which some put there, are left out."""
+    for message in messages:
+        if not _is_object(message) or message.get("role") != "user":
+            continue
+        parts = message.get("content", message.get("parts"))
+        for part in parts if isinstance(parts, list) else [{"text": parts}]:
+            if _is_object(part) and isinstance(text := part.get("text"), str):
+                yield text
+
+
 def declared_functions(body: Mapping[str, Any], api: Api) -> frozenset[str] | None:
     """Return the names of the functions that a request declares; None if there may be others."""
     if body.get("prompt") or body.get("previous_response_id") or body.get("functions") or body.get("conversation"):
@@ -81,7 +90,7 @@ def declared_functions(body: Mapping[str, Any], api: Api) -> frozenset[str] | No
         for one in declared if isinstance(declared, list) else [tool]:
             inner = one.get("function", one) if _is_object(one) else None
             name = inner.get("name") if _is_object(inner) else None
-            if not isinstance(name, str):
+            if not isinstance(name, str) or (_is_object(one) and "tools" in one):  # a namespace of others, of Responses
                 return None
             names.add(name)
     return frozenset(names)

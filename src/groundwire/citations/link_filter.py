@@ -42,8 +42,14 @@ _MAY_BE_DEFINITION: Final = re.compile(
 _NO_COLON: Final = "꞉"
 _URL: Final = re.compile(r"https?://[^\s<>\"`\]]{0,2000}", re.IGNORECASE)
 _AMBIGUOUS: Final = frozenset("`<[")
+_LABEL: Final = re.compile(r"\[((?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+)\]", re.DOTALL)
+_TARGET: Final = re.compile(
+    r"\(\s*+(<[^<>\n]*+>|(?:[^\s()]|\([^\s()]*+\))*+)(?:\s++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?\s*+\)"
+)
+"""Where a link leads, and its title (CommonMark 0.31, 6.3), with brackets in one another once."""
 _SCHEME: Final = "https://"
 _AFTER: Final = ").,;:!?'*_"
+_SIGNS: Final = 10  # after an address
 
 
 def neutralized(text: str, known: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> str:
@@ -259,9 +265,9 @@ class LinkFilter:
     def _may_link(self, url: str) -> bool:
         if self._links == "any":
             return True
-        while url and not self.knows(url) and url[-1] in _AFTER:
-            url = url[:-1]
-        return self.knows(url)
+        bare = url.rstrip(_AFTER)
+        signs = len(url) - len(bare)
+        return any(self.knows(f"{bare}{url[len(bare) : len(url) - less]}") for less in range(min(signs, _SIGNS) + 1))
 
 
 def _one(rest: str) -> tuple[str, int]:
@@ -288,29 +294,15 @@ def _code(rest: str, *, open_ended: bool) -> tuple[str, int] | None:
 def _inline_address(rest: str, opens: int) -> str | None:
     """Return the URL of the link or image whose bracket opens at a position; empty if it has none in this line.
 
-    None if the text ends before that is clear.
+    None if the text ends before that is clear, and for anything that a renderer should not take for a link.
     """
-    depth, place = 0, opens
-    while place < len(rest):
-        character = rest[place]
-        place += 1 + (character == "\\")
-        depth += (character == "[") - (character == "]")
-        if not depth:
-            break
-    else:
+    found = _LABEL.match(rest, opens)
+    if found is None or found.end() == len(rest):
         return None
-    if place >= len(rest):
-        return None
-    label = rest[opens + 1 : place]
-    if rest[place] != "(" or not _AMBIGUOUS.isdisjoint(label):  # constructs that bind tighter or may end elsewhere
+    if rest[found.end()] != "(" or not _AMBIGUOUS.isdisjoint(found[1]):  # constructs that bind tighter or end elsewhere
         return ""
-    begin, parens = place + 1, 1
-    for at in range(begin, len(rest)):
-        parens += (rest[at] == "(") - (rest[at] == ")")
-        if not parens:
-            words = rest[begin:at].split(maxsplit=1)
-            return words[0].strip("<>") if words else ""
-    return None
+    target = _TARGET.match(rest, found.end())
+    return target[1].strip("<>") if target else None
 
 
 def _name(url: str) -> str:

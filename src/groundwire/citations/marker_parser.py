@@ -15,6 +15,7 @@ __all__ = ["Mark", "MarkScanner", "find_marks"]
 
 _PAIRS: Final[Mapping[str, str]] = {"[": "]", "［": "］", "【": "】"}
 _LONGEST: Final = 64  # characters; enough for a list of a dozen sources
+_LONGEST_RUN: Final = 1_000  # backticks or tildes in a row; longer runs count as equal
 _WIDEST: Final = 50  # sources in a range such as [1-50]
 _INNER: Final = frozenset(" \t\u00a0\u3000,;、，；-‐‑‒–—−")  # allowed between the numbers
 _SEPARATOR: Final = r"[ \t\u00a0\u3000]{0,2}(?:[,;、，；\-‐‑‒–—−]|(?<=[ \t\u00a0\u3000]))[ \t\u00a0\u3000]{0,2}"
@@ -222,7 +223,8 @@ class MarkScanner:
         if character == of:
             if not self._run:
                 self._run_before = self._line
-            self._run += character
+            if len(self._run) < _LONGEST_RUN:
+                self._run += character
 
     def _end_run(self) -> None:
         """Classify a run of backticks or tildes: the start of code, its end, or neither."""

@@ -1,7 +1,4 @@
-"""Validation of arguments, with one clear error for each kind of mistake.
-
-Also the base class of all public models.
-"""
+"""The base class of all public models, and the validation of arguments with a clear error for each kind of mistake."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -78,12 +75,18 @@ def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
         raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass one of: {', '.join(choices)}.")
 
 
+MAX_DOMAINS: Final = 1_000
+"""Domains in a list."""
+
+
 def check_domains(field: str, value: object) -> tuple[str, ...]:
     """Return a tuple of bare domain names in lower case, or raise InvalidRequest."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidRequest(field, f"must be a list, not {type(value).__name__}", 'Pass e.g. ["wikipedia.org"].')
     domains = []
-    for item in value:
+    for count, item in enumerate(value):
+        if count >= MAX_DOMAINS:
+            raise InvalidRequest(field, f"has more than {MAX_DOMAINS:,} domains", "Pass fewer, such as the parents.")
         name = item.strip().strip(".").lower() if isinstance(item, str) else ""
         name = name.removeprefix("*.")
         if not _DOMAIN.fullmatch(name):
@@ -171,8 +174,14 @@ def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     return f"; known here: {', '.join(known)}." if 0 < len(known) <= _MOST_NAMED else "."
 
 
+MAX_FAULTS: Final = 500
+"""Errors that are listed one by one."""
+
+
 def faults(error: ValidationError) -> list[tuple[str, str]]:
     """Return pydantic's errors as (dotted key, problem), without the values, which may be secret."""
+    if error.error_count() > MAX_FAULTS:  # listing all of them would take longer than finding them
+        return [("", f"{error.error_count():,} values are wrong")]
     found = []
     for item in error.errors(include_url=False, include_input=False, include_context=False):
         key = ".".join(str(part) for part in item["loc"])
@@ -203,15 +212,25 @@ TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("link", "href", "uri", "id"), ("url",)),
-        **dict.fromkeys(("body", "description", "excerpt", "highlights", "summary"), ("snippet", "content")),
-        **dict.fromkeys(("text", "raw_content", "html", "md"), ("content", "snippet")),
+        **dict.fromkeys(("body", "description", "excerpt", "summary"), ("snippet", "content")),
+        **dict.fromkeys(("text", "page_content", "raw_content", "md"), ("content", "snippet")),
         **dict.fromkeys(("content", "markdown"), ("snippet",)),
         **dict.fromkeys(("date", "published_date", "publishedDate", "page_age"), ("published",)),
         **dict.fromkeys(("items", "data", "organic", "hits", "web"), ("results",)),
         "name": ("title",),
     }
 )
-"""Other libraries' names of the fields of results and pages; the first one that a model has is meant."""
+"""What other libraries call the fields of results and pages; the first that a model has is meant."""
+_LIKE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "highlights": ("snippet", "excerpts"),
+        "html": ("content",),
+        **dict.fromkeys(("status_code", "ok", "raise_for_status"), ("status",)),
+        "metadata": ("title",),
+        "answer": ("results",),
+    }
+)
+"""Fields of other libraries that are of another kind here, with what comes nearest."""
 
 
 class FrozenModel(BaseModel):
@@ -226,9 +245,22 @@ class FrozenModel(BaseModel):
         def __getattr__(self, name: str) -> Any:
             fields = type(self).model_fields
             right = next((one for one in _OTHER_NAMES.get(name, ()) if one in fields), None)
-            if right is None:
+            if right is not None:
+                return getattr(self, right)
+            near = next((one for one in _LIKE.get(name, ()) if one in fields), None)
+            if near is None:
                 return super().__getattr__(name)
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {right!r}?")
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {near!r}?")
+
+        def __getitem__(self, name: str) -> Any:
+            """Return a field by its name, as where results are dictionaries."""
+            if name not in type(self).model_fields and name not in _OTHER_NAMES:
+                raise KeyError(name)
+            return getattr(self, name)
+
+        def to_dict(self) -> dict[str, Any]:
+            """Return the model as a dictionary: another name of `model_dump`."""
+            return self.model_dump()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""

@@ -2,9 +2,7 @@
 
 A pipeline from HTML to text, with a function per step: limits, tree, metadata, invisible text, main content, Markdown,
 sanitizing. The order matters: metadata are read from the complete page, and invisible text must not influence the
-selection of the main content.
-
-Also conversion of embedded HTML, such as the summary in a feed.
+selection of the main content. Embedded HTML, such as the summary in a feed, is converted without that selection.
 """
 
 from __future__ import annotations
@@ -66,7 +64,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
         apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:
-        content, warnings = "", ("nothing but menus came; the content may need a browser",)
+        content, warnings = "", ("the response has only menus; the content may need a browser",)
     else:
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)

@@ -216,7 +216,7 @@ def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
     content = clean(content)
     if word_count(content) < _MIN_WORDS:
         return None
-    said = f"read from the data that the page brings for its scripts ({clean(source)[:60]}), without running them"
+    said = f"read from the data that the page embeds for its scripts ({clean(source)[:60]}), without running them"
     title = known.title or next((text for element, text in best if element == "h1"), "")
     return Extracted(
         title=title,

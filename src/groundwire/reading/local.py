@@ -1,9 +1,8 @@
 """The local reader: guarded fetch, decoding and extraction on this machine.
 
-Also the caching headers of a page (RFC 9111), where invalid values are ignored.
-
-Groundwire is a shared cache, so `s-maxage` takes precedence over `max-age`. Pages are requested without cookies and
-credentials, so `private` and `Vary` have no effect: the next request would be the same.
+A page's caching headers (RFC 9111) are honored; invalid values are ignored. Groundwire is a shared cache, so `s-maxage`
+takes precedence over `max-age`. Pages are requested without cookies and credentials, so `private` and `Vary` have no
+effect: the next request would be the same.
 """
 
 from __future__ import annotations
@@ -109,7 +108,7 @@ _REFUSALS: Final[Mapping[int, str]] = {
     402: "requires payment for the page (HTTP 402).",
     403: "refuses access to the page (HTTP 403).",
     407: "refuses access to the page (HTTP 407).",
-    429: "has had too many requests (HTTP 429). Try again in a few minutes.",
+    429: "received too many requests (HTTP 429). Try again in a few minutes.",
     451: "does not show the page here, for legal reasons (HTTP 451).",
     999: "refuses access by programs (HTTP 999).",
 }
@@ -129,7 +128,7 @@ class LocalReadProvider:
 
     Args:
         transport: Fetches the pages.
-        max_bytes: The most bytes of a body, on the wire and decoded.
+        max_bytes: Maximum bytes of a body, on the wire and decoded.
         max_document_bytes: The same for PDF, Office documents and EPUB.
         name: Its name.
         conversion: Converts to Markdown; by default a new one.
@@ -265,7 +264,7 @@ def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:
     if converted.extracted.title:
         said.append(f'It has a title: "{converted.extracted.title[:_TITLE]}".')
     if converted.extracted.cut:
-        said.append("It is very large, and only its beginning was looked at.")
+        said.append("It is very large, and only its beginning was read.")
     if kind.kind == "html":
         said.append("It may need a reader with a browser.")
     return PageEmpty(url, " ".join(said), status=reply.status)

@@ -51,7 +51,7 @@ _BROWSER_SHARE = 0.8  # of the time that is left, to complete a page that is the
 _AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
 
 _NO_BROWSER = (
-    'No reader here runs scripts. The operator can add one to the setting read.providers: "browser" '
+    'No configured reader runs scripts. The operator can add one to the setting read.providers: "browser" '
     '(pip install "groundwire[browser]"), "crawl4ai", or a service such as "jina".'
 )
 _FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)  # no other reader helps
@@ -306,7 +306,7 @@ class Readers:
         except GroundwireError:
             raise
         except Exception as error:  # third-party code may raise anything: an outcome, not the caller's crash
-            _logger.exception("The reader %s broke its contract", reader.name)
+            _logger.exception("The reader %s violated its contract", reader.name)
             raise UnexpectedResponse(reader.name, f"the reader itself failed ({type(error).__name__})") from error
         if not result.success:
             raise ProviderUnavailable(reader.name, result.error or "could not read the page")
@@ -324,18 +324,18 @@ class Readers:
             await self._gate.check(url, reading.call.deadline, remote=True)
         shown = for_third_parties(url.text)
         if shown.secret:
-            note = f"{reader.name} was not asked: the address carries what looks like a secret"
+            note = f"{reader.name} was not called: the URL seems to contain a secret"
             reading.notes.append(note)
             raise PageRefused(
                 url.text,
-                f"The address carries what looks like a password, key or token, which is not given to {reader.name}. "
+                f"The URL seems to contain a password, key or token, and is not sent to {reader.name}. "
                 "Open it without that part, or with the local reader (read.providers).",
             )
         result = await reader.read_url(shown.url, deadline=reading.call.deadline)
         if self._gate is not None and (final := _elsewhere(result.final_url, shown.url)) is not None:
             await self._gate.check(final, reading.call.deadline, remote=True)
         if shown.left_out:
-            note = f"{reader.name} was asked without these parts of the address: {', '.join(shown.left_out)}"
+            note = f"{reader.name} was called without these parts of the URL: {', '.join(shown.left_out)}"
             result = result.model_copy(update={"warnings": (*result.warnings, note)})
         return result
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Literal
 
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
 from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
@@ -144,6 +145,7 @@ class Guard:
     Args:
         allowed_origins: Exact origins such as `http://127.0.0.1:8080` that are allowed although their name, address or
             port is not public. Metadata services are always blocked.
+        origin_redirects: Where an allowed origin may lead: within itself, or also to the other allowed origins.
         resolver: Resolves names; the system's resolver if None.
         allow_nat64: Judge addresses of `64:ff9b::/96` by the embedded IPv4 address, for hosts with only IPv6.
 
@@ -155,12 +157,14 @@ class Guard:
         self,
         *,
         allowed_origins: Iterable[str] = (),
+        origin_redirects: Literal["same", "allowed"] = "same",
         resolver: Resolver | None = None,
         allow_nat64: bool = False,
     ) -> None:
         allowed = _origins(allowed_origins)
         self._origins = frozenset(url.origin for url in allowed)
         self._sockets = frozenset((url.host, url.port) for url in allowed)
+        self._linked = origin_redirects == "allowed"
         self._resolver = resolver or _look_up
         self._allow_nat64 = allow_nat64
         # The resolved addresses of allowed origins. Entries are never removed: a connection may still use an address
@@ -182,7 +186,10 @@ class Guard:
         return parsed
 
     def follow(self, source: WebUrl, url: WebUrl) -> WebUrl:
-        """Return the target of a page's link or redirect if it is allowed; only an allowed origin may lead to another.
+        """Return the target of a page's link or redirect if it is allowed.
+
+        An allowed origin may lead to itself, or with `origin_redirects="allowed"` to another allowed one. It is allowed
+        for callers that ask for it, not for redirects of other pages.
 
         Args:
             source: The page.
@@ -192,7 +199,8 @@ class Guard:
             BlockedAddress: it is not allowed, or not from there.
         """
         target = self.admit(url)
-        if self.is_exempt(target.host, target.port) and not self.is_exempt(source.host, source.port):
+        linked = self._linked and self.is_exempt(source.host, source.port)
+        if self.is_exempt(target.host, target.port) and target.origin != source.origin and not linked:
             raise BlockedAddress(NOT_ALLOWED)
         return target
 
@@ -270,10 +278,10 @@ class Guard:
             return
         if address is None and is_special_name(host):
             raise BlockedAddress(
-                "This name is not allowed: it is for local networks. Only public web addresses may be opened."
+                "This name is not allowed: it is reserved for local networks. Only public web addresses may be opened."
             )
         if port in BAD_PORTS:
-            raise BlockedAddress(f"Port {port} is not allowed: it belongs to another service than the web.")
+            raise BlockedAddress(f"Port {port} is not allowed: it belongs to a service other than the web.")
 
     def _judge_address(self, address: Address, *, exempt: bool) -> None:
         if is_metadata(address) or not (exempt or is_public(address, allow_nat64=self._allow_nat64)):

@@ -29,9 +29,9 @@ _RULE = re.compile(
     re.IGNORECASE,  # including the misspellings that Protego accepts
 )
 _TOKEN = re.compile(r"[a-z0-9_-]+")
-_PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)/[0-9]")
+_PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,99})/[0-9]")
 _BROWSERS = frozenset({"mozilla", "applewebkit", "chrome", "safari", "gecko", "firefox", "version", "edg", "mobile"})
-_ADDRESS = re.compile(r"\S*://\S*")
+_ADDRESS = re.compile(r"(?<!\S)\S*?://\S*")
 
 
 @dataclass(frozen=True)

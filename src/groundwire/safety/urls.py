@@ -24,7 +24,7 @@ MAX_LENGTH = 8_000  # characters of the canonical text; RFC 9110, 4.1 recommends
 _SCHEMES: Final[Mapping[str, Literal["http", "https"]]] = {"http": "http", "https": "https"}
 _DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
-_BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)\](?::(.*))?")
+_BRACKETED = re.compile(r"\[(?=[0-9A-Fa-f.]*+:)([0-9A-Fa-f:.]*+)\](?::(.*))?")
 _PORT_FIRST = re.compile(r"[0-9]{1,5}(?:/|$)")
 _PORT = re.compile(r"0*[1-9][0-9]{0,4}")  # zeros in front are legal (WHATWG URL, 4.4)
 # The percent-encode sets of the WHATWG URL standard, 1.3, without what is refused before.
@@ -134,7 +134,7 @@ def _read(text: str) -> WebUrl:
     if scheme is None:
         raise _scheme_fault(text, name, rest)
     if not rest.startswith("//"):
-        raise _fault(f"misses the // after {scheme}:", f"Write {scheme}://, the host, and the rest.")
+        raise _fault(f"is missing the // after {scheme}:", f"Write {scheme}://, the host, and the rest.")
     authority = re.split(r"[/?#]", rest[2:], maxsplit=1)[0]
     host, port = _authority(authority, _DEFAULT_PORTS[scheme])
     before, _, fragment = rest[2 + len(authority) :].partition("#")
@@ -160,7 +160,7 @@ def join_url(base: WebUrl, location: str) -> WebUrl:
         location: An absolute or relative reference: `https://…`, `//host/…`, `/path`, `name`, `?query`, `#fragment`.
 
     Raises:
-        InvalidRequest: The result is no http or https address.
+        InvalidRequest: The result is not an http or https URL.
         BlockedAddress: As in `parse_url`.
     """
     if not location:

@@ -14,7 +14,6 @@ from groundwire.server.request_errors import UpstreamRejected
 __all__ = ["Outbox", "answer_whole", "answer_with_events", "until_done"]
 
 _WAITING = 64  # chunks that wait for a slow client before the work waits too
-_HEAD = ((b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache"))
 
 
 class Outbox:
@@ -70,6 +69,8 @@ async def answer_with_events(
     send: Send,
     *,
     keep_alive: float,
+    media_type: str = "text/event-stream; charset=utf-8",
+    idle: Callable[[], bytes] = lambda: b": searching\n\n",
 ) -> None:
     """Send the events emitted by a coroutine; it is canceled when the client disconnects.
 
@@ -79,8 +80,11 @@ async def answer_with_events(
         scope: The connection.
         receive: Its receiving end.
         send: Its sending end.
-        keep_alive: Seconds of silence after which a comment is sent, so that no proxy on the way times out.
+        keep_alive: Seconds of silence after which something is sent, so that no proxy in between times out.
+        media_type: The media type of the stream.
+        idle: Returns what is sent then, which the client ignores.
     """
+    usual = ((b"content-type", media_type.encode()), (b"cache-control", b"no-cache"))
     outbox = Outbox()
     task = asyncio.create_task(work(outbox))
     gone = asyncio.create_task(_until_gone(receive))
@@ -91,8 +95,8 @@ async def answer_with_events(
         if not begun:
             begun = True
             given = [(name.lower().encode("latin-1"), value) for name, value in outbox.headers.items()]
-            more = [(name, value.encode("latin-1")) for name, value in given if name not in dict(_HEAD)]
-            await send({"type": "http.response.start", "status": 200, "headers": [*_HEAD, *more]})
+            more = [(name, value.encode("latin-1")) for name, value in given if name not in dict(usual)]
+            await send({"type": "http.response.start", "status": 200, "headers": [*usual, *more]})
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
     try:
@@ -107,7 +111,7 @@ async def answer_with_events(
             elif task in done:
                 break
             elif begun:
-                await pass_on(b": searching\n\n")
+                await pass_on(idle())
         while not outbox.empty:
             await pass_on(await outbox.get())
         try:

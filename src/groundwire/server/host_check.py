@@ -8,18 +8,18 @@ here (DNS rebinding) it could even read the answers. So a server looks at Host a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, MutableMapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from groundwire.server.request_errors import error_body
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "is_loopback"]
+__all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "answer_page", "is_loopback"]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """The loopback names of this machine."""
@@ -33,8 +33,8 @@ Fault = Literal["name", "page"]
 
 _REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
     {
-        "name": (421, "This server does not go by that name."),
-        "page": (403, "Web pages of other sites may not ask this server."),
+        "name": (421, "Unknown host name."),
+        "page": (403, "Cross-origin requests are not allowed."),
     }
 )
 
@@ -57,12 +57,20 @@ class HostCheck:
     """Whether any IP address is accepted: DNS rebinding needs a name."""
     ports: bool = False
     """Whether an origin must have the same port, too."""
+    origins: Collection[str] = ()
+    """Origins of other sites that may call it from a browser."""
 
     @classmethod
-    def of(cls, host: str, also: Collection[str] = (), *, ports: bool = False) -> HostCheck:
-        """Return the check for a server that listens at `host`, with additional names."""
+    def of(
+        cls, host: str, also: Collection[str] = (), *, ports: bool = False, origins: Collection[str] = ()
+    ) -> HostCheck:
+        """Return the check for a server that listens at `host`, with additional names and origins."""
         usual = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
-        return cls(usual | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports)
+        return cls(usual | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports, origins)
+
+    def opens_to(self, origin: str | None) -> bool:
+        """Whether pages of an origin of another site may call."""
+        return origin is not None and origin.lower() in self.origins
 
     def judge(self, host: str | None, origin: str | None) -> Fault | None:
         """Return the problem of a request, or None.
@@ -74,7 +82,7 @@ class HostCheck:
         asked = _authority(host or "")
         if asked is None or not self._is_ours(asked[0]):
             return "name"
-        if origin is None:
+        if origin is None or self.opens_to(origin):
             return None
         found = _ORIGIN.fullmatch(origin)
         page = _authority(found[2]) if found else None
@@ -109,6 +117,32 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
+async def answer_page(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Pass on a request from an allowed origin, without its cookies, with the CORS headers in the response.
+
+    A preflight (https://fetch.spec.whatwg.org/#cors-preflight-request) is answered here.
+    """
+    headers = dict(scope["headers"])
+    more = [(b"access-control-allow-origin", headers.get(b"origin", b"")), (b"vary", b"Origin")]
+    if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
+        asked = headers.get(b"access-control-request-headers", b"")
+        more += [(b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE")]
+        more += [(b"access-control-allow-headers", asked), (b"access-control-max-age", b"600")]
+        await send({"type": "http.response.start", "status": 204, "headers": more})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    more.append((b"access-control-expose-headers", b"*"))
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            kept = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in dict(more)]
+            message = {**message, "headers": [*kept, *more]}
+        await send(message)
+
+    inner = [(name, value) for name, value in scope["headers"] if name.lower() != b"cookie"]
+    await app({**scope, "headers": inner}, receive, sending)
+
+
 class HostCheckMiddleware:
     """Rejects requests from web pages of other origins, or with a foreign Host.
 
@@ -117,11 +151,12 @@ class HostCheckMiddleware:
     Args:
         app: The wrapped application.
         hosts: The accepted names of this server; None accepts any.
+        origins: Origins of other sites that may call it from a browser.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str] | None, origins: Collection[str] = ()) -> None:
         self._app = app
-        self._check = HostCheck(hosts)
+        self._check = HostCheck(hosts, origins=origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on a request, or reject it."""
@@ -133,5 +168,8 @@ class HostCheckMiddleware:
                 from starlette.responses import Response  # an extra, which keys and other commands do not need
 
                 await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
+                return
+            if self._check.opens_to(headers.get(b"origin")):
+                await answer_page(self._app, scope, receive, send)
                 return
         await self._app(scope, receive, send)

@@ -19,6 +19,8 @@ class UpstreamRejected(Exception):
     """The body."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """The headers for the client."""
+    is_upstreams: bool = False
+    """Whether it is the model server's own response, unchanged."""
 
     def message(self) -> str:
         """Return the message, for an error event or a log."""
@@ -39,7 +41,7 @@ def broken(what: str) -> UpstreamRejected:
     """Return the failure for an unusable response of a model server.
 
     Args:
-        what: What it did, such as `sent an event that is no JSON`.
+        what: What it did, such as `sent an event that is not JSON`.
     """
     body = error_body(f"The model server {what}.", kind="upstream_error", code="upstream_broken")
     return UpstreamRejected(502, body, {"Content-Type": "application/json"})

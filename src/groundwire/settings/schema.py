@@ -86,7 +86,7 @@ KEY_VARIABLES = (
 
 
 _MASK = "********"
-_USER_PART = re.compile(r"([A-Za-z][\w+.-]*://)[^\s,]*@|(?<![^\s,])[^\s,:@/]+:[^\s,@]+@")  # of a URL, or of HOST:PORT
+_WORD = re.compile(r"[^\s,]+")
 _SECRET_NAME = re.compile(
     r"(^|_)(key|token|secret|password|passwd|authorization|cookie)s?($|_(?!env$|file$))", re.IGNORECASE
 )
@@ -259,7 +259,18 @@ def shown(key: str, value: object) -> str:
     if value is None:
         return ""
     text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-    return _USER_PART.sub(lambda found: f"{found[1] or ''}{_MASK}@", text)
+    return _WORD.sub(lambda found: _without_password(found[0]), text) if "@" in text else text
+
+
+def _without_password(word: str) -> str:
+    """Return a URL, or HOST:PORT, whose user name and password are masked; any other word as it is."""
+    before, at, after = word.rpartition("@")
+    scheme, slashes, _ = before.partition("://")
+    if slashes:
+        return f"{scheme}://{_MASK}@{after}"
+    name, colon, rest = word.partition(":")
+    password, at, after = rest.partition("@")
+    return f"{_MASK}@{after}" if name and colon and password and at and not set("@/") & set(name) else word
 
 
 def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -272,12 +283,12 @@ def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
         yield (
             "session.warning_threshold",
             f"{session.warning_threshold} is more than session.max_searches = {session.max_searches}, "
-            "so the warning would never be shown",
+            "so the warning would never appear",
         )
     if {"timeout", "attempt_timeout"} <= search.model_fields_set and search.attempt_timeout > search.timeout:
         yield (
             "search.attempt_timeout",
-            f"{search.attempt_timeout:g} is more than search.timeout = {search.timeout:g}, which ends every attempt",
+            f"{search.attempt_timeout:g} is more than search.timeout = {search.timeout:g}, which limits every attempt",
         )
 
 
@@ -292,6 +303,6 @@ def single_provider_warnings(settings: Settings, provider: str) -> Iterator[tupl
     if "strategy" in settings.search.model_fields_set and strategy != "fallback":
         yield (
             "search.strategy",
-            f"{strategy!r} needs two providers at least, and {provider} is the only one; "
-            "set up another one, or write 'fallback'",
+            f"{strategy!r} needs at least two providers, but {provider} is the only one; "
+            "add another one, or use 'fallback'",
         )

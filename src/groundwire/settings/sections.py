@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ipaddress import ip_network
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
@@ -45,6 +45,7 @@ MODEL_PROVIDERS = (
 """The model providers whose APIs have a supported hosted search."""
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
+_ORIGIN = re.compile(rf"https?://{_HOST.pattern}(:\d{{1,5}})?")
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -100,7 +101,7 @@ class NativeSettings(SettingsSection):
         for name in names:
             if name not in MODEL_PROVIDERS:
                 raise ValueError(
-                    f"{name!r} has no hosted search that is known here{did_you_mean(name, MODEL_PROVIDERS)}"
+                    f"{name!r} has no hosted search that Groundwire knows{did_you_mean(name, MODEL_PROVIDERS)}"
                 )
         return names
 
@@ -151,15 +152,15 @@ class ReadSettings(SettingsSection):
     render_domains: Words = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
-    """The most characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
+    """Maximum characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
     timeout: float = Field(default=20.0, gt=0, le=600)
     """Seconds for reading a page, all attempts together."""
     max_bytes: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
-    """The most bytes of a page's body, on the wire and again after decompression."""
+    """Maximum bytes of a page's body, on the wire and again after decompression."""
     max_document_bytes: int = Field(default=50_000_000, ge=1_000, le=60_000_000)
     """The same for PDF, Office documents and EPUB, which are larger than pages."""
     isolation: Literal["auto", "heavy", "process"] = "auto"
-    """What is parsed in a process without keys, files or network: process is all, heavy what is; auto as it serves."""
+    """Pages parsed in a worker process without keys, files or network: all (process), large ones (heavy), or auto."""
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
@@ -171,20 +172,20 @@ class ReadSettings(SettingsSection):
     crawl_delay: float = Field(default=0.0, ge=0, le=60)
     """Seconds between two requests to one site; a longer crawl delay in its robots.txt applies, up to five seconds."""
     max_per_host: int = Field(default=6, ge=1, le=100)
-    """The most concurrent requests to one site, in each process."""
+    """Maximum concurrent requests to one site, in each process."""
 
 
 class SessionSettings(SettingsSection):
     """The limits of a session (one `Web` object)."""
 
     max_searches: int = Field(default=0, ge=0)
-    """The most searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
+    """Maximum searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
     warning_threshold: int = Field(default=15, ge=0)
     """The number of searches from which the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
     max_cost_usd: float = Field(default=0.0, ge=0)
     """The most US dollars; 0 means no limit."""
     max_tokens: int = Field(default=0, ge=0)
-    """The most tokens of page text, estimated at four characters each; 0 means no limit."""
+    """Maximum tokens of page text, estimated at four characters each; 0 means no limit."""
     idle_timeout: float = Field(default=3_600.0, ge=0, le=604_800)
     """Seconds without a call after which a session ends and its counts reset; 0 means never."""
     id: str = Field(default="", max_length=200)
@@ -239,6 +240,8 @@ class PolicySettings(SettingsSection):
     """Never these domains nor their subdomains; takes precedence over the allowed ones."""
     allowed_origins: Words = ()
     """Exact origins such as `http://127.0.0.1:8080` that may be opened, read-only, although they are not public."""
+    origin_redirects: Literal["same", "allowed"] = "same"
+    """Where an allowed origin may redirect: within itself, or also to the other allowed origins."""
     open_only: Literal["any", "known"] = "any"
     """The URLs that may be opened: any, or only those known to the session from its user, results or opened pages."""
     untrusted_images: Literal["drop", "keep"] = "drop"
@@ -295,8 +298,7 @@ class NetworkSettings(SettingsSection):
 
     proxy: str = Field(default="", repr=False)  # it may hold a password
     """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names. Empty means that search
-    services are called through HTTPS_PROXY, except for the hosts of NO_PROXY, and that pages are read without a
-    proxy."""
+    services are called through HTTPS_PROXY, except for the hosts of NO_PROXY, and pages are read without a proxy."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$")
     """The User-Agent header of requests."""
 
@@ -310,6 +312,8 @@ class ServerSettings(SettingsSection):
     """The port; 0 uses a free one."""
     allowed_hosts: Words = ()
     """Accepted host names in addition to the address; `*` accepts any, but only with keys."""
+    allowed_origins: Words = ()
+    """Origins of other sites that may call it from a browser, such as `https://chat.example.com`; without cookies."""
     key_file: str = ""
     """The file of API keys; empty means `keys.json` in the user's configuration folder."""
     require_key: bool = False
@@ -319,11 +323,13 @@ class ServerSettings(SettingsSection):
     burst: int = Field(default=0, ge=0, le=1_000_000)
     """The burst after a quiet period; 0 means a sixth of the rate."""
     max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
-    """The most concurrent requests of one process; further ones get status 429 with Retry-After."""
+    """Maximum concurrent requests of one process; further ones get status 429 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
-    """The most open connections of one process; further ones are closed immediately."""
+    """Maximum open connections of one process; further ones are closed immediately."""
+    search_first: bool = False
+    """Whether the model proxy searches before it calls a model that does not support tools."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
-    """The most bytes of a request's body."""
+    """Maximum bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)
     """The timeout for the head of a request in seconds."""
     body_timeout: float = Field(default=30.0, gt=0, le=3_600)
@@ -338,17 +344,17 @@ class ServerSettings(SettingsSection):
             try:
                 ip_network(word)
             except ValueError:
-                raise ValueError(f"{word[:60]!r} is no address and no network such as 10.0.0.0/8") from None
+                raise ValueError(f"{word[:60]!r} is neither an address nor a network such as 10.0.0.0/8") from None
         return words
 
-    @field_validator("allowed_hosts")
+    @field_validator("allowed_hosts", "allowed_origins")
     @classmethod
-    def _names(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+    def _names(cls, words: tuple[str, ...], about: ValidationInfo) -> tuple[str, ...]:
+        form, what = (_ORIGIN, "an origin") if about.field_name == "allowed_origins" else (_HOST, "a host name")
+        example = "tools.example.com, without port and" if form is _HOST else "https://tools.example.com, without"
         for word in words:
-            if word != "*" and not _HOST.fullmatch(word):
-                raise ValueError(
-                    f"{word[:60]!r} is not a host name; write one like tools.example.com, without port and path"
-                )
+            if not form.fullmatch(word) and (word != "*" or form is _ORIGIN):
+                raise ValueError(f"{word[:60]!r} is not {what}; write one like {example} path")
         return tuple(word.lower() for word in words)
 
 
@@ -383,7 +389,7 @@ def parse_rule(text: str) -> PermissionRule:
         text: TOOL or `*`, optionally (DOMAIN), optionally @SESSION.
 
     Raises:
-        ValueError: it is not of that form.
+        ValueError: it is not in that format.
     """
     found = _RULE.fullmatch(text.strip())
     if found is None:

@@ -39,7 +39,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Other tools' names for our arguments, by tool."""
+"""Other tools' names for the arguments, by tool."""
 
 
 class SearchArguments(BaseModel):
@@ -71,9 +71,9 @@ class OpenArguments(BaseModel):
     find: str | None = None
     """The text to find."""
     max_length: int | None = None
-    """The most characters."""
+    """Maximum characters."""
     max_tokens: int | None = None
-    """The most tokens."""
+    """Maximum tokens."""
 
     @field_validator("query", "cursor", "find")
     @classmethod
@@ -175,6 +175,8 @@ def _words(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = value.strip()
+    if len(text) > _LONGEST_JSON:
+        return value
     if text.startswith("["):
         inner = _json(text)
         return inner if isinstance(inner, list) else value
@@ -183,6 +185,8 @@ def _words(value: Any) -> Any:
 
 def _address(text: str) -> str:
     """Return a URL without surrounding Markdown or punctuation."""
+    if len(text) > _LONGEST_JSON:
+        return text
     text = text.strip()
     link = re.fullmatch(r"\[[^\]]*\]\((\S+)\)", text)
     text = link[1] if link else text

@@ -31,9 +31,12 @@ from groundwire.errors import (
     GroundwireError,
     PageError,
     PageRefused,
+    ProviderError,
 )
 from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source
 from groundwire.models.search import LOW_BUDGET
+from groundwire.reading.text.sanitize import clean, strip_invisible
+from groundwire.safety.chat_template_tokens import break_marks
 from groundwire.tools.argument_coercion import understood
 
 __all__ = [
@@ -46,6 +49,8 @@ __all__ = [
     "ToolResult",
     "WebSearchToolResult",
     "for_model",
+    "harmless",
+    "nothing_found",
     "open_failed",
     "opened",
     "refused",
@@ -65,6 +70,9 @@ _ADVICE_FOR: Final = (
     (PageRefused, "refused_page"),
     ((PageError, BlockedAddress, BlockedByRobots, BlockedDomain), "page"),
 )
+
+
+_QUOTING: Final = (AllProvidersFailed, BlockedByRobots, PageError, ProviderError)
 
 
 class _Result(BaseModel):
@@ -189,7 +197,7 @@ class LocalSearchItem(_Result):
 
 
 class LocalSearchToolResult(_Result):
-    """The result of the tool `search`: four stable fields, and `status` and `error` if it failed."""
+    """The result of the tool `search`: three stable fields, and more if it failed or found nothing."""
 
     query: str
     """The query."""
@@ -201,12 +209,16 @@ class LocalSearchToolResult(_Result):
     """Whether the search succeeded; in JSON only if it failed."""
     error: str = ""
     """The reason and the next step; in JSON only if it failed."""
+    message: str = ""
+    """Why nothing was found; in JSON only if that is known."""
 
     @model_serializer(mode="wrap")
     def _stable(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = whole(self)
         if self.status == "success":
             del values["status"], values["error"]
+        if not self.message:
+            del values["message"]
         return values
 
     @classmethod
@@ -225,18 +237,27 @@ _LISTED = 40  # sections in a result
 
 def searched(response: SearchResponse) -> WebSearchToolResult:
     """Convert a search response to a tool result."""
-    found = "" if response.results else f"No results found for: {response.query}"
     return WebSearchToolResult(
         query=response.query,
         results=tuple(
             SearchResultItem(**row.model_dump(include=set(SearchResultItem.model_fields))) for row in response.results
         ),
         sources=response.sources,
-        message="\n".join(filter(None, (found, *warnings_for_model(response.warnings)))),
+        message="\n".join([*nothing_found(response), *warnings_for_model(response.warnings)]),
         provider=response.provider,
-        attempts=response.attempts,
+        attempts=_attempts(response.attempts),
         filters=response.filters,
     )
+
+
+def nothing_found(response: SearchResponse) -> Iterator[str]:
+    """Yield the model's text about an empty response, which a filter may have emptied."""
+    if response.results:
+        return
+    yield f"No results found for: {response.query}"
+    filters = [receipt.filter for receipt in response.filters if receipt.applied != "not_possible"]
+    if filters and not any(name in warning for name in filters for warning in response.warnings):
+        yield f"The search was limited by {' and '.join(filters)}. Other results may exist."
 
 
 def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
@@ -252,8 +273,9 @@ def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
     names = tuple(f"#{number} {row.title} ({row.length})" for number, row in enumerate(listed, start=1))
     sources = Source(citation_id=page.citation_id, title=page.title, url=page.final_url or page.url)
     fields["sources"] = (sources,) if page.citation_id else ()
+    fields["warnings"] = tuple(map(harmless, page.warnings))
     if page.status == "error":
-        fields["error"] = f"{page.error} {_ADVICE['page']}"
+        fields["error"] = f"{harmless(page.error)} {_ADVICE['page']}"
     return OpenPageToolResult(**fields, sections=names, excerpts=excerpts if page.truncated else ())
 
 
@@ -262,7 +284,7 @@ def for_model(error: GroundwireError) -> str:
     if isinstance(error, BudgetExceeded):
         return " ".join(filter(None, (error.used_up, _ADVICE["budget"], error.resets)))
     advice = next((_ADVICE[name] for kinds, name in _ADVICE_FOR if isinstance(error, kinds)), "")
-    text = str(error)
+    text = harmless(str(error))
     return f"{text}{'' if text.endswith('.') else '.'} {advice}" if advice else text
 
 
@@ -270,18 +292,41 @@ def warnings_for_model(warnings: Iterable[str]) -> Iterator[str]:
     """Yield the warnings of a response for a model; the one about the budget has the host applications' wording."""
     for warning in warnings:
         low = LOW_BUDGET.fullmatch(warning)
-        yield f"[WARNING: {low[1]} searches remaining in session]" if low else warning
+        yield f"[WARNING: {low[1]} searches remaining in session]" if low else harmless(warning)
+
+
+def harmless(text: str) -> str:
+    """Return what an error or a warning says in one line for a model: a service or a page may be quoted in it.
+
+    Nothing stays that a person could not see, and no mark by which models tell turns, tools or our fence.
+    """
+    return break_marks(" ".join(strip_invisible(clean(text))[0].split()))
+
+
+def _attempts(attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    return tuple(one.model_copy(update={"reason": harmless(one.reason)}) if one.reason else one for one in attempts)
+
+
+def _quoted(error: GroundwireError) -> tuple[str, ...]:
+    """Return the fields of a failed result in which a service or a page may be quoted."""
+    return ("error", "attempts") if isinstance(error, _QUOTING) else ()
 
 
 def search_failed(query: str, error: GroundwireError) -> WebSearchToolResult:
     """Convert a failed search to a tool result, which never looks like an empty one."""
     attempts = error.attempts if isinstance(error, AllProvidersFailed) else ()
-    return WebSearchToolResult(query=query, status="error", error=for_model(error), attempts=attempts)
+    return WebSearchToolResult(
+        query=query,
+        status="error",
+        error=for_model(error),
+        attempts=_attempts(attempts),
+        untrusted=_quoted(error),
+    )
 
 
 def open_failed(url: str, error: GroundwireError) -> OpenPageToolResult:
     """Return the tool result for a page that could not be read."""
-    return OpenPageToolResult(url=url, status="error", error=for_model(error))
+    return OpenPageToolResult(url=url, status="error", error=for_model(error), untrusted=_quoted(error)[:1])
 
 
 def refused(tool: str, arguments: Mapping[str, Any], error: GroundwireError) -> ToolResult:

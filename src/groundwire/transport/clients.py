@@ -70,7 +70,12 @@ class HttpClients:
             await transport.aclose()
 
     def _guard(self, *origins: str) -> Guard:
-        return Guard(allowed_origins=(*self._settings.policy.allowed_origins, *origins), resolver=self._resolver)
+        policy = self._settings.policy
+        return Guard(
+            allowed_origins=(*policy.allowed_origins, *origins),
+            origin_redirects=policy.origin_redirects,
+            resolver=self._resolver,
+        )
 
     def _transport(self, guard: Guard, proxy: str) -> Transport:
         agent = self._settings.network.user_agent

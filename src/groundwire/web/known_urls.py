@@ -23,8 +23,7 @@ from groundwire.routing.budget import SessionBudget
 from groundwire.safety.urls import MAX_LENGTH, WebUrl, parse_url
 from groundwire.storage.base import Store
 
-__all__ = ["UNKNOWN", "KeyLocks", "KnownUrls", "Origin", "addresses_in"]
-
+__all__ = ["FROM_TEXT", "UNKNOWN", "KeyLocks", "KnownUrls", "Origin", "addresses_in"]
 
 UNKNOWN: Final = "Only URLs from the user, from a search, or from a page opened before may be opened, unchanged."
 """The reason for rejecting a URL that is unknown to the session."""
@@ -35,7 +34,9 @@ Origin = Literal["user", "results", "pages"]
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
 _LEASE, _LEASE_POLL, _LEASE_TRIES = 3.0, 0.02, 100  # seconds of a lease and between two attempts, and attempts
 _SIZE = 16  # bytes of a digest
-_MOST: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
+_MOST: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, the most trusted first
+FROM_TEXT: Final = "its address is known only from the text of a page, neither from the user nor from a search"
+"""What is said of a page whose address only web text has named."""
 
 
 class KeyLocks:
@@ -103,7 +104,7 @@ class KnownUrls:
         """Return a URL known to the session, without an unknown fragment.
 
         Raises:
-            BlockedUnknown: the session does not know it.
+            BlockedUnknown: the session has not seen it.
         """
         known: set[bytes] = set()
         for origin in _MOST:
@@ -113,6 +114,14 @@ class KnownUrls:
         if _digest(url.request_text) in known:
             return replace(url, fragment="")
         raise BlockedUnknown(UNKNOWN)
+
+    async def origin(self, session: SessionBudget, url: WebUrl) -> Origin | None:
+        """Return the most trusted of the places where an address came from; None where the session does not know it."""
+        digests = {_digest(url.text), _digest(url.request_text)}
+        for origin in _MOST:
+            if not digests.isdisjoint(await self._load(_key(session, origin))):
+                return origin
+        return None
 
     async def forget(self, session: SessionBudget) -> None:
         """Delete a session's known URLs."""
@@ -154,7 +163,7 @@ def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
 
     Args:
         text: Any text.
-        limit: The most addresses.
+        limit: Maximum addresses.
     """
     found: dict[WebUrl, None] = {}
     for url in _read(text[:_LONGEST]):

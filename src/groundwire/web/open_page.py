@@ -36,7 +36,7 @@ from groundwire.safety.tenancy import OwnedProvider, page_visibility, partition_
 from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import CallListeners, PageDone
-from groundwire.web.known_urls import KnownUrls, addresses_in
+from groundwire.web.known_urls import FROM_TEXT, KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
 __all__ = ["OpenPageFlow", "OpenPages", "PageTarget", "check_url", "check_urls"]
@@ -93,7 +93,7 @@ class OpenPageFlow:
         """Return the requested part of a whole page, and count it.
 
         Raises:
-            InvalidRequest: the page has no such part. DeadlineExceeded: looking through a giant took too long.
+            InvalidRequest: the page has no such part. DeadlineExceeded: searching a very long page took too long.
         """
         if self.sources is not None and target.cache_mode != "bypass":
             page = await self.sources.number_page(budget, page)
@@ -101,11 +101,13 @@ class OpenPageFlow:
             async with target.deadline.timeout():
                 part = await view_off_loop(self.workers, page, selection)
         except TimeoutError as error:
-            raise DeadlineExceeded("The page was read, but not looked through in time. Allow more time.") from error
+            raise DeadlineExceeded("The page was read, but searching it took too long. Allow more time.") from error
         await budget.read(part.content_length)
         if state := await self.state():
             part = part.model_copy(update={"warnings": (*part.warnings, *state)})
         if self.known is not None:
+            if await self.known.origin(budget, parse_url(target.url)) == "pages":
+                part = part.model_copy(update={"warnings": (*part.warnings, FROM_TEXT)})
             text = f"<{part.final_url}>\n{part.content}"
             links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)
             await self.known.note(budget, "pages", links)
@@ -148,7 +150,7 @@ class OpenPageFlow:
         """Return the readers within budget and their reservation: all, or only the free ones if money is short.
 
         Raises:
-            BudgetExceeded: not even a free page may be read, or none of them is free.
+            BudgetExceeded: the budget is used up, and no free reader is left.
         """
         try:
             return self.readers, await budget.take_page(self.readers.price_usd)
@@ -181,9 +183,10 @@ class OpenPageFlow:
 
     def _what_is_allowed(self) -> str:
         """Return the cache key part for the rules and code that a stored page depends on."""
-        origins, read = self.settings.policy.allowed_origins, self.settings.read
-        sites = (sorted(read.site_readers), sorted(read.site_hosts))
-        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins), sites))
+        rules, read = self.settings.policy, self.settings.read
+        origins = sorted(rules.allowed_origins), rules.origin_redirects
+        sites = sorted(read.site_readers), sorted(read.site_hosts)
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins, *sites))
 
 
 _MOST = 50  # pages per call

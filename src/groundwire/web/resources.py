@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 from urllib.parse import unquote, urlsplit
+
+from pydantic import ValidationError
 
 from groundwire.cassette import Cassette
 from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
@@ -73,14 +75,14 @@ class ProviderSetup:
 
         Args:
             role: `search` or `read`.
-            given: Names and objects, as the caller wants them; None takes `configured`.
+            given: Names and objects in order of preference; None takes `configured`.
             configured: The names in the settings.
 
         Raises:
             ConfigurationError: a provider is unknown or cannot do this, or none can be used.
         """
         usable: list[SearchProvider | ReadProvider] = []
-        reasons: list[str] = []
+        reasons: list[NotConfigured | MissingKey] = []
         for item in configured if given is None else given:
             if not isinstance(item, str):
                 usable.append(as_provider(item))
@@ -90,17 +92,18 @@ class ProviderSetup:
                     item, self.settings, self.transports, self.archive, workers=self.workers
                 )
             except (NotConfigured, MissingKey) as error:
-                reasons.append(str(error))
+                reasons.append(error)
                 continue
             self.made[item] = provider
             if not getattr(provider.capabilities, role):
                 what = "search" if role == "search" else "read pages"
-                raise ConfigurationError(f"{item} cannot {what}; take it out of {role}.providers.")
+                raise ConfigurationError(f"{item} cannot {what}; remove it from {role}.providers.")
             usable.append(provider)
-        self.skipped += tuple(reasons)
+        self.skipped += tuple(map(str, reasons))
         if not usable:
-            why = " ".join(reasons) or f"{role}.providers is empty."
-            raise ConfigurationError(f"There is no provider to {role} with. {why}")
+            why = " ".join(map(str, reasons)) or f"{role}.providers is empty."
+            key = next((reason for reason in reasons if isinstance(reason, MissingKey)), None)
+            raise ConfigurationError(f"There is no provider to {role} with. {why}") from key
         return usable
 
 
@@ -125,7 +128,7 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
         given = settings.secret(name)
         value = given.get_secret_value() if given is not None else environment.get(name, "")
         if not value.strip():
-            _logger.warning("policy.secret_env_vars: number %s names a variable that is not set", number)
+            _logger.warning("policy.secret_env_vars: entry %s names a variable that is not set", number)
         yield value.strip()
 
 
@@ -158,9 +161,32 @@ def make_site_readers(settings: Settings, pages: Transport, store: Store, worker
 
 
 _MOST_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
-_DEGRADED = "the store cannot be used now: cache and budgets are in this process's memory meanwhile"
-_NO_ARCHIVE = "the archive of earlier searches cannot be used now; `groundwire doctor` says why"
+_DEGRADED = "the store is unavailable; cache and budgets are in this process's memory until it returns"
+_NO_ARCHIVE = "the archive of earlier searches is unavailable; run `groundwire doctor` for details"
 _RECREATED = "the {} was damaged: it was moved aside and recreated"
+
+
+def changed(settings: Settings, *, timeout: float | None, proxy: str | None) -> Settings:
+    """Return settings with the values that were given instead of theirs.
+
+    Raises:
+        ConfigurationError: one of them is wrong.
+    """
+    given: dict[str, Any] = {}
+    if timeout is not None:
+        given = {"search": {"timeout": timeout}, "read": {"timeout": timeout}}
+    if proxy is not None:
+        given["network"] = {"proxy": proxy}
+    sections: dict[str, Any] = {}
+    try:
+        for name, values in given.items():
+            section = getattr(settings, name)
+            checked = type(section).model_validate(values)
+            sections[name] = section.model_copy(update={key: getattr(checked, key) for key in values})
+    except ValidationError as error:
+        name = "proxy" if proxy is not None and timeout is None else "timeout"
+        raise ConfigurationError(f"{name}: {error.errors()[0]['msg']}.") from None
+    return settings.model_copy(update=sections) if sections else settings
 
 
 class Resources:
@@ -191,7 +217,7 @@ class Resources:
         resolver: Resolver | None,
     ) -> None:
         self.settings = settings
-        self.closed = False
+        self.closed: bool = False
         if cassette is not None:
             cassette.hide(*known_secrets(settings))
         self.clients: HttpClients = HttpClients(settings, resolver, cassette)
@@ -204,7 +230,7 @@ class Resources:
             why = " ".join(setup.skipped)
             _refuse([f"{key}: {text}. {why}" for key, text in single_provider_warnings(settings, searchers[0].name)])
         readers = cast("list[ReadProvider]", setup.make("read", read_providers, settings.read.providers))
-        self.skipped = setup.skipped
+        self.skipped: tuple[str, ...] = setup.skipped
         self.policy: DomainPolicy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
         self.store: Store = open_store(
             settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
 from groundwire.models import Budget
-from groundwire.models.aliases import other_method
+from groundwire.models.aliases import METHODS, other_method
 from groundwire.models.validators import check_choice, check_domains, check_int, is_number
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.registry import as_provider
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["SessionView", "closed", "limits_of"]
 
+_AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
+
 
 class SessionView:
     """The methods of a `Web` and its views except for searching and opening pages; nothing here fetches anything."""
@@ -56,7 +59,9 @@ class SessionView:
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
-        def __getattr__(self, name: str) -> NoReturn:
+        def __getattr__(self, name: str) -> Any:
+            if name in METHODS:
+                return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:
@@ -145,7 +150,7 @@ class SessionView:
             settings: The options and keys of the providers given by name; by default the current settings.
 
         Raises:
-            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
+            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one is not allowed here.
         """
         for asked_for in search_providers:
             name = asked_for if isinstance(asked_for, str) else as_provider(asked_for).name
@@ -208,7 +213,7 @@ class SessionView:
             days: How many, today in UTC included: 1 to 35.
 
         Raises:
-            ValueError: the number of days is out of bounds. StoreError: the store cannot be read.
+            ValueError: the number of days is out of range. StoreError: the store cannot be read.
         """
         await self._resources.scores.flush()
         names = (*self.settings.search.providers, *self.settings.read.providers)
@@ -256,7 +261,7 @@ class SessionView:
             The URLs that were found, in canonical form.
 
         Raises:
-            InvalidRequest: an argument is no text. Closed.
+            InvalidRequest: an argument is not text. Closed.
         """
         for text in texts:
             if not isinstance(text, str):
@@ -287,14 +292,15 @@ class SessionView:
             entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: `answer` is no text or too much, or the setting `session.citations` lets nothing be
-                remembered. Closed.
+            InvalidRequest: `answer` is not text or too long, or the setting `session.citations` disables
+                storing. Closed.
         """
         from groundwire.citations.verify import cited_numbers, verify_off_loop  # loaded on first use
 
         if not isinstance(answer, str):
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
-        pages = await self._cited().pages(self._budget, cited_numbers(answer))
+        numbers = cited_numbers(answer) if len(answer) < _AT_ONCE else await asyncio.to_thread(cited_numbers, answer)
+        pages = await self._cited().pages(self._budget, numbers)
         return await verify_off_loop(self.workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:
@@ -316,14 +322,14 @@ class SessionView:
             raise closed()
         if self._resources.sources is None:
             raise InvalidRequest(
-                "session.citations", "is call, so that nothing is remembered", "Set it to session to check answers."
+                "session.citations", "is call, so nothing is remembered", "Set it to session to check answers."
             )
         return CitedPages(sources=self._resources.sources, archive=self._resources.archive)
 
 
 def closed() -> Closed:
     """Return the error for a call to a closed `Web`."""
-    return Closed("This Web was closed; make a new one.")
+    return Closed("This Web is closed; create a new one.")
 
 
 def limits_of(session: SessionSettings) -> Limits:

@@ -175,7 +175,7 @@ def test_the_kind_is_found_by_the_bytes_whatever_the_header_says(kind: KindName,
         found = converted(body, said)
         assert found.extracted.content, said
         assert found.extracted.content == converted(body).extracted.content
-    assert any("the server calls it text/html" in warning for warning in converted(body, "text/html").warnings)
+    assert any("the server declares text/html" in warning for warning in converted(body, "text/html").warnings)
 
 
 def test_a_presentation_that_begins_like_any_package_is_found_by_its_parts() -> None:
@@ -206,13 +206,13 @@ def test_a_bomb_is_refused_before_it_is_unpacked() -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("word/document.xml", "w") as part:
         for _ in range(320):
             part.write(b" " * 1_000_000)
-    with pytest.raises(UnreadableDocument, match="more than is read") as caught:
+    with pytest.raises(UnreadableDocument, match="over the limit") as caught:
         read("word", file.getvalue())
     assert caught.value.found.why == "large"
 
 
 def test_many_parts_are_refused() -> None:
-    with pytest.raises(UnreadableDocument, match="more than is read"):
+    with pytest.raises(UnreadableDocument, match="over the limit"):
         read("word", zipped({f"part{number}": "" for number in range(10_001)}))
 
 

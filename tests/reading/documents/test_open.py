@@ -44,13 +44,13 @@ async def test_the_columns_of_a_pdf_are_read_in_their_order(world: World, web: W
 async def test_a_pdf_that_is_called_html_is_read_and_said(world: World, web: Web) -> None:
     page = await web.open_page(world.site("papers").page("mislabelled"))
     assert "four thousand and twelve ships" in page.content
-    assert "the server calls it text/html, but it is a PDF document" in page.warnings
+    assert "the server declares text/html, but it is a PDF document" in page.warnings
 
 
 async def test_a_page_that_is_called_pdf_is_read_and_said(world: World, web: Web) -> None:
     page = await web.open_page(world.site("papers").page("excuse"))
     assert "The survey has moved to the archive" in page.content
-    assert "the server calls it application/pdf, but it is an HTML page" in page.warnings
+    assert "the server declares application/pdf, but it is an HTML page" in page.warnings
 
 
 async def test_a_feed_a_table_and_a_word_document_are_read(world: World, web: Web) -> None:
@@ -137,5 +137,5 @@ async def test_a_long_file_is_read_as_far_as_the_deadline_allows(world: World) -
 async def test_a_document_is_not_read_without_a_process(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
     papers = world.site("papers")
-    with pytest.raises(UnsupportedContent, match="process of its own"):
+    with pytest.raises(UnsupportedContent, match="separate process"):
         await read(papers.page("survey"), papers.url)

@@ -207,7 +207,7 @@ def test_a_file_whose_end_is_missing_is_read_and_said() -> None:
     body = many_pages(3)
     found = read(body[: body.rindex(b"startxref")])
     assert "Note 1 says" in found.content
-    assert any("the file's end is missing" in warning for warning in found.warnings)
+    assert any("the end of the file is missing" in warning for warning in found.warnings)
 
 
 @pytest.mark.parametrize("mode", [0, 3])

@@ -118,7 +118,7 @@ class TestFallback:
         site.forget()
         again = await opened.open_page(url)
         assert again.reader == "local"
-        assert any("refused or failed just now" in warning for warning in again.warnings)
+        assert any("refused or failed recently" in warning for warning in again.warnings)
         assert [request.path for request in site.requests] == [
             url.removeprefix("https://").partition("/")[2].join("/ ").strip()
         ]
@@ -146,7 +146,7 @@ class TestFallback:
         world.site_api("github").fail(InjectedFault.hang(), times=None, when=lambda one: one.path.startswith("/repos/"))
         page = await web().open_page(ISSUE, timeout=4)
         assert page.reader == "local"
-        assert any("did not answer in time" in warning for warning in page.warnings)
+        assert any("did not respond in time" in warning for warning in page.warnings)
 
     async def test_a_page_that_neither_has_is_not_found(self, web: Make, world: World) -> None:
         path = "/harbor/none"

@@ -163,7 +163,7 @@ async def test_tenants_see_only_what_is_theirs(house: House) -> None:
     assert "Reciprocal rank fusion" in await read(alice, f"/session?name={name[0]}")
     for path in ("/archive?q=fusion", "/archive", "/providers"):
         shown = await read(bob, path)
-        assert "Your key may not see" in shown
+        assert "Your key cannot see" in shown
         assert "Reciprocal rank fusion" not in shown
     assert "Reciprocal rank fusion" in await read(boss, "/archive?q=fusion")
     assert "All searches" in await read(boss, "/providers")
@@ -197,7 +197,7 @@ async def test_signing_in_with_a_browser(house: House) -> None:
         await look.check_axe()
         look.refusals = True
         await look.submit("#key", "gw_wrong")
-        assert "not known here" in await look.text("#problem")
+        assert "unknown or revoked" in await look.text("#problem")
         await look.check_axe()
         await look.submit("#key", key)
         assert look.page.url.endswith("/providers?days=14")

@@ -1,12 +1,12 @@
-"""Incremental decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events).
+"""Incremental decoders of server-sent events and of AWS's event stream encoding, which Bedrock uses.
 
-It deviates from the standard in one point: an event that the end of the stream cuts off before its empty line is
-returned too, because some APIs end that way after sending it in full.
+The decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events) deviates from the standard in one
+point: an event that the end of the stream cuts off before its empty line is returned too, because some APIs end that
+way after sending it in full.
 
-Also an incremental decoder of AWS's event stream encoding, which Bedrock uses.
-
-A message consists of its length, the length of its headers, a checksum of both, the headers, the payload and a checksum
-of all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the same framing).
+A message in AWS's encoding consists of its length, the length of its headers, a checksum of both, the headers, the
+payload and a checksum of all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the
+same framing).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 __all__ = ["BrokenFrame", "EventDecoder", "Frame", "FrameDecoder", "ServerSentEvent", "TooLarge"]
@@ -37,13 +37,15 @@ class ServerSentEvent:
     """Its name, or empty."""
     data: str
     """Its data; several lines are joined by line feeds."""
+    raw: bytes = field(default=b"", compare=False, repr=False)
+    """Its bytes, with comments before it and the empty line after it."""
 
 
 class EventDecoder:
     """Splits a stream into events.
 
     Args:
-        largest: The most bytes of one event.
+        largest: Maximum bytes of one event.
     """
 
     def __init__(self, largest: int = _LARGEST) -> None:
@@ -54,6 +56,7 @@ class EventDecoder:
         self._after_return = False
         self._name = ""
         self._data: list[str] = []
+        self._raw = bytearray()
         self._size = 0
 
     def feed(self, data: bytes) -> Iterator[ServerSentEvent]:
@@ -71,6 +74,7 @@ class EventDecoder:
             self._begun = True
         done = 0
         while True:
+            begun = done
             if self._after_return and done < len(self._held):
                 # The line feed of a CRLF; it may be in the next chunk.
                 done += self._held[done] == 0x0A
@@ -78,13 +82,21 @@ class EventDecoder:
                 self._after_return = False
             end = self._line_end(max(done, self._looked))
             if end < 0:
+                self._raw += self._held[begun:done]
                 break
             self._after_return = self._held[end] == 0x0D
             line = self._held[done:end].decode("utf-8", "replace")
             done = end + 1
+            if self._after_return and self._held[done : done + 1] == b"\n":
+                done, self._after_return = done + 1, False
             self._looked = done
-            if (event := self._line(line)) is not None:
-                yield event
+            self._raw += self._held[begun:done]
+            event = self._line(line)
+            raw = bytes(self._raw) if event else b""
+            if not line:
+                self._raw.clear()
+            if event is not None:
+                yield replace(event, raw=raw)
         del self._held[:done]
         self._looked = len(self._held)
         if len(self._held) + self._size > self._largest:
@@ -92,13 +104,14 @@ class EventDecoder:
 
     def close(self) -> Iterator[ServerSentEvent]:
         """Yield the last event if the end of the stream cut it off."""
+        self._raw += self._held
         if self._held:
             event = self._line(self._held.decode("utf-8", "replace"))
             self._held.clear()
             if event is not None:
                 yield event
         if (event := self._line("")) is not None:
-            yield event
+            yield replace(event, raw=bytes(self._raw))
 
     def _line_end(self, begin: int) -> int:
         match = _LINE_END.search(self._held, begin)
@@ -157,7 +170,7 @@ class FrameDecoder:
         while len(self._held) >= _PRELUDE.size:
             total, head, check = _PRELUDE.unpack_from(self._held)
             if zlib.crc32(self._held[: _PRELUDE.size - 4]) != check:
-                raise BrokenFrame("has a message whose beginning is broken")
+                raise BrokenFrame("has a message with an invalid prelude")
             if not _PRELUDE.size + head + _CHECK <= total <= _MAX_MESSAGE:
                 raise BrokenFrame("has a message of an impossible length")
             if len(self._held) < total:
@@ -188,5 +201,5 @@ def _headers(data: bytes) -> dict[str, str]:
                 found[name] = data[at : at + size].decode("utf-8", "replace")
             at += size
     except (IndexError, KeyError) as error:
-        raise BrokenFrame("has a message whose headers are broken") from error
+        raise BrokenFrame("has a message whose headers are invalid") from error
     return found

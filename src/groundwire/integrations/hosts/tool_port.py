@@ -23,6 +23,7 @@ from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
+from groundwire.tools.results import harmless
 
 __all__ = ["ToolDefinition", "ToolResult", "WebSearchConfig", "WebSearchTool"]
 
@@ -129,7 +130,7 @@ class WebSearchTool:
 
         Args:
             query: The query.
-            max_results: The most results.
+            max_results: Maximum results.
         """
         limit = min(max(1, whole_number(max_results, 5)), _MOST)
         try:
@@ -194,4 +195,4 @@ def _row(number: int, row: SearchResult) -> str:
 
 def _cause(attempt: Attempt) -> str:
     status = f"HTTP {attempt.status}" if attempt.status else ""
-    return ": ".join(filter(None, (status, attempt.reason))) or attempt.outcome
+    return ": ".join(filter(None, (status, harmless(attempt.reason)))) or attempt.outcome

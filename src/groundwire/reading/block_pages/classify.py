@@ -1,11 +1,10 @@
-"""Classification of block pages: by signatures, and by how little other text there is.
+"""Classification of block pages, by signatures and by how little other text there is.
 
 A long page is never one: a block page has a few words, and a longer page is worth reading, whatever it loads or
 mentions. A short page with more than a request is not one either: "are you over 18?" above a list of ciders is a shop.
 
-Also phrases about blocked visitors, in two halves: the visitor's network or browser, and what is wrong with it.
-
-Also warnings about a page that exists but is not the expected one: gone, down, parked, truncated.
+Phrases about blocked visitors are matched in two halves: the visitor's network or browser, and the objection to it.
+Pages that exist but are not the expected ones (gone, down, parked, truncated) get a warning.
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ __all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "kno
 
 _PAIRS: Final = (
     (
-        r"\byour (?:\w+ )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
+        r"\byour (?:\w{1,20} )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
         r"|traffic)",
         r"block|den(?:y|ied)|restrict|suspicio|unusual|abnormal|automated|too (?:many|fast)|verif|check|banned"
         r"|rejected|turn off",
     ),
     (
-        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w+ )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff|gerät"
-        r"|vpn)",
+        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w{1,20} )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff"
+        r"|gerät|vpn)",
         r"blockier|gesperrt|ungewöhnlich|verdächtig|überprüf|verweiger|eingeschränkt|zu viele",
     ),
     (
@@ -74,7 +73,7 @@ _PAIRS: Final = (
         r"zablokowan|nietypow|podejrzan|ograniczon|odmow|odrzucon|weryfik|zbyt wiele",
     ),
     (
-        r"ваш\w* (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w+ vpn",
+        r"ваш\w{0,4} (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w{1,6} vpn",
         r"заблокир|необычн|подозрит|ограничен|отклон|провер|слишком|отключите",
     ),
     (
@@ -96,10 +95,10 @@ HELD_OFF: Final = re.compile(
 """A sentence that states a problem with a visitor's network, browser, IP address or requests."""
 
 HELD_OFF_TITLE: Final = re.compile(
-    r"\W*(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
+    r"\A\W*+(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
     r"|restricted|denied)"
     r"|(?:vpn|proxy)(?: or (?:vpn|proxy))? detected|acc[eè]s (?:temporairement )?(?:restreint|bloqué)|accesso bloccato"
-    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*",
+    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*+",
     re.IGNORECASE,
 )
 """The heading of such a page."""
@@ -128,9 +127,12 @@ _ROOM: Final = 5  # words beside a password field in any language
 _LITTLE: Final = 20  # words around a form to log in with
 _WORDY: Final = 200  # words of the longest bot checks of unknown vendors
 _SEEN: Final = 100_000  # characters of markup searched for signatures; block pages are smaller
-_PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
-_USER = re.compile(r"<input\b[^>]*\b(?:type\s*=\s*[\"']?email\b|autocomplete\s*=\s*[\"']?username\b)", re.IGNORECASE)
-_TEXTAREA = re.compile(r"<textarea\b(?![^>]*-response)", re.IGNORECASE)
+_PASSWORD = re.compile(r"<input\b[^<>]{0,1000}\btype\s{0,9}=\s{0,9}[\"']?password\b", re.IGNORECASE)
+_USER = re.compile(
+    r"<input\b[^<>]{0,1000}\b(?:type\s{0,9}=\s{0,9}[\"']?email\b|autocomplete\s{0,9}=\s{0,9}[\"']?username\b)",
+    re.IGNORECASE,
+)
+_TEXTAREA = re.compile(r"<textarea\b(?![^<>]{0,1000}-response)", re.IGNORECASE)
 _CAPTCHA = re.compile(
     r"\b(?:class|id|name)\s*=\s*[\"']?[^\"'>]{0,40}\b(?:[gh]-re?captcha|g-recaptcha|h-captcha|cf-turnstile|frc-captcha"
     r"|smart-captcha|altcha|captcha)\b|<(?:cap|altcha)-widget\b|arkoselabs\.com|geetest\.com|mtcaptcha\.com|funcaptcha\.com",
@@ -142,16 +144,16 @@ _BUTTON = re.compile(
 )
 _WAYS: Final[Mapping[BlockKind, str]] = {
     "bot check": "A reader with a browser, or an outside service, may get past it.",
-    "consent page": "It wants consent to cookies before it shows the page. Another reader may get past it.",
+    "consent page": "It requires consent to cookies before it shows the page. Another reader may get past it.",
     "login page": "Only people with an account there can read it.",
     "age gate": "Only a person can pass it.",
     "paywall": "Only subscribers can read its text.",
     "region block": "It is not shown in this region. An outside service may be able to read it.",
-    "rate limit": "It has had too many requests. Try again in a few minutes.",
-    "browser check": "It wants another browser, or cookies. A reader with a browser may get past it.",
-    "waiting room": "It admits only so many visitors at a time. Try again later.",
-    "refusal": "It says that this is not allowed, and nothing else.",
-    "script shell": "It has no text until its scripts have run, which takes a reader with a browser.",
+    "rate limit": "It received too many requests. Try again in a few minutes.",
+    "browser check": "It requires another browser, or cookies. A reader with a browser may get past it.",
+    "waiting room": "It admits a limited number of visitors at a time. Try again later.",
+    "refusal": "It only says that access is denied.",
+    "script shell": "It has no text until its scripts have run, which requires a reader with a browser.",
 }
 
 

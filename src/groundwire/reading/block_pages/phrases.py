@@ -21,12 +21,12 @@ def _any(*phrases: str) -> re.Pattern[str]:
 
 def _line(*phrases: str) -> re.Pattern[str]:
     """Return a pattern for a title, a heading or a line without other text."""
-    return re.compile(rf"\W*(?:{'|'.join(phrases)})\W*", re.IGNORECASE)
+    return re.compile(rf"\A\W*+(?:{'|'.join(phrases)})\W*+", re.IGNORECASE)
 
 
 BOT_CHECK: Final = (
     _any(
-        r"(?:verify|verifying|confirm|prove|make sure|ensure|check\w*|know) (?:that |if |whether )?(?:you(?:'|’)?re"
+        r"(?:verify|verifying|confirm|prove|make sure|ensure|check\w{0,6}|know) (?:that |if |whether )?(?:you(?:'|’)?re"
         r"|you are|your?) (?:an? |the )?(?:real )?(?:human|person|not an? (?:ro)?bot)",
         r"\bi(?:'|’)?m not a robot|are you (?:a )?(?:human|robot)\b|robot or human|prove your humanity",
         r"checking your browser|checking that you are a person|pardon our interruption",
@@ -36,7 +36,7 @@ BOT_CHECK: Final = (
         r"(?:made us think|think|believe)s? (?:that )?you (?:are|might be|may be) a (?:ro)?bot",
         r"undeclared automated tool",
         r"(?:sorry, )?you(?: have|(?:'|’)ve) been blocked|access to this page has been (?:denied|blocked)",
-        r"(?:block|detect)\w* (?:an? )?(?:automated|suspicious|unusual) (?:access|activity|behaviou?r|requests?"
+        r"(?:block|detect)\w{0,6} (?:an? )?(?:automated|suspicious|unusual) (?:access|activity|behaviou?r|requests?"
         r"|traffic)",
         r"blocked by network security|(?:enter|type) the characters you see",
         r"kein (?:ro)?bot (?:bist|sind)|kein roboter|dass sie ein mensch sind|browser wird überprüft",
@@ -242,7 +242,7 @@ PACE: Final = (
         "요청이 너무 많|너무 많은 요청",
     ),
     _line(
-        r"(?:error )?(?:429)?\W*too many requests", r"rate limit(?:ed| exceeded)?",
+        r"(?:error )?(?:429)?\W*+too many requests", r"rate limit(?:ed| exceeded)?",
         "zu viele anfragen", "trop de requêtes",
     ),
 )  # fmt: skip
@@ -273,7 +273,7 @@ QUEUE: Final = _any(
 """Messages of a waiting room."""
 
 REFUSED: Final = _line(
-    r"(?:error |http )?(?:401|403)\W*(?:forbidden|unauthori[sz]ed|access denied)?", "forbidden",
+    r"(?:error |http )?(?:401|403)\W*+(?:forbidden|unauthori[sz]ed|access denied)?", "forbidden",
     "access (?:is )?denied",
     "permission denied", "request (?:rejected|blocked)", "unauthori[sz]ed", "zugriff verweigert",
     "accès (?:refusé|interdit)",

@@ -19,7 +19,7 @@ _TARGET = re.compile(r"\]\([^()\s]*\)")
 _ONLY_LINKS = re.compile(r"(?:[^\w\[\]]*\[[^\[\]]*\]\([^()\s]*\))+\W*")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 _SIGNS: Final = "#>*_|-[] \t\\"
-_PARTS = re.compile(r"\s+[|–—•·:-]\s+")
+_PARTS = re.compile(r"(?<!\s)\s+[|–—•·:-]\s+")
 _STEPS = re.compile(r"^[ \t]*\d+[.)][ \t]", re.MULTILINE)
 _TELLS = re.compile(
     r"\W*(?:if|when|whenever|unless|how to|why|what|wenn|falls|sobald|si|cuando|quand|lorsque|se|quando|als|если"

@@ -143,7 +143,7 @@ class Chromium:
         """Return a running browser; a start completes even if its caller is canceled."""
         while True:
             if self._closed:
-                raise Closed("This Web was closed; make a new one.")
+                raise Closed("This Web is closed; create a new one.")
             current = self._current
             if current is not None and not current.dead and not self._is_worn(current):
                 return current
@@ -172,7 +172,7 @@ class Chromium:
                 async with asyncio.timeout(_START_TIME):
                     self._current = await self._start()
             except TimeoutError as error:
-                raise NoBrowser(f"it was not ready after {_START_TIME:g} seconds") from error
+                raise NoBrowser(f"it did not start within {_START_TIME:g} seconds") from error
             finally:
                 self._end_if_closed()
 
@@ -282,8 +282,8 @@ def _why(text: str) -> str:
     """Return Playwright's reason for a failed start, in one line with the remedy."""
     if "sandbox" in text.lower() and "No usable sandbox" in text:
         fix = 'allow user namespaces, or set providers.browser.sandbox = "off"'
-        return f"this machine does not let it lock its pages in; {fix}"
+        return f"this machine does not allow its sandbox; {fix}"
     if found := re.search(r"error while loading shared libraries: ([\w.+-]+)", text):
-        return f"a library that it needs is not installed ({found[1]})"
+        return f"a required library is not installed ({found[1]})"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0][:200] if lines else "it does not start"

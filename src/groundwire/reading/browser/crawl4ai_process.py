@@ -83,7 +83,7 @@ class Crawl4AIProcess:
             async with asyncio.timeout(_START_TIME):
                 await ready
         except TimeoutError as error:
-            raise HostGone(f"it was not ready after {_START_TIME:g} seconds") from error
+            raise HostGone(f"it did not start within {_START_TIME:g} seconds") from error
 
     async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send a request and return its response.

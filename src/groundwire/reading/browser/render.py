@@ -133,8 +133,8 @@ async def render(
         page: An empty page of it.
         url: The URL.
         deadline: The deadline of the result; shortly before it, the current state is taken.
-        settle: The most seconds to wait for scripts after the page has started to load.
-        max_length: The most characters of markup.
+        settle: Maximum seconds to wait for scripts after the page has started to load.
+        max_length: Maximum characters of markup.
 
     Raises:
         PageError: it cannot be read. Unreachable: the connection failed. BrowserGone: retry with another browser.
@@ -169,10 +169,10 @@ async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
 
     while True:
         if watch.crashed.is_set():
-            raise BrowserGone("the page's process has died")
+            raise BrowserGone("the page's process crashed")
         if watch.navigations > MAX_NAVIGATIONS:
             raise TooManyRedirects(
-                url, f"The page redirects more than {MAX_NAVIGATIONS - 1} times. Look for another address of it."
+                url, f"The page redirects more than {MAX_NAVIGATIONS - 1} times. Look for another URL of it."
             )
         try:
             async with asyncio.timeout(_LOOK_TIME):
@@ -182,7 +182,7 @@ async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
             watch.busy = True
         except Error as error:
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error):
-                raise BrowserGone("the browser has died") from error
+                raise BrowserGone("the browser crashed") from error
             # Otherwise it has navigated to another URL in the meantime.
         now = time.monotonic()
         if watch.settling.done(now):
@@ -213,8 +213,8 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
             watch.busy = True
         except Error as error:
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error) or watch.crashed.is_set():
-                raise BrowserGone("the browser has died") from error
-    raise PageUnavailable(page.url, "The page's scripts keep it busy without end.")
+                raise BrowserGone("the browser crashed") from error
+    raise PageUnavailable(page.url, "The page's scripts never finish.")
 
 
 async def _frames(page: Page, max_length: int) -> str:
@@ -237,20 +237,20 @@ def _raise_for(text: str, url: str, watch: _Watch) -> None:
     if watch.download or "Download is starting" in text:
         raise UnsupportedContent(url, "The URL is a file to download, not a page.")
     if "ERR_TOO_MANY_REDIRECTS" in text:
-        raise TooManyRedirects(url, "The page redirects without end. Look for another address of it.")
+        raise TooManyRedirects(url, "The page redirects endlessly. Look for another URL of it.")
     if "Timeout" in text:
         raise TimeoutError
     if "ERR_" in text:
         raise Unreachable(text.partition("net::")[2].partition(" ")[0].strip() or "ERR_FAILED")
     if "closed" in text or "crashed" in text or watch.crashed.is_set():
-        raise BrowserGone("the browser has died")
+        raise BrowserGone("the browser crashed")
     raise Unreachable("ERR_FAILED")
 
 
 def _remarks(watch: _Watch, *, settled: bool, stopped: bool, cut: bool) -> tuple[str, ...]:
     said = []
     if stopped:
-        said.append("the page's scripts did not come to an end and were stopped")
+        said.append("the page's scripts did not finish and were stopped")
     elif not settled and not watch.settling.finished:
         said.append("the page was still loading when it was read")
     if watch.dialogs:

@@ -33,7 +33,7 @@ _NESTING: Final = re.compile(r"[\"'(\\]")
 """Contexts in which a semicolon does not end a declaration."""
 _SIGN: Final = re.compile(r"[\"'\\()\[\]]")
 _WHOLE: Final = re.compile(
-    r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\\.|url\(\s*+[^"')\s][^)]*+\)""", re.DOTALL | re.IGNORECASE
+    r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\\.|url\(\s*+[^"'()\s][^()]*+\)""", re.DOTALL | re.IGNORECASE
 )
 """A string, an escape or a URL, as a whole."""
 _COMMON: Final = 60  # characters of a declaration that is likely to be repeated

@@ -21,7 +21,7 @@ _PARTS: Final[Mapping[KindName, bytes]] = {
     "sheet": b"xl/workbook.",
     "epub": b"META-INF/container.xml",
 }
-_EMPTY: Final = "What came is {name} without any text."
+_EMPTY: Final = "The response is {name} without any text."
 _NAMES: Final[Mapping[KindName, str]] = {
     "pdf": "a PDF",
     "word": "a Word document",
@@ -29,7 +29,7 @@ _NAMES: Final[Mapping[KindName, str]] = {
     "sheet": "a spreadsheet",
     "opendocument": "an OpenDocument file",
     "epub": "an EPUB book",
-    "mail": "an e-mail message",
+    "mail": "an email message",
     "rtf": "an RTF document",
     "archive": "a ZIP archive",
 }

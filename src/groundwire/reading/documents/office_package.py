@@ -1,8 +1,7 @@
-"""ZIP-based documents, opened within limits that are checked before decompression.
+"""ZIP-based documents, their XML and their metadata, read within limits that are checked before decompression.
 
-Also untrusted XML: parsed without document type and entities, within limits.
-
-Also metadata of Office documents (ECMA-376, part 2, core properties; ODF 1.3, meta.xml; EPUB's metadata).
+XML is untrusted: parsed without document type and entities. Metadata follow ECMA-376, part 2 (core properties),
+ODF 1.3 (meta.xml) and EPUB.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from groundwire.reading.metadata.dates import iso_date
 __all__ = ["MAX_ELEMENTS", "Properties", "SafeZip", "local_name", "parse_xml", "read_properties"]
 
 MAX_ELEMENTS: Final = 200_000
-"""The most elements of a document that are processed."""
+"""Maximum elements of a document that are processed."""
 _DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 
 
@@ -89,11 +88,11 @@ class SafeZip:
         if len(entries) > _MAX_ENTRIES or total > _MAX_TOTAL:
             raise UnreadableDocument(
                 "large",
-                f"What came is {name} that unpacks to {len(entries):,} parts of {total:,} bytes, which is more than is "
-                "read. Look for a smaller document on the same subject.",
+                f"The response is {name} that unpacks to {len(entries):,} parts of {total:,} bytes, over the "
+                "limit. Look for a smaller document on the same subject.",
             )
         if any(entry.flag_bits & _ENCRYPTED for entry in entries):
-            raise UnreadableDocument("protected", f"What came is {name} that opens only with a password.")
+            raise UnreadableDocument("protected", f"The response is {name} that opens only with a password.")
         self._entries = {entry.filename: entry for entry in entries}
         self._left = _MAX_TOTAL
 
@@ -117,7 +116,7 @@ class SafeZip:
         if entry.file_size > _MAX_PART or self._left < 0:
             raise UnreadableDocument(
                 "large",
-                f"What came is {self._name} with a part of {entry.file_size:,} bytes, which is more than is read. Look "
+                f"It is {self._name} with a part of {entry.file_size:,} bytes, over the limit. Look "
                 "for a smaller document on the same subject.",
             )
         try:
@@ -156,7 +155,7 @@ class SafeZip:
         return self._broken("its main part is missing or damaged")
 
     def _broken(self, what: str) -> UnreadableDocument:
-        return UnreadableDocument("broken", f"What came is {self._name}, but {what}. Look for another copy of it.")
+        return UnreadableDocument("broken", f"The response is {self._name}, but {what}. Look for another copy of it.")
 
 
 @dataclass(frozen=True, slots=True)

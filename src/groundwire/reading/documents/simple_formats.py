@@ -1,4 +1,4 @@
-"""Formats that need a function each: e-mail, RTF, subtitles, SVG, notebooks, and archives as a list of contents."""
+"""Formats that need a function each: email, RTF, subtitles, SVG, notebooks, and archives as a list of contents."""
 
 from __future__ import annotations
 
@@ -208,6 +208,8 @@ def read_svg(text: str) -> Extracted | None:
     removed = 0
     for element in islice(root.iter(), MAX_ELEMENTS):
         parent, name = element.getparent(), local_name(element)
+        if not isinstance(element.tag, str):  # an entity, a comment
+            continue
         if parent in skipped or name == "defs" or _is_unseen(element):
             skipped.add(element)
             removed += name in {"text", "tspan"} and parent not in skipped

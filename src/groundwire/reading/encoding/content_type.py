@@ -84,7 +84,7 @@ _DESCRIPTIONS: Final[Mapping[KindName, str]] = {
     "sheet": "a spreadsheet",
     "opendocument": "an OpenDocument text or presentation",
     "epub": "an EPUB book",
-    "mail": "an e-mail message",
+    "mail": "an email message",
     "rtf": "an RTF document",
     "subtitles": "a file of subtitles",
     "svg": "an SVG drawing",
@@ -139,7 +139,7 @@ def media_type(content_type: str, body: bytes, url: str = "") -> Kind:
     differs = announced is not None and kind.kind != announced and not {kind.kind, announced} <= _TEXTS
     if not differs or said in _UNSURE:
         return kind
-    return Kind(kind.kind, kind.description, f"the server calls it {said}, but it is {kind.description}")
+    return Kind(kind.kind, kind.description, f"the server declares {said}, but it is {kind.description}")
 
 
 def _announced(said: str) -> KindName | None:

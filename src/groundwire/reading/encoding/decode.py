@@ -84,12 +84,14 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
 
     claims = list(_claims(body, content_type, warnings))
     if len(claims) > 1 and _is_better(body, claims[0][0], claims[1][0]):
-        warnings.append(f"The {claims[0][1]} says {claims[0][0]}, which servers say by default; the page knows better.")
+        warnings.append(
+            f"The {claims[0][1]} says {claims[0][0]}, a common server default; the page's own declaration is used."
+        )
         claims.reverse()
     for name, source in claims:
         if _fits(body, name):
             return _decoded(body, name, source, warnings)
-        warnings.append(f"The {source} says {name}, but the bytes are not in it.")
+        warnings.append(f"The {source} says {name}, but the bytes do not match.")
 
     found = detect(body)
     if found is not None:

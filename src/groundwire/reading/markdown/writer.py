@@ -25,7 +25,7 @@ _WIDE: Final = "\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9
 _WRAPPED: Final = re.compile(f"(?<=[{_WIDE}])[ \\t]*\\n[ \\t\\n]*(?=[{_WIDE}])")
 """A line break between Chinese or Japanese characters, which are written without spaces
 (https://www.w3.org/TR/css-text-3/#line-break-transform)."""
-_BREAKS: Final = re.compile(r" *\x0b[ \x0b]*")
+_BREAKS: Final = re.compile(r"(?<! ) *\x0b[ \x0b]*")
 _CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
 _BLANK: Final = " \t\n\r\f" + BREAK
 _EDGES: Final = " \u00a0\u3000" + BREAK  # characters that pages use to indent paragraphs
@@ -63,7 +63,7 @@ class MarkdownWriter:
         self._heading = ""
         self.bullet: str = ""
         """The prefix of the next text of a cell."""
-        self.lead = ""
+        self.lead: str = ""
         """The prefix of the next block, if it is a paragraph."""
 
     @property

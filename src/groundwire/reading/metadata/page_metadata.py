@@ -1,8 +1,7 @@
 """Metadata of a page: title, author, site, dates, language.
 
-Also plausibility checks of names.
-
-Authors and sites are declared invisibly in the head of a page, so such a name must not be a sentence.
+Authors and sites are declared invisibly in the head of a page, so names are checked for plausibility: a sentence is not
+a name.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _LANGUAGE: Final = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
 )
 _SEPARATOR: Final = re.compile(
-    r"\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|\s*[|\u2223\uff5c]\s*"
+    r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
 )
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _ASCII: Final = bytes(range(0x80))

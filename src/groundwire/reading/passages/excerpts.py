@@ -1,6 +1,6 @@
-"""Assembly of passages in page order, within a budget, each marked with its position.
+"""Assembly of passages in page order, within a budget, each marked with its position; and literal search on a page.
 
-Also literal search on a page, ignoring case, white space, quotation marks and emphasis.
+Literal search ignores case, white space, quotation marks and emphasis.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PATH: Final = 90  # characters of the headings in a marker
 _HEADED: Final = 400  # tokens of excerpts from which their markers include headings
 _PER_TOKEN: Final = 4  # characters, if tokens are not limited
 _ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
-_CELL: Final = re.compile(r"[^|\n]*\|")
+_CELL: Final = re.compile(r"[^|\n]{0,4000}\|")
 _CODE_LINE: Final = re.compile(r"[^\n]+")
 _WANTS_LINKS: Final = re.compile(r"https?:|\b(?:links?|urls?|href|hyperlinks?|enlaces?|liens?)\b", re.IGNORECASE)
 
@@ -242,7 +242,7 @@ def _heading(document: Outline, place: int) -> str:
 
 
 MAX_FIND = 500
-"""The most characters of a search text."""
+"""Maximum characters of a search text."""
 
 _MANY: Final = 10_000  # matches that are counted
 _AROUND: Final = 160  # characters of context on each side

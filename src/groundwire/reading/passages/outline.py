@@ -15,7 +15,7 @@ from groundwire.reading.text.truncate import Code, codes_in, is_rule
 __all__ = ["Heading", "Outline", "plain", "version_of"]
 
 _HEADINGS: Final = re.compile(
-    r"^ {0,3}(?P<hashes>#{1,6})(?:[ \t]+(?P<title>[^\n]*?))??(?:[ \t]+#+)?[ \t]*$"
+    r"^ {0,3}(?P<hashes>#{1,6})(?=[ \t\n]|\Z)(?P<title>[^\n]*)$"
     r"|^(?P<text>[^\s#>|`~*+=-][^\n]{0,200})\n {0,3}(?P<line>=+|-+)[ \t]*$",
     re.MULTILINE,
 )
@@ -86,7 +86,7 @@ class Outline:
             if self.code_at(match.start()) is not None or (match["text"] and match["text"].startswith("|")):
                 continue
             level = len(match["hashes"]) if match["hashes"] else 1 if match["line"][0] == "=" else 2
-            title = plain(match["title"] or match["text"] or "")
+            title = plain(_without_closing(match["title"] or "") or match["text"] or "")
             if title:
                 found.append(Heading(match.start(), match.end(), level, title))
         return found
@@ -136,6 +136,13 @@ class Outline:
     def version(self) -> str:
         """The version of this text."""
         return version_of(self.text)
+
+
+def _without_closing(title: str) -> str:
+    """Return the text of a heading without the signs that close it (CommonMark 0.31, 4.2)."""
+    title = title.strip(" \t")
+    bare = title.rstrip("#")
+    return title if bare and bare[-1] not in " \t" else bare.rstrip(" \t")
 
 
 def version_of(text: str) -> str:

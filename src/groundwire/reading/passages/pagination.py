@@ -1,6 +1,7 @@
-"""Splitting a long page into pieces that are complete Markdown, at natural boundaries.
+"""Splitting a long page into pieces that are complete Markdown, at natural boundaries, and the cursors to them.
 
-Also cursors: opaque tokens with the page, its version and the position, and the notations for users.
+A cursor is an opaque token with the page, its version and the position; people can also write a section or a
+position.
 """
 
 from __future__ import annotations
@@ -252,10 +253,10 @@ def resolve(cursor: str, address: str, document: Outline) -> Place:
     read = read_cursor(cursor)
     if read is None:
         raise InvalidRequest(
-            "cursor", "is not one that was given here", f"Pass next_cursor as it came, #2 for a section, or: {_AGAIN}"
+            "cursor", "is not one that was given here", f"Pass next_cursor unchanged, #2 for a section, or: {_AGAIN}"
         )
     if read.page != _page(address):
-        raise InvalidRequest("cursor", "belongs to another page", f"Pass it with the address it came with. {_AGAIN}")
+        raise InvalidRequest("cursor", "belongs to another page", f"Pass it with the URL it belongs to. {_AGAIN}")
     if read.version == bytes.fromhex(document.version)[:4]:
         return Place(min(read.place, len(document.text)), find=read.find)
     changed = "the page has changed since the cursor was given"
@@ -265,8 +266,8 @@ def resolve(cursor: str, address: str, document: Outline) -> Place:
         )
     found = _find_again(document.text, read)
     if found is None:
-        raise InvalidRequest("cursor", f"leads nowhere: {changed}, and the place is gone", _AGAIN)
-    return Place(found, warnings=(f"{changed}; this goes on at the same words in the page as it is now",))
+        raise InvalidRequest("cursor", f"is no longer valid: {changed}, and its position is gone", _AGAIN)
+    return Place(found, warnings=(f"{changed}; this continues at the same words in its new version",))
 
 
 def _section(document: Outline, number: int) -> Place:

@@ -72,7 +72,7 @@ class Terms:
         return found
 
 
-_UNITS: Final = r"[\d.,]+[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"
+_UNITS: Final = r"[\d.,]{1,20}[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"
 _MONTHS: Final = (
     r"(?:jan|feb|f\u00e9v|f\u00e9b|mar|m\u00e4r|apr|avr|abr|mai|maj|may|jun|juin|jul|juil|aug|ago"
     r"|ao\u00fb|sep|oct|okt|out|nov|dec|dez|d\u00e9c|dic)"
@@ -126,7 +126,8 @@ _ASKED: Final = tuple(
             "name",
             r"who\b|whose\b|whom\b|we[rnm]\b|wessen\b|qui\b|quien|chi\b|quem\b|kto\b|komu\b|czyj|which (?:person"
             r"|company|candidates?)",
-            r"[^\W\d_][\w.]*[^\s\w.!?:|*#]* [*_\[]*[A-Z\u00c0-\u00de][\w.-]+ [A-Z\u00c0-\u00de][\w-]+",
+            r"[^\W\d_][\w.]{0,40}[^\s\w.!?:|*#]{0,8} [*_\[]{0,4}[A-Z\u00c0-\u00de][\w.-]{1,60} [A-Z\u00c0-\u00de]"
+            r"[\w-]+",
         ),
         ("code", r"how (?:do|can|to|should)\b|command|option|function|flag\b", r"`|^ {4}|--?\w|\w\(|\w=\w"),
     )

@@ -1,1 +1,1 @@
-"""Readers for well-known sites: their official APIs, feeds and raw files in place of their web pages, a file each."""
+"""Readers for well-known sites, through official APIs, feeds and raw files instead of web pages; one file per site."""

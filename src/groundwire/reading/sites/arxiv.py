@@ -1,4 +1,4 @@
-"""arXiv over its API (https://info.arxiv.org/help/api): an abstract, and where the text is."""
+"""arXiv, through its API (https://info.arxiv.org/help/api): an abstract, with links to the full text."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _API: Final = "https://export.arxiv.org/api/query"
 
 
 def abstract(page: PageAddress) -> Steps:
-    """Read what the abstract page of a paper says."""
+    """Read the abstract page of a paper."""
     number = page["id"]
     (feed,) = yield (SiteRequest(url=page.api, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
     root = parse_xml(feed.partition("?>")[2].encode() if feed.startswith("<?xml") else feed.encode())
     if root is None or root.tag != f"{_ATOM}feed":
-        raise FormatChanged("the answer is no Atom feed")
+        raise FormatChanged("the response is not an Atom feed")
     entry = root.find(f"{_ATOM}entry")
     title = _text(entry, f"{_ATOM}title")
     if entry is None or title == "Error":

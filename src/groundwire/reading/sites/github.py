@@ -52,7 +52,7 @@ def _home(page: PageAddress, ref: str = "HEAD") -> str:
 
 
 def repository(page: PageAddress) -> Steps | None:
-    """Read a repository: what it is, and its README."""
+    """Read a repository: its description and README."""
     return None if page["owner"] in _NOT_OWNERS else _repository(page)
 
 
@@ -172,7 +172,7 @@ def _who(row: dict[str, Any]) -> str:
 
 
 def _body(row: dict[str, Any], below: int) -> SitePart:
-    """Return what somebody wrote, as the web page shows it where the API says so."""
+    """Return a user's text, as HTML if the API provides it."""
     rendered = row.get("body_html")
     if isinstance(rendered, str) and rendered:
         return html(rendered, below=below, drop=_ANCHORS)

@@ -68,7 +68,7 @@ def _story(page: PageAddress, found: dict[str, Any]) -> str:
 
 
 def _walk(found: dict[str, Any], author: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the comments in the order of the page, each with whom it answers."""
+    """Yield the comments in page order, each with the author it replies to."""
     if not isinstance(found.get("children"), list):
         raise FormatChanged("children is missing")
     stack = [(row, author) for row in reversed(found["children"])]

@@ -1,7 +1,7 @@
 """Sites that offer their pages as Markdown at the same address with `.md`, and an index as `llms.txt` (https://llmstxt.org).
 
-Not every site is asked for these: that would be one more request for each page, mostly in vain. They are asked for on
-hosts of services that document them, and on those that the operator names.
+Not every site is asked for these: that would be one more request per page, mostly without success. They are requested
+on hosts of services that document them, and on those that the operator lists.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _HEADING: Final = re.compile(r"^# +([^\n]{1,300})$", re.MULTILINE)
 
 
 def twin(page: PageAddress) -> Steps | None:
-    """Read a page by its Markdown, and the front page by the index."""
+    """Read the Markdown version of a page, or the index for the front page."""
     path = page.path.rstrip("/")
     if "." in path.rpartition("/")[2] or "?" in page.url.target:
         return None

@@ -77,7 +77,7 @@ def _refuse_errors(answer: Any) -> None:
 
 
 def refusal(reply: Response) -> str:
-    """Return why the wiki is too busy, which it says with a status of 200."""
+    """Return the reason of a "too busy" response, which has status 200."""
     code = text(json_or_empty(reply), "error", "code") if b'"error"' in reply.body[:200] else ""
     return f"the API says {code}" if code in _BUSY else ""
 

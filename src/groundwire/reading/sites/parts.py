@@ -1,4 +1,4 @@
-"""The parts of a site's page as Markdown: our own frame, and texts of others in Markdown, HTML or plain.
+"""The parts of a site's page as Markdown: Groundwire's own frame, and user texts in Markdown, HTML or plain text.
 
 Markdown of others becomes HTML first, so that one set of rules decides what a person could see: comments, unused link
 definitions and hidden elements go, and are counted.
@@ -40,7 +40,7 @@ class SitePart:
     """One text of a page."""
 
     kind: Literal["own", "markdown", "html"]
-    """`own` is Markdown that was made here, with what others wrote in it escaped."""
+    """`own` is Markdown generated here, with user text escaped."""
     text: str
     """The text."""
     base: str = ""
@@ -50,12 +50,12 @@ class SitePart:
     pick: str = ""
     """A CSS selector: only the first such element of the HTML is read."""
     drop: str = ""
-    """A CSS selector: such elements are left out, for they are no text of the page."""
+    """A CSS selector: such elements are removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedParts:
-    """What became of the parts."""
+    """The rendered parts."""
 
     content: str
     """The Markdown."""
@@ -87,12 +87,12 @@ def facts(pairs: Iterable[tuple[str, str]]) -> SitePart:
 
 
 def markdown(source: str, *, base: str = "", below: int = 0) -> SitePart:
-    """Return what somebody wrote in Markdown (CommonMark with GitHub's tables), with any HTML in it."""
+    """Return a user's Markdown (CommonMark with GitHub's tables), with any HTML in it."""
     return SitePart("markdown", source, base, below)
 
 
 def html(source: str, *, base: str = "", below: int = 0, pick: str = "", drop: str = "") -> SitePart:
-    """Return what somebody wrote in HTML; see `SitePart`."""
+    """Return a user's HTML; see `SitePart`."""
     return SitePart("html", source, base, below, pick, drop)
 
 
@@ -159,7 +159,7 @@ def render(parts: Sequence[SitePart], url: str) -> RenderedParts:
 
 
 def render_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Render what another process sent: the parts as JSON."""
+    """Render parts that another process sent as JSON."""
     rendered = render([SitePart(**part) for part in json.loads(body)], asked["url"])
     return {"warnings": rendered.warnings, "cut": rendered.cut}, rendered.content.encode("utf-8", "replace")
 

@@ -1,4 +1,4 @@
-"""Reads pages of sites over their APIs: sends the requests of a site's file at its pace, and renders the answers.
+"""Reads pages of sites over their APIs: sends a site's requests at its rate limit, and renders the responses.
 
 What cannot be read so raises a `ProviderError`, and the readers go on with the next reader: a site that refuses,
 fails, or has changed its format costs a page nothing but the time.
@@ -57,7 +57,7 @@ _REST: Final = 60.0  # seconds for an API that refuses without saying for how lo
 _FAILED_REST: Final = 30.0  # seconds after one that failed or could not be reached
 _LONGEST_REST: Final = 900.0  # seconds; one answer is believed for no longer
 _WRONG_SHAPES: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
-"""What mapping an answer raises whose values are of other types than those that the site's file expects."""
+"""Raised when mapping a response whose values have unexpected types."""
 _REFUSED: Final = frozenset({403, 429})
 _MISSING: Final = frozenset({404, 410})
 _RENDER: Final = "groundwire.reading.sites.parts:render_in_worker"
@@ -108,7 +108,7 @@ class SiteReaders:
         Args:
             url: The page's address, admitted by the guard.
             local: Reads files as such.
-            policy: The domain lists in force, which hold for the APIs too.
+            policy: The current domain lists, which also apply to the APIs.
         """
         found = self.site_of(url)
         if found is None:
@@ -137,7 +137,7 @@ class SiteReader:
         url: The page's address.
         steps: How it is read.
         local: Reads files as such.
-        policy: The domain lists in force.
+        policy: The current domain lists.
     """
 
     capabilities: Capabilities = Capabilities(read=True, guarded=True)
@@ -180,7 +180,7 @@ class SiteReader:
         except (DeadlineExceeded, TimeoutError) as error:
             if whole.passed:
                 raise
-            raise ProviderTimeout(self.name, "its API did not answer in time") from error
+            raise ProviderTimeout(self.name, "its API did not respond in time") from error
         finally:
             self._steps.close()
         if not rendered.content:
@@ -206,7 +206,7 @@ class SiteReader:
         )
 
     def _canonical(self, page: SiteContent) -> str:
-        """Return the address that the API gives for the page, if it is one of the same site."""
+        """Return the page's URL according to the API, if it is on the same site."""
         if page.url:
             with suppress(InvalidRequest, BlockedByPolicy):
                 found = self._shared.site_of(parse_url(page.url))
@@ -242,7 +242,7 @@ class SiteReader:
                 page: SiteContent = end.value
                 return replace(page, missing=(*self._missing, *page.missing))
             except _WRONG_SHAPES as error:
-                raise FormatChanged(f"it has a value of another kind: {type(error).__name__}") from error
+                raise FormatChanged(f"it has a value of an unexpected type: {type(error).__name__}") from error
             answers = await self._answers(requests, deadline)
         raise UnexpectedResponse(self.name, f"a page took more than {_MAX_STEPS} rounds of requests")
 
@@ -274,7 +274,7 @@ class SiteReader:
         try:
             target = parse_url(get.url + (f"?{urlencode(get.params, quote_via=quote)}" if get.params else ""))
         except (InvalidRequest, BlockedByPolicy) as error:
-            raise FormatChanged("it leads to no address") from error
+            raise FormatChanged("its target is not a valid URL") from error
         if not self._policy.permits(target.text):
             raise ProviderUnsupported(self.name, f"the domain lists do not allow {target.host}")
         if get.api and not self._replaying:
@@ -285,7 +285,7 @@ class SiteReader:
             )
         except DeadlineExceeded as error:
             await self._rest(target, _FAILED_REST if get.api else 0.0)
-            raise ProviderTimeout(self.name, f"{target.host} did not answer in time") from error
+            raise ProviderTimeout(self.name, f"{target.host} did not respond in time") from error
         except (PageError, BlockedByPolicy) as error:
             if get.api and isinstance(error, PageUnavailable) and error.status is None:
                 await self._rest(target, _FAILED_REST)
@@ -295,7 +295,7 @@ class SiteReader:
         return reply
 
     async def _check(self, reply: Response, target: WebUrl, *, api: bool) -> None:
-        """Raise what the status of an answer means, and let an API rest that refuses."""
+        """Raise the error of a response's status, and put an API that refuses in cooldown."""
         status, refusal = reply.status, self._site.refusal(reply)
         if refusal or status == 429 or (api and status in _REFUSED):
             seconds = _said_rest(reply.headers)
@@ -311,7 +311,7 @@ class SiteReader:
         if status != 200:
             raise UnexpectedResponse(self.name, f"{target.host} answered HTTP {status}", status=status)
         if not self._policy.permits(reply.url):
-            raise ProviderUnsupported(self.name, f"{target.host} leads to a domain that the settings do not allow")
+            raise ProviderUnsupported(self.name, f"{target.host} redirects to a domain that the settings do not allow")
 
     async def _slot(self, target: WebUrl, deadline: Deadline) -> None:
         """Wait for a slot of the API.
@@ -323,7 +323,7 @@ class SiteReader:
         entry = await store.get(f"rest:api:{target.origin}")
         left = entry.fresh_until - time.time() if entry is not None else 0.0
         if left > 0:
-            raise RateLimited(self.name, f"{target.host} refused or failed just now", retry_after=round(left, 3))
+            raise RateLimited(self.name, f"{target.host} refused or failed recently", retry_after=round(left, 3))
         slot = await store.pace(
             f"api:{target.origin}",
             interval=rate.seconds / rate.requests,
@@ -373,7 +373,7 @@ def _json(reply: Response) -> Any:
 
 
 def _said_rest(headers: Mapping[str, str]) -> float:
-    """Return for how many seconds a refusal says that the API should not be asked."""
+    """Return the seconds for which a refusal asks to pause."""
     said = retry_after(headers)
     if said is not None:
         return said

@@ -1,4 +1,4 @@
-"""What a site reader is made of: routes, requests, and the page that is made of the answers. Nothing here connects.
+"""The parts of a site reader: routes, requests, and the resulting page. Nothing here connects.
 
 A site's file has its facts as data and one function for each kind of page. Such a function is a generator: it yields
 the requests that it needs, is sent their answers, and returns the page. So it can be tested without a network.
@@ -38,11 +38,11 @@ JSON: Final = "application/json"
 
 
 class FormatChanged(Exception):
-    """An answer is not of the form that the site's file knows; its text says what is missing."""
+    """A response is not in the expected format; the message says what is missing."""
 
 
 class NotAvailable(Exception):
-    """The API answered that it has no such page, or does not give it; its text says why."""
+    """The API has no such page, or refuses it; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +50,11 @@ class SiteRequest:
     """One request, always without credentials."""
 
     url: str
-    """The address, made of the site's own and of quoted pieces of the page's."""
+    """The URL, built from the site's URL and quoted parts of the page's URL."""
     params: Mapping[str, str] = field(default_factory=dict)
     """Query parameters."""
     accept: str = JSON
-    """The media type that is asked for."""
+    """The requested media type."""
     kind: Literal["json", "text"] = "json"
     """What the answer is sent back as: the parsed JSON, or decoded text."""
     optional: str = ""
@@ -71,19 +71,19 @@ class SiteContent:
     title: str
     """Its title, as plain text."""
     parts: Sequence[SitePart] = ()
-    """What it says, in order."""
+    """Its content, in order."""
     file: str = ""
-    """The address of a file that is the page, in place of parts; the local reader reads it by what it is."""
+    """The URL of a file to read instead of parts, by its type."""
     url: str = ""
-    """Its canonical address; empty means the one that was asked for."""
+    """Its canonical URL; empty means the requested one."""
     published: str = ""
     """When it was published, in any usual form."""
     language: str = ""
     """Its language, when that is known."""
     missing: Sequence[str] = ()
-    """What of it was left out, a phrase each."""
+    """What was omitted, one phrase each."""
     warnings: Sequence[str] = ()
-    """What else the reader should know."""
+    """Other notes for the reader."""
 
 
 Steps: TypeAlias = Generator[tuple[SiteRequest, ...], tuple[Any, ...], SiteContent]
@@ -158,7 +158,7 @@ def route(template: str, handler: Handler, **patterns: str) -> Route:
 
 @dataclass(frozen=True, slots=True)
 class SiteRate:
-    """How often an API may be asked without a key."""
+    """The rate limit of an API without a key."""
 
     requests: int
     """So many requests may be made at once, and no more in the interval."""
@@ -177,17 +177,17 @@ class SiteSpec:
     title: str
     """Its name for people."""
     hosts: Mapping[str, str]
-    """The address of the API by host; `*.` before a host stands for its sub-domains, `{host}` for the page's host."""
+    """The address of the API by host; `*.` before a host means its subdomains, `{host}` for the page's host."""
     elsewhere: str = ""
     """The address of the API on another host that runs the software, with `{origin}`; empty when no one else does."""
     rate: SiteRate
-    """How often the API is asked at most."""
+    """The rate limit of the API."""
     routes: tuple[Route, ...]
     """Its kinds of pages; the first that matches counts."""
     refusal: Callable[[Response], str] = lambda reply: ""
     """Says why an answer is a refusal for too many requests, whatever its status; empty when it is none."""
     pause: Callable[[Response], float] = lambda reply: 0.0
-    """Returns for how many seconds a good answer asks not to be asked again."""
+    """Returns the seconds for which a successful response asks to pause."""
 
     def steps(self, url: WebUrl, api: str) -> Steps | None:
         """Return how a page is read; None when it is of no kind that is known here."""
@@ -224,7 +224,7 @@ def need(data: object, *path: str | int, kind: type | tuple[type, ...] = str) ->
 
 
 def _at(value: object, path: tuple[str | int, ...]) -> object:
-    """Return what lies at the end of a path; None when there is nothing."""
+    """Return the value at the end of a path; None if there is none."""
     for key in path:
         if isinstance(key, str) and isinstance(value, dict):
             value = value.get(key)

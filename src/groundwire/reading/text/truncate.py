@@ -12,7 +12,7 @@ _FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(`{3,}(?=[^`\n]*
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
 _STARTS_BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|[-*+][ \t]|\d{1,9}[.)][ \t]|\||>|`{3}|~{3})")
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)[ \t]*$")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_TABLE_RULE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?$")
 _SENTENCE_END = re.compile(r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}(?=\s)|[\u3002\uff01\uff1f\u0964\u06d4]""")
 LINE: Final = 400
 """Characters of the next line that identify its kind."""
@@ -43,7 +43,7 @@ def truncate(markdown: str, max_length: int) -> str:
 
     Args:
         markdown: The text.
-        max_length: The most characters to return, at least 1.
+        max_length: Maximum characters to return, at least 1.
 
     Returns:
         The text itself if it fits, else a prefix of it, possibly with the closing fence of a code block.

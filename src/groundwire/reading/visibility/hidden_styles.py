@@ -307,11 +307,11 @@ def _is_off_screen(style: Mapping[str, str]) -> bool:
 _HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
 """Substrings of which every name matched by `_UTILITY` contains one."""
 _UTILITY: Final = re.compile(
-    r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
+    r"\A(?:(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
     r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
     r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
     r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
-    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?",
+    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?)",
     re.IGNORECASE,
 )
 """Class names that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...)."""

@@ -1,6 +1,6 @@
 """A pool of warm worker processes with resource limits, for work that would block or endanger the caller's process.
 
-Also conversion of bodies and views of pages without blocking the event loop: in a thread, or in a process if heavy.
+Bodies are converted and views of pages are made off the event loop: in a thread, or in a process if heavy.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
 if TYPE_CHECKING:  # the parsers take long to load, and are needed only for a conversion in this process
     from groundwire.reading.convert import Converted
 
-__all__ = ["Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
+__all__ = ["MEMORY", "Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
 MEMORY: Final = 1_000_000_000
 """Bytes of address space of a worker; the most that a page within the limits took was a quarter of it."""
@@ -106,7 +106,7 @@ class Workers:
     All its calls must run in one event loop.
 
     Args:
-        count: The most concurrent processes; further jobs wait.
+        count: Maximum concurrent processes; further jobs wait.
         memory: The address space of a process in bytes, where the platform can limit it.
         seconds: The CPU time of a job in seconds, where the platform can limit it.
     """
@@ -163,7 +163,7 @@ class Workers:
         """
         async with self._turn:
             if self._closed:
-                raise Closed("This Web was closed; make a new one.")
+                raise Closed("This Web is closed; create a new one.")
             worker = self._idle.pop() if self._idle else await self._start()
             self._busy.add(worker)
             whole = False
@@ -172,7 +172,7 @@ class Workers:
                 whole = True
             except _LOOP_ERRORS as error:
                 if self._closed:
-                    raise Closed("This Web was closed; make a new one.") from error
+                    raise Closed("This Web is closed; create a new one.") from error
                 raise WorkTooHeavy from error
             finally:
                 self._busy.discard(worker)
@@ -232,7 +232,7 @@ def _environment() -> dict[str, str]:
 def _too_heavy(url: str) -> PageTooLarge:
     return PageTooLarge(
         url,
-        "The page is too complex: turning it into Markdown took more memory or processor time than a page may take. "
+        "The page is too complex: its conversion to Markdown exceeded the memory or CPU limit. "
         "Look for a smaller page on the same subject.",
     )
 
@@ -293,7 +293,7 @@ class Conversion:
             async with deadline.timeout():
                 return await self._convert(body, content_type, url, headers, deadline)
         except TimeoutError as error:
-            raise DeadlineExceeded("The page came, but turning it into Markdown took too long.") from error
+            raise DeadlineExceeded("The page was fetched, but its conversion to Markdown took too long.") from error
 
     async def _convert(
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
@@ -309,8 +309,8 @@ class Conversion:
                 if self._isolated or is_file:  # its library is not made for untrusted files without limits
                     raise UnsupportedContent(
                         url,
-                        f"{'The page is a document, which' if is_file else 'Every page'} is read in a process of its "
-                        "own, and none can be started here.",
+                        f"{'The page is a document, which' if is_file else 'Every page'} is read in a separate "
+                        "process, and none can be started here.",
                     ) from error
                 # a thread may block the loop for a while, but the page is read
         threads = self._threads

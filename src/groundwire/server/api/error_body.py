@@ -28,7 +28,7 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
-from groundwire.models.validators import faults
+from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
@@ -112,9 +112,12 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
 
 def invalid(error: ValidationError) -> Failed:
     """Return a failure for invalid arguments."""
+    if error.error_count() > MAX_FAULTS:
+        text = f"{error.error_count():,} values are wrong. /openapi.json lists what a request may have."
+        return failed(400, "invalid_request", text)
     found = error.errors(include_url=False, include_input=False, include_context=False)
     if found[0]["type"] == "json_invalid":
-        return failed(400, "invalid_json", f"The body is no JSON. {found[0]['msg']}.")
+        return failed(400, "invalid_json", f"The body is not JSON. {found[0]['msg']}.")
     said = dict.fromkeys(
         f"{_named(item['loc'])}: {text}." for item, (_, text) in zip(found, faults(error), strict=True)
     )

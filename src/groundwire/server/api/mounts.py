@@ -11,22 +11,23 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.errors import ConfigurationError
+from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.server.api.context import AppContext, Counted
-from groundwire.server.api.error_body import failed
+from groundwire.server.api.error_body import failed, failure_of
 from groundwire.server.auth import KeyFile, Tenant, tenant_of
 from groundwire.server.auth.authentication import ClientAddress
 from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
+from groundwire.server.request_json import check_json
 from groundwire.web import Web
 
 if TYPE_CHECKING:
     from groundwire.server.ui import Visitor
 
-__all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_mounts", "openai_mount"]
+__all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_mounts", "openai_mounts"]
 
 LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model, which may contain images
 _MOST = 10_000  # MCP sessions whose owners are remembered
@@ -46,7 +47,7 @@ class Mount:
     running: AbstractAsyncContextManager[object] = field(default_factory=nullcontext)
     """Its context manager, entered once."""
     max_body_bytes: int = 0
-    """The most bytes of a request's body, where that is more than the settings say."""
+    """Maximum bytes of a request's body, where that is more than the settings say."""
 
 
 def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
@@ -73,20 +74,20 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
         yield Mount(_MESSAGES, app)
 
 
-def openai_mount(
+def openai_mounts(
     context: AppContext, upstream: str, path: str = "/openai/v1", *, key: str = "", **options: Any
-) -> Mount:
-    """Return the OpenAI-compatible endpoint in front of a model server.
+) -> Iterator[Mount]:
+    """Yield the OpenAI-compatible endpoint in front of a model server, and those of Ollama and Gemini.
 
     Args:
         context: The server's parts.
         upstream: Where the model server's API begins.
-        path: Where ours begins.
+        path: The path where it is mounted.
         key: The key for the model server, of clients that send none.
         options: Others of `Proxy`.
 
     Raises:
-        InvalidRequest: the address is none.
+        InvalidRequest: the URL is invalid.
     """
     from groundwire.server.openai.app import Proxy
 
@@ -99,7 +100,10 @@ def openai_mount(
         finally:
             await proxy.aclose()
 
-    return Mount(path, Counted(proxy.endpoints, context.traffic), running(), LARGEST_MODEL_REQUEST)
+    app = Counted(proxy.endpoints, context.traffic)
+    yield Mount(path, app, running(), LARGEST_MODEL_REQUEST)
+    for other in proxy.beside:
+        yield Mount(other, app, max_body_bytes=LARGEST_MODEL_REQUEST)
 
 
 class _Owned:
@@ -116,12 +120,22 @@ class _Owned:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request if its session belongs to the caller."""
         name = self._context.caller(scope).web.owner.tenant
-        request = Request(scope)
+        request = Request(scope, receive)
         asked = request.headers.get(_SESSION) or request.query_params.get("session_id")
         if asked is not None and self._owners.get(asked, name) != name:
             failure = failed(404, "no_such_session", "There is no such session; initialize a new one.")
             await failure.response()(scope, receive, send)
             return
+        if scope["method"] == "POST":
+            try:
+                body = await request.body()
+                check_json(body)
+            except ClientDisconnect:
+                return
+            except InvalidRequest as error:
+                await failure_of(error).response()(scope, receive, send)
+                return
+            receive = _again(body, receive)
 
         announced = scope["path"] != _SSE
 
@@ -144,6 +158,16 @@ class _Owned:
         self._owners.move_to_end(id_)
         while len(self._owners) > _MOST:
             self._owners.popitem(last=False)
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return what receives a body that was read already, and then what comes after it."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receiving() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receiving
 
 
 _FILES = "/page/"

@@ -1,4 +1,4 @@
-"""Presets of the server: the parts that each command mounts, and who may use them."""
+"""Presets of the server: the parts that each command mounts, and who can use them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from groundwire.server.api.app import Gateway, build_app
 from groundwire.server.api.context import AppContext
-from groundwire.server.api.mounts import Mount, mcp_mounts, openai_mount
+from groundwire.server.api.mounts import Mount, mcp_mounts, openai_mounts
 from groundwire.server.auth import AccessPolicy, KeyFile, check_listening, key_file_of
 from groundwire.settings import Settings, load
 from groundwire.telemetry import Metrics
@@ -31,18 +31,18 @@ def build_gateway(
     """Build the whole server, as run by `groundwire serve`: REST API, web page, MCP, OpenAI-compatible endpoint.
 
     Args:
-        source: The settings in force, from which the server makes a `Web` of its own and closes it; or a `Web`, which
+        source: The current settings, from which the server creates and closes its own `Web`; or a `Web`, which
             stays the caller's to close. By default the settings are read from the environment and files.
         host: Where it is going to listen; by default where the settings say.
-        upstream: Where a model server's OpenAI-compatible API begins: ours in front of it is then at `/openai/v1`.
+        upstream: Where a model server's OpenAI-compatible API begins: the proxy in front of it is then at `/openai/v1`.
         upstream_key: The key for that server, of clients that send none of their own.
         mcp: Whether MCP is at `/mcp`; by default it is when its SDK is installed.
         page: Whether the web page is at `/`.
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
     Raises:
-        ConfigurationError: the settings are invalid, or a server may not listen where they say.
-        InvalidRequest: `upstream` is no address.
+        ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
+        InvalidRequest: `upstream` is not a URL.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=host)
@@ -51,7 +51,7 @@ def build_gateway(
         if mcp or (mcp is None and find_spec("mcp") is not None):
             yield from mcp_mounts(context)
         if upstream is not None:
-            yield openai_mount(context, upstream, key=upstream_key)
+            yield from openai_mounts(context, upstream, key=upstream_key)
 
     policy = AccessPolicy.of(settings.server, host)
     return build_app(source, mounts, policy=policy, keys=keys, rest=True, page=page, metrics=metrics)
@@ -76,7 +76,7 @@ def build_mcp(
         sse: Whether to speak the older SSE transport at `/sse`, too.
 
     Raises:
-        ConfigurationError: the settings are invalid, or a server may not listen so.
+        ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=host, token=token)
@@ -96,6 +96,8 @@ def build_proxy(
 ) -> Gateway:
     """Build a server of only the OpenAI-compatible endpoint, at `/v1`, as run by `groundwire proxy`.
 
+    Ollama's API is at `/api`, Gemini's at `/v1beta`, and the model server's health at `/health`.
+
     Until the first key is created it is open to anyone who reaches it, also on addresses other than loopback.
 
     Args:
@@ -103,18 +105,18 @@ def build_proxy(
         source: See `build_gateway`.
         host: Where it is going to listen.
         session: The name of one session that pays for all; by default every conversation has a budget of its own.
-        max_rounds: The most calls of the model for one request, 1 to 100.
+        max_rounds: Maximum calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
 
     Raises:
-        ConfigurationError: the settings are invalid, or want a key and there is none.
+        ConfigurationError: the settings are invalid, or require a key and there is none.
         InvalidRequest: an argument is invalid.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=_LOOPBACK)
 
     def mounts(context: AppContext) -> Iterator[Mount]:
-        yield openai_mount(context, upstream, "/v1", session=session, max_rounds=max_rounds, timeout=timeout)
+        yield from openai_mounts(context, upstream, "/v1", session=session, max_rounds=max_rounds, timeout=timeout)
 
     policy = AccessPolicy.of(settings.server, host, any_port=True, keyless=True)
     return build_app(source, mounts, policy=policy, keys=keys)

@@ -11,7 +11,7 @@ from groundwire.hosted import plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Needs
 from groundwire.server.api.context import Caller
-from groundwire.server.api.endpoint import read_json
+from groundwire.server.api.endpoint import is_json, read_json
 from groundwire.server.api.error_body import failed, invalid
 from groundwire.server.api.request_models import (
     JsonObject,
@@ -22,6 +22,7 @@ from groundwire.server.api.request_models import (
     ToolName,
     ToolQuery,
 )
+from groundwire.server.request_json import parse_model_request
 from groundwire.tools import ToolResult, local_search_tool, open_page_tool, web_search_tool
 from groundwire.tools.definitions import local_search_definition, web_search_definition
 from groundwire.tools.permissions import Permission, guarded
@@ -103,11 +104,11 @@ def read_tool(request: Request, body: bytes) -> ToolCall:
     """Parse a tool call.
 
     Raises:
-        Failed: there is no such tool, or the arguments are no JSON object.
+        Failed: there is no such tool, or the arguments are not a JSON object.
     """
     name = request.path_params["name"]
     if name not in get_args(ToolName):
-        raise failed(404, "no_such_tool", f"There is no such tool; there are {', '.join(get_args(ToolName))}.")
+        raise failed(404, "no_such_tool", f"There is no such tool; the tools are {', '.join(get_args(ToolName))}.")
     arguments = read_json(JsonObject, request, body).root
     return ToolCall.model_construct(**_queried(ToolQuery, request).model_dump(), name=name, arguments=arguments)
 
@@ -116,9 +117,11 @@ def read_prepare(request: Request, body: bytes) -> PrepareCall:
     """Parse a request to a model API and the parameters of its preparation.
 
     Raises:
-        Failed: it is no JSON object, or the query is wrong.
+        Failed: it is not a JSON object, or the query is invalid.
     """
-    given = read_json(JsonObject, request, body).root
+    if not is_json(request):
+        raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    given = parse_model_request(body)
     return PrepareCall.model_construct(**_queried(PrepareQuery, request).model_dump(), body=given)
 
 
@@ -126,7 +129,7 @@ def _queried(model: type[_A], request: Request) -> _A:
     """Return the query of a request.
 
     Raises:
-        Failed: something in it is wrong.
+        Failed: a field is invalid.
     """
     try:
         return model.model_validate_strings(dict(request.query_params))

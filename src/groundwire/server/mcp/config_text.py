@@ -25,18 +25,23 @@ __all__ = [
     "yaml_with",
 ]
 
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
-_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[\]}])', re.DOTALL)
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_COMMA = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|,(?=\s*[\]}])', re.DOTALL)
 
 
 def has_comments(text: str) -> bool:
     """Whether there is a comment outside of strings."""
-    return any(not found[0].startswith('"') for found in _TOKEN.finditer(text))
+    return any(_is_comment(found[0]) for found in _TOKEN.finditer(text))
+
+
+def _is_comment(token: str) -> bool:
+    """Whether a token is a comment; an unterminated one is not JSON, whatever precedes it."""
+    return token.startswith("//") or (token.startswith("/*") and token.endswith("*/") and len(token) > 3)
 
 
 def without_comments(text: str) -> str:
     """Return the text as plain JSON: without comments and trailing commas."""
-    bare = _TOKEN.sub(lambda found: found[0] if found[0].startswith('"') else " ", text.removeprefix("\ufeff"))
+    bare = _TOKEN.sub(lambda found: " " if _is_comment(found[0]) else found[0], text.removeprefix("\ufeff"))
     return _COMMA.sub(lambda found: found[0] if found[0].startswith('"') else "", bare)
 
 
@@ -61,7 +66,7 @@ def read_json(client: Client, text: str) -> dict[str, Any]:
             f"The configuration of {client.title} is not JSON ({error}). Fix it first; nothing was changed."
         ) from error
     if not isinstance(whole, dict):
-        raise ConfigurationError(f"The configuration of {client.title} is no JSON object. Nothing was changed.")
+        raise ConfigurationError(f"The configuration of {client.title} is not a JSON object. Nothing was changed.")
     return whole
 
 
@@ -139,7 +144,9 @@ def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
     for key in client.keys:
         found = found.get(key, {})
         if not isinstance(found, dict):
-            raise ConfigurationError(f"In the configuration of {client.title}, {key} is no table. Nothing was changed.")
+            raise ConfigurationError(
+                f"In the configuration of {client.title}, {key} is not a table. Nothing was changed."
+            )
     servers: Mapping[str, Any] = found
     return servers
 
@@ -154,7 +161,7 @@ def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
     kept: list[str] = []
     cutting = False
     for line in text.splitlines(keepends=True):
-        header = re.match(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?", line)
+        header = re.match(r"\s*\[\[?([^\[\]]+)\]\]?", line)
         if header:
             parts = tuple(part.strip().strip("\"'") for part in header[1].split("."))
             cutting = parts[: len(path)] == path and not (len(parts) > len(path) and parts[len(path)] in keep)

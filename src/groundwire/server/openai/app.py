@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
-import json
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models.validators import check_int
 from groundwire.server.auth.authentication import tenant_of
-from groundwire.server.cancellable_response import answer_whole, answer_with_events, until_done
+from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
+from groundwire.server.openai.gemini import GeminiHandler
 from groundwire.server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire.server.openai.messages import CountTokensHandler, MessagesHandler
+from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.request_json import parse_model_request
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
@@ -33,7 +38,13 @@ __all__ = ["Proxy"]
 
 _LARGEST = 32_000_000  # bytes of a request; pictures are sent inside
 _PRIVATE = 32_000_000  # bytes in this process of conversations that must not be stored
-_ASKING = frozenset({("POST", "embeddings"), ("POST", "completions")})
+_READING = ("models", "api/tags", "api/ps", "api/version", "v1beta/models")
+_ASKING = frozenset(
+    ("POST", path)
+    for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
+)
+_GENERATING = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
+_HEALTH = 3.0  # seconds until a model server counts as down
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -47,7 +58,7 @@ class Proxy:
         upstream: The base URL of the model server's OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`.
         prefix: The path prefix of the proxy.
         session: The name of a session that is charged; by default every conversation has its own budget.
-        max_rounds: The most calls of the model for one request, 1 to 100.
+        max_rounds: Maximum calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
         read_timeout: Seconds of silence of the model server after which the request fails.
         keep_alive: Seconds of silence after which a stream gets a comment.
@@ -84,47 +95,83 @@ class Proxy:
         )
         self._keep_alive = keep_alive
         self._key = key
-        self.endpoints = Starlette(
-            routes=[
-                Route(f"{prefix}/chat/completions", _Answering(self, ChatHandler), methods=["POST"]),
-                Route(f"{prefix}/responses", _Answering(self, ResponsesHandler), methods=["POST"]),
-                Route(f"{prefix}/messages", _Answering(self, MessagesHandler), methods=["POST"]),
-                Route(f"{prefix}/messages/count_tokens", _Answering(self, CountTokensHandler), methods=["POST"]),
-                Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS),
-            ]
-        )
-        self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts)
+        root = prefix.removesuffix("/v1")
+        faces: dict[str, type[CompletionHandler]] = {
+            f"{prefix}/chat/completions": ChatHandler,
+            f"{prefix}/responses": ResponsesHandler,
+            f"{prefix}/messages": MessagesHandler,
+            f"{prefix}/messages/count_tokens": CountTokensHandler,
+            f"{root}/api/chat": OllamaChatHandler,
+            f"{root}/api/generate": OllamaGenerateHandler,
+        }
+        routes = [Route(path, _Answering(self, face), methods=["POST"]) for path, face in faces.items()]
+        for base, call in (
+            (b, c) for b in (f"{root}/v1beta", prefix) for c in ("generateContent", "streamGenerateContent")
+        ):
+            face = _Answering(self, GeminiHandler, f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}")
+            routes.append(Route(f"{base}/{{model:path}}:{call}", face, methods=["POST"]))
+        routes.append(Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS))
+        routes += [  # of Ollama and Gemini, which are below the root of a server
+            Route(f"{root}/{path}/{{path:path}}", _Passing(self, f"/{path}/"), methods=_METHODS)
+            for path in ("api", "v1beta")
+        ]
+        routes.append(Route(f"{root}/health", self._health, methods=["GET"]))
+        self.beside: tuple[str, ...] = tuple(f"{root}/{name}" for name in ("api", "v1beta", "health"))
+        """The paths of endpoints outside the prefix."""
+        if not root:  # Ollama's command line looks there whether its server runs
+            routes.append(Route("/", _Passing(self, "/"), methods=["GET"]))
+            self.beside += ("/",)
+        self.endpoints = Starlette(routes=routes)
+        self.app: HostCheckMiddleware = HostCheckMiddleware(self.endpoints, hosts, web.settings.server.allowed_origins)
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""
         await self.upstream.aclose()
 
-    async def answer(self, face: type[CompletionHandler], scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request of an API."""
+    async def _health(self, request: Request) -> Response:
+        """Report whether the model server responds."""
+        try:
+            async with asyncio.timeout(_HEALTH), self.upstream.ask("GET", "models", self._headers(request)):
+                return JSONResponse({"status": "ok"})
+        except TimeoutError:
+            return JSONResponse({"status": "error", "error": "The model server did not answer in time."}, 503)
+        except UpstreamRejected as error:
+            return JSONResponse({"status": "error", "error": error.message()}, 503)
+
+    async def answer(
+        self, face: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Handle a request of an API, forwarded to `target`."""
         request = Request(scope, receive)
         try:
             data = await _body(request)
-            body = _object(data)
+            body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request, scope)
-            if not face.takes(body):
-                relay = _Relay(self.upstream, "POST", face.path, headers, data)
+            if not face.takes(body, self._context.web.settings):
+                relay = _Relay(self.upstream, "POST", target, headers, data)
                 await until_done(relay, scope, receive, send, has_read=True)
                 return
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
-            asked = face(self._context_of(scope), body, headers, owner, named)
+            asked = face(self._context_of(scope), body, headers, owner, named, target)
             await asked.begin()
-        except GroundwireError as error:
-            await _wrong(error)(scope, receive, send)
-            return
-        except UpstreamRejected as error:
-            await _response(error)(scope, receive, send)
+        except (GroundwireError, UpstreamRejected) as error:
+            await _response(error, face)(scope, receive, send)
             return
         except ClientDisconnect:
             return
-        if body.get("stream"):
-            await answer_with_events(asked.stream, asked.failed, scope, receive, send, keep_alive=self._keep_alive)
+        if not asked.streams:
+            await answer_whole(_whole(asked), scope, receive, send)
             return
-        await answer_whole(_whole(asked), scope, receive, send)
+        await answer_with_events(
+            _shaped(asked),
+            asked.failed,
+            scope,
+            receive,
+            send,
+            keep_alive=self._keep_alive,
+            media_type=asked.media_type,
+            idle=asked.idle,
+        )
 
     def _context_of(self, scope: Scope) -> HandlerContext:
         """Return the caller's context."""
@@ -134,16 +181,24 @@ class Proxy:
         session = tenant.session(context.session) if context.session else None
         return replace(context, web=tenant.narrow(context.web), session=session)
 
-    async def forward(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request to the model server unchanged, and stream its response back."""
+    async def forward(self, scope: Scope, receive: Receive, send: Send, above: str = "") -> None:
+        """Forward a request to the model server unchanged, and stream its response back.
+
+        Args:
+            scope: The request.
+            receive: Its receiving end.
+            send: Its sending end.
+            above: The parent of the path below the server's root; empty means the base URL.
+        """
         request = Request(scope, receive)
         try:
             data = await _body(request)
             headers = self._headers(request)
             headers["Content-Type"] = request.headers.get("content-type", "application/json")
-            path, query = str(scope["path_params"]["path"]), scope["query_string"].decode("latin-1")
+            path, query = str(scope["path_params"].get("path", "")).lstrip("/"), scope["query_string"].decode("latin-1")
+            path = above + path
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
-                text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
+                text = f"The key of this server does not allow {request.method} {path[:80]}."
                 raise UpstreamRejected(403, error_body(text), _TYPED)
         except UpstreamRejected as error:
             await _response(error)(scope, receive, send)
@@ -153,7 +208,8 @@ class Proxy:
     def _headers(self, request: Request) -> dict[str, str]:
         """Return the headers for the model server, with its key."""
         headers = passed_on(request.headers)
-        if self._key and not any(name.lower() == "authorization" for name in headers):
+        named = {name.lower() for name in headers}
+        if self._key and not named & {"authorization", "x-goog-api-key"} and "key" not in request.query_params:
             headers["Authorization"] = f"Bearer {self._key}"
         return headers
 
@@ -161,22 +217,25 @@ class Proxy:
 class _Answering:
     """The endpoint of an API, as an ASGI application."""
 
-    def __init__(self, proxy: Proxy, face: type[CompletionHandler]) -> None:
+    def __init__(self, proxy: Proxy, face: type[CompletionHandler], target: str = "") -> None:
         self._proxy = proxy
         self._face = face
+        self._target = target or face.path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._proxy.answer(self._face, scope, receive, send)
+        query = scope["query_string"].decode("latin-1")
+        target = self._target.format(**scope["path_params"]) + (f"?{query}" if query else "")
+        await self._proxy.answer(self._face, target, scope, receive, send)
 
 
 class _Passing:
     """The endpoint for everything else."""
 
-    def __init__(self, proxy: Proxy) -> None:
-        self._proxy = proxy
+    def __init__(self, proxy: Proxy, above: str = "") -> None:
+        self._forward = partial(proxy.forward, above=above)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await until_done(self._proxy.forward, scope, receive, send)
+        await until_done(self._forward, scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,25 +270,41 @@ class _Relay:
 
 def _harmless(method: str, path: str) -> bool:
     """Whether a request only calls a model, without changing anything in the account."""
-    first = path.strip("/").partition("/")[0]
-    return first == "models" if method in ("GET", "HEAD") else (method, path) in _ASKING
+    path = path.strip("/")
+    if method in ("GET", "HEAD"):
+        return any(path == one or path.startswith(f"{one}/") for one in _READING)
+    return (method, path) in _ASKING or bool(_GENERATING.fullmatch(path))
 
 
 def _owner(request: Request, scope: Scope) -> str:
     """Return the owner: the tenant of the gateway's key together with the model server's key."""
     tenant = tenant_of(scope)
     own = "" if tenant is None else tenant.id
-    key = request.headers.get("authorization") or request.headers.get("x-api-key", "")
+    names = ("authorization", "x-api-key", "x-goog-api-key")
+    key = next((request.headers[name] for name in names if request.headers.get(name)), "")
+    key = key or request.query_params.get("key", "")
     return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
 
 
 async def _whole(asked: CompletionHandler) -> Response:
     try:
         return await asked.answer()
-    except UpstreamRejected as error:
-        return _response(error)
-    except GroundwireError as error:
-        return _wrong(error)
+    except (GroundwireError, UpstreamRejected) as error:
+        return _response(error, type(asked))
+
+
+def _shaped(asked: CompletionHandler) -> Callable[[Outbox], Coroutine[Any, Any, None]]:
+    """Return the coroutine function of a stream, whose failures are in the API's format."""
+
+    async def stream(outbox: Outbox) -> None:
+        try:
+            await asked.stream(outbox)
+        except UpstreamRejected as error:
+            if error.is_upstreams:
+                raise
+            raise UpstreamRejected(error.status, bytes(_response(error, type(asked)).body), error.headers) from error
+
+    return stream
 
 
 async def _body(request: Request) -> bytes:
@@ -241,23 +316,15 @@ async def _body(request: Request) -> bytes:
     return bytes(data)
 
 
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(data)
-    except (ValueError, RecursionError):
-        raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
-    if not isinstance(body, dict):
-        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
-    return body
-
-
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
-def _wrong(error: GroundwireError) -> Response:
-    param = error.field if isinstance(error, InvalidRequest) else None
-    return Response(error_body(str(error), param=param), 400, _TYPED)
-
-
-def _response(error: UpstreamRejected) -> Response:
-    return Response(error.body, error.status, dict(error.headers))
+def _response(error: GroundwireError | UpstreamRejected, face: type[CompletionHandler] = CompletionHandler) -> Response:
+    """Return a failure: the model server's unchanged, the proxy's own in the API's format."""
+    if isinstance(error, UpstreamRejected):
+        body = error.body
+        if not error.is_upstreams and face.has_own_errors:
+            body = face.error(error.message(), error.status, kind="api_error")
+        return Response(body, error.status, dict(error.headers))
+    param = error.field if isinstance(error, InvalidRequest) else ""
+    return Response(face.error(str(error), param=param), 400, _TYPED)

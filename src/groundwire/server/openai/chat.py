@@ -16,13 +16,15 @@ from groundwire.agent_loop import LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
-from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.requirements import Needs
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.conversations import question_in
-from groundwire.server.openai.handler import CompletionHandler, added_up, merged
-from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
+from groundwire.server.openai.handler import CompletionHandler
+from groundwire.server.openai.prompts import added_up, merged
+from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken, error_body
+from groundwire.server.request_json import write_json
+from groundwire.settings import Settings
 
 __all__ = ["ChatHandler"]
 
@@ -58,6 +60,7 @@ class ChatHandler(CompletionHandler):
         self._later = False  # whether this round follows another
         self._said: set[str] = set()  # the text fields started in this round
         self._ever: set[str] = set()  # the same for all rounds
+        self._done = b"data: [DONE]\n\n"
         self._cited = False  # whether the model server has sent its own annotations
         self._calls: dict[Any, _StreamedCall] = {}
         self._places = 0
@@ -65,28 +68,19 @@ class ChatHandler(CompletionHandler):
         super().__init__(*args)
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any]) -> bool:
+    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request can be augmented with search: not if it asks for several choices."""
         return body.get("n") in (None, 1) or not isinstance(body.get("messages"), list) or _wants_search(body)
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request, see `CompletionHandler.cleaned`."""
         if body.get("n") not in (None, 1):
-            raise InvalidRequest("n", "is not 1", "One answer can be searched for at a time; leave n out.")
+            raise InvalidRequest("n", "is not 1", "Web search supports one choice per request; omit n.")
         return super().cleaned(body)
 
     async def restored(self) -> list[Any]:
         """Return the messages; an assistant message of a stored run is replaced by the whole run."""
-        made: list[Any] = []
-        for place, message in enumerate(self.sent):
-            kept = None
-            for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
-                function = call.get("function") if isinstance(call, Mapping) else None
-                if kept is None and isinstance(function, Mapping):
-                    asked = question_in(self.sent[:place])
-                    kept = await self.conversations.run_of({**function, "id": call.get("id")}, asked)
-            made += [message] if kept is None else kept.added
-            self.run = kept or self.run
+        made, self.run = await self.conversations.restored(self.sent)
         return made
 
     def answered(self) -> list[str]:
@@ -95,7 +89,7 @@ class ChatHandler(CompletionHandler):
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Request a whole completion."""
-        answer = await self.context.upstream.post(self.path, self.headers, body)
+        answer = await self.context.upstream.post(self.target, self.headers, body)
         self._took(answer)
         return read_answer(cast("AnswerApi", self.api), answer.value)
 
@@ -103,27 +97,20 @@ class ChatHandler(CompletionHandler):
         """Request a stream, and forward its chunks without local calls and without the end."""
         await self._begin_round(outbox)
         stream = AnswerStream(cast("AnswerApi", self.api))
-        decoder = EventDecoder()
-        data = json.dumps({**body, "stream": True}).encode()
-        async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
+        data = write_json({**body, "stream": True})
+        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             kind = response.headers.get("Content-Type", "")
             if response.status >= 300 or kind.startswith("application/json"):
                 whole = await self.context.upstream.whole(response)
                 return await self._take_whole(UpstreamAnswer(json.loads(whole), whole, {}), outbox)
             outbox.headers |= passed_back(response.headers)
-            try:
-                async for piece in response.content.iter_any():
-                    for event in decoder.feed(piece):
-                        await self._event(event, stream, outbox)
-                for event in decoder.close():
-                    await self._event(event, stream, outbox)
-            except TooLarge as error:
-                raise broken(f"sent a stream of which {error}") from error
+            async for event, found in events_of(response):
+                await self._event(event, found, stream, outbox)
         await self._say_rest(outbox)
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed":
-            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
@@ -177,7 +164,7 @@ class ChatHandler(CompletionHandler):
             await outbox.put(raw or _line(data))
         if not ended:
             await self._send({}, outbox, finish=finish)
-        await outbox.put(b"data: [DONE]\n\n")
+        await outbox.put(self._done)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure in the format of OpenAI's stream: an object with `error`."""
@@ -218,7 +205,7 @@ class ChatHandler(CompletionHandler):
         end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
         asked = (self.given.get("stream_options") or {}).get("include_usage")
         for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if asked else ())):
-            await self._chunk(data, "", outbox)
+            await self._chunk(data, b"", outbox)
         await self._say_rest(outbox)
         return made
 
@@ -235,22 +222,19 @@ class ChatHandler(CompletionHandler):
         self._ever |= self._said
         self._said = set()
 
-    async def _event(self, event: ServerSentEvent, stream: AnswerStream, outbox: Outbox) -> None:
-        if event.data.strip() == "[DONE]":
-            return
-        try:
-            data = json.loads(event.data)
-        except ValueError:
-            raise broken("sent an event that is no JSON") from None
-        if not isinstance(data, dict):
+    async def _event(
+        self, event: ServerSentEvent, data: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
+    ) -> None:
+        if data is None:
+            self._done = event.raw
             return
         if data.get("error"):
             await outbox.put(b"")  # the failure event, unchanged
             raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), _TYPED)
         stream.event(data)
-        await self._chunk(data, event.data, outbox)
+        await self._chunk(data, event.raw, outbox)
 
-    async def _chunk(self, data: dict[str, Any], raw: str, outbox: Outbox) -> None:
+    async def _chunk(self, data: dict[str, Any], raw: bytes, outbox: Outbox) -> None:
         """Forward a chunk, unchanged if possible."""
         if not self._head:
             self._head = {key: data[key] for key in _HEAD if key in data}
@@ -269,7 +253,7 @@ class ChatHandler(CompletionHandler):
                 return
             if new != delta:
                 made["choices"] = [{**choice, "delta": new}]
-        line = _raw(raw) if made == data and raw else _line(made)
+        line = raw if made == data and raw else _line(made)
         if ends or (not choice and (self._tail or data.get("usage"))):
             self._tail.append((made, line))
         else:

@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -23,7 +23,7 @@ from groundwire.storage import Store, StoreError
 from groundwire.storage.base import AssignNumbers, Numbers
 from groundwire.tools import ToolResult
 
-__all__ = ["ConversationLedger", "Conversations", "Said", "StoredRun", "question_in", "said_in", "text_of"]
+__all__ = ["ConversationLedger", "Conversations", "Said", "StoredRun", "question_in", "text_of"]
 
 _LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
 _RUN_LIFE: Final = 86_400.0  # seconds that a client may take for its function
@@ -32,6 +32,9 @@ _NEAR: Final = 200  # characters before a marker that identify it
 _WORDS: Final = 6
 _TELLING: Final = 3  # with fewer words than this, a marker is identified only together with the question
 _YEARS: Final = 1_000  # numbers from which on one in brackets is probably a year
+_LAST: Final = 1_000  # markers identified by their words; of earlier ones only the number counts
+_PIECE: Final = 200_000  # characters of a text that are scanned without a pause
+_AT_ONCE: Final = 20_000  # characters scanned without a thread, in a few milliseconds
 _UNIQUE: Final = 16  # characters from which a call's ID is random rather than a counter
 _WORD: Final = re.compile(r"\w+")
 _BRACKETS: Final = re.compile(r"\[[\d\s,]*\]|【[^】]*】")
@@ -75,6 +78,7 @@ class ConversationLedger(CitationLedger):
         sources: The pages with their numbers.
         reserved: See `CitationLedger`.
         saved: Whether the store has all of these.
+        from_text: Addresses among them that only web text has named.
     """
 
     def __init__(
@@ -86,8 +90,10 @@ class ConversationLedger(CitationLedger):
         *,
         reserved: Sequence[int] = (),
         saved: bool = False,
+        from_text: Iterable[str] = (),
     ) -> None:
         super().__init__(sources, reserved=reserved)
+        self._from_text |= set(from_text)
         self.id = id_
         self.also: tuple[tuple[str, str], ...] = ()
         """Further keys under which it can be found, each with the URL of its marker; empty if that is unresolved."""
@@ -100,7 +106,7 @@ class ConversationLedger(CitationLedger):
         pages = self.unnumbered(results)
         if not pages:
             return
-        rows = [[url, title] for url, title in pages.items()]
+        rows = [[url, title, 0, url in self._from_text] for url, title in pages.items()]
         with suppress(StoreError):
             numbers = await self._write(rows, tuple((_name(url),) for url in pages))
             for (url, title), number in zip(pages.items(), numbers, strict=True):
@@ -112,7 +118,8 @@ class ConversationLedger(CitationLedger):
             await self._write([], ())
 
     async def _write(self, rows: list[list[Any]], groups: tuple[tuple[bytes, ...], ...]) -> tuple[int, ...]:
-        fixed = [] if self._saved else [[one.url, one.title, one.citation_id] for one in self.sources]
+        known = () if self._saved else self.sources
+        fixed = [[one.url, one.title, one.citation_id, one.url in self._from_text] for one in known]
         note = zlib.compress(json.dumps([*fixed, *rows]).encode(), 1)
         (answer,) = await self._store.batch((AssignNumbers(self._key, groups, note, _LIFE, self.last),))
         self._saved = True
@@ -142,8 +149,8 @@ class Conversations:
             keys: IDs that it continues from, such as that of the last response.
             run: The ledger of a continued run.
         """
-        contexts = _contexts(said)
-        latest = list(dict.fromkeys(reversed([context for _, context in contexts if context])))[:_MOST]
+        contexts = await _off_loop(said)
+        latest = list(dict.fromkeys(context for _, context in reversed(contexts) if context))[:_MOST]
         names = [*latest, *keys]
         found = dict(zip(names, await asyncio.gather(*map(self._noted, names)), strict=True))
         known: list[list[str]] = [[str(one[0]) for one in notes] for notes in found.values() if notes]
@@ -151,7 +158,7 @@ class Conversations:
         fixed = run or (_digest("name", name) if name else "")
         sole = bool(fixed) or len(set(common)) == 1
         base = fixed or (common[0] if common else "")
-        pages = await self._pages(base) if base else {}
+        pages, from_text = await self._pages(base) if base else ({}, set[str]())
         told = (found.get(context, []) for number, context in contexts if number < _YEARS)
         lost = any(notes and not any(note[1] for note in notes) for notes in told)
         reserved, clash, fresh = set[int](), False, False
@@ -172,6 +179,7 @@ class Conversations:
             [page for number, page in pages.items() if number not in reserved],
             reserved=tuple(reserved),
             saved=not fresh,
+            from_text=from_text,
         )
         resolved = {context: page.url for number, context in contexts if (page := made.get(number))}
         made.also = tuple((one, resolved.get(one, "")) for one in names if all(base != note[0] for note in found[one]))
@@ -188,7 +196,9 @@ class Conversations:
         if not ledger.sources:
             return
         marks = [
-            (context, source.url) for number, context in _contexts(said) if context and (source := ledger.get(number))
+            (context, source.url)
+            for number, context in await _off_loop(said)
+            if context and (source := ledger.get(number))
         ]
         rows = [*marks[-_MOST:], *ledger.also, *((key, "") for key in keys)]
         name = ledger.id.encode()
@@ -242,43 +252,62 @@ class Conversations:
                 return StoredRun(id=same[-1], **json.loads(zlib.decompress(entry.value)))
         return None
 
+    async def keep_marked(self, shown: str, said: str) -> None:
+        """Store a text of the model of which the client gets less, such as one without its markers."""
+        packed = zlib.compress(json.dumps(said).encode(), 1)
+        name = _digest(said).encode()
+        with suppress(StoreError):
+            key = self._key("said", _shown_name(shown))
+            await self._store.batch([AssignNumbers(key, ((name,),), packed, _LIFE)])
+
+    async def marked(self, shown: str) -> str:
+        """Return the model's text for a text that the client got; empty if it is unknown or ambiguous."""
+        if not shown.strip():
+            return ""
+        with suppress(StoreError):
+            notes = (await self._store.register(self._key("said", _shown_name(shown)))).notes
+            if len(notes) == 1:
+                return str(json.loads(zlib.decompress(notes[0])))
+        return ""
+
+    async def restored(self, messages: Sequence[Any]) -> tuple[list[Any], StoredRun | None]:
+        """Return chat messages with stored runs in place of their visible part, and the last run."""
+        made: list[Any] = []
+        run: StoredRun | None = None
+        asked = ""
+        for message in messages:
+            kept = None
+            asked = question_in([message]) or asked
+            for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
+                function = call.get("function") if isinstance(call, Mapping) else None
+                if kept is None and isinstance(function, Mapping):
+                    await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
+                    kept = await self.run_of({**function, "id": call.get("id")}, asked)
+            made += [message] if kept is None else kept.added
+            run = kept or run
+        return made, run
+
     async def _noted(self, name: str) -> list[list[Any]]:
         with suppress(StoreError):
             return [json.loads(note) for note in (await self._store.register(self._key("said", name))).notes]
         return []
 
-    async def _pages(self, id_: str) -> dict[int, Source]:
-        """Return the pages of a ledger by number."""
+    async def _pages(self, id_: str) -> tuple[dict[int, Source], set[str]]:
+        """Return the pages of a ledger by number, and which addresses only web text has named."""
         made: dict[int, Source] = {}
+        from_text: set[str] = set()
         with suppress(StoreError):
             register = await self._store.register(self._key("ledger", id_))
             for note in register.notes:
-                for url, title, *fixed in json.loads(zlib.decompress(note)):
-                    number = fixed[0] if fixed else register.numbers.get(_name(url))
+                for url, title, *more in json.loads(zlib.decompress(note)):
+                    number = more[0] if more and more[0] else register.numbers.get(_name(url))
+                    from_text |= {url} if more[1:] == [True] else set()
                     if number is not None:
                         made.setdefault(number, Source(citation_id=number, title=title, url=url))
-        return made
+        return made, from_text
 
     def _key(self, kind: str, name: str) -> str:
         return f"proxy:{self._owner}:{kind}:{name}"
-
-
-def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
-    """Return the texts of a conversation in any API's format."""
-    made: list[Said] = []
-    question = ""
-    for message in messages:
-        if not isinstance(message, Mapping):
-            continue
-        text = text_of(message)
-        if message.get("role") == "user" and text:
-            question = text
-        elif text:
-            made.append(Said(text, question if message.get("role") == "assistant" else "", dict(_cited(message))))
-            continue
-        if text:
-            made.append(Said(text))
-    return tuple(made)
 
 
 def question_in(messages: Sequence[Any]) -> str:
@@ -289,42 +318,44 @@ def question_in(messages: Sequence[Any]) -> str:
 
 def text_of(message: Mapping[str, Any]) -> str:
     """Return the text of a message or an item in any API's format."""
-    content = message.get("content", message.get("output", message.get("text")))
+    content = message.get("content", message.get("output", message.get("text", message.get("parts"))))
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
     return "\n".join(filter(None, (text_of(part) for part in parts if isinstance(part, Mapping))))
 
 
-def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and URLs of annotations: of a message, or of its parts."""
-    content = message.get("content")
-    parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else [message]
-    for part in parts:
-        text = part.get("text", part.get("content"))
-        notes = part.get("annotations")
-        for note in notes if isinstance(notes, list) and isinstance(text, str) else ():
-            about = note.get("url_citation", note) if isinstance(note, Mapping) else None
-            if not isinstance(about, Mapping):
-                continue
-            start, end, url = about.get("start_index"), about.get("end_index"), about.get("url")
-            if isinstance(start, int) and isinstance(end, int) and isinstance(url, str):
-                numbers = [mark[2] for mark in marks_in(text[start:end])]
-                if len(numbers) == 1 and len(numbers[0]) == 1:
-                    yield numbers[0][0], url
+async def _off_loop(said: Sequence[Said]) -> list[tuple[int, str]]:
+    """Return what `_contexts` does; a long conversation is looked through by a thread."""
+    long = sum(len(one.text) for one in said) > _AT_ONCE
+    return await asyncio.to_thread(_contexts, said) if long else _contexts(said)
 
 
 def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return the markers of texts: their numbers, and what identifies each; empty if few words and no question do."""
-    made: list[tuple[int, str]] = []
-    for one in said:
-        for start, _, numbers in marks_in(one.text):
-            before = _BRACKETS.sub(" ", one.text[max(0, start - _NEAR) : start])
-            words = _WORD.findall(before.casefold())[-_WORDS:]
-            asked = " ".join(one.question.split()) if len(words) < _TELLING else ""
-            is_telling = asked or len(words) >= _TELLING
-            made += [(number, _digest(" ".join(words), str(number), asked) if is_telling else "") for number in numbers]
-    return made
+    """Return the markers of texts: their numbers, and what identifies each; empty if few words and no question do.
+
+    Of the first of very many markers, only the numbers are returned, each once.
+    """
+    marks = [(one, at, number) for one in said for at, numbers in _marks(one.text) for number in numbers]
+    early = dict.fromkeys((number, "") for _, _, number in marks[:-_LAST])
+    late = marks[-_LAST:]
+    questions = {text: " ".join(text.split()) for text in {one.question for one, _, _ in late}}
+    return [*early, *((number, _context(one.text, at, number, questions[one.question])) for one, at, number in late)]
+
+
+def _marks(text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the position and the numbers of each marker in a text; a very long text is scanned in pieces."""
+    for begin in range(0, len(text), _PIECE):
+        for start, _, numbers in marks_in(text[begin : begin + _PIECE] if len(text) > _PIECE else text):
+            yield begin + start, numbers
+
+
+def _context(text: str, start: int, number: int, question: str) -> str:
+    before = _BRACKETS.sub(" ", text[max(0, start - _NEAR) : start])
+    words = _WORD.findall(before.casefold())[-_WORDS:]
+    if len(words) < _TELLING:
+        return _digest(" ".join(words), str(number), question) if question else ""
+    return _digest(" ".join(words), str(number), "")
 
 
 def _evidence(
@@ -340,12 +371,16 @@ def _evidence(
     return made
 
 
+def _shown_name(text: str) -> str:
+    return _digest("shown", " ".join(text.split()))
+
+
 def _call_name(call: Mapping[str, Any], response: str) -> str:
     given = call.get("arguments")
     with suppress(ValueError, TypeError):
         given = json.loads(given or "{}") if isinstance(given, str) else given
     told = json.dumps(given, sort_keys=True, default=str)
-    return _digest("call", str(call.get("id")), str(call.get("name")), told, response)
+    return _digest("call", str(call.get("id") or ""), str(call.get("name")), told, response)
 
 
 def _digest(*texts: str) -> str:

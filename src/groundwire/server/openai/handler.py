@@ -1,16 +1,15 @@
 """Common handling of chat completions and responses: one request, the run that answers it, suspended runs.
 
-A client does not see our calls. When the model calls a function of the client's in the middle of a run, the client's
-next request lacks them; the run that was stored puts them back.
+A client does not see Groundwire's tool calls. When the model calls one of the client's functions in the middle of a
+run, the client's next request lacks them; they are restored from the stored run.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
@@ -18,35 +17,46 @@ from uuid import uuid4
 
 from starlette.responses import Response
 
-from groundwire.agent_loop import LoopEvent, Run, run_tools
+from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run, run_tools
 from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import Addresses, LinkFilter
-from groundwire.errors import GroundwireError, InvalidRequest, UnexpectedResponse
+from groundwire.errors import GroundwireError, UnexpectedResponse
 from groundwire.hosted import Location, Needs, Plan, load_matrix, plan_for
-from groundwire.hosted.answers import HostedAnswer
-from groundwire.hosted.requests import with_search
+from groundwire.hosted.answers import HostedAnswer, HostedCall
+from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in, said_in
+from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in
+from groundwire.server.openai.prompts import dated, messages_of, said_in, with_results
 from groundwire.server.openai.upstream import Upstream, passed_back
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.request_json import write_json
+from groundwire.settings import Settings
 from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 from groundwire.web.session import limits_of
 
-__all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "added_up", "merged"]
+__all__ = [
+    "CONVERSATION_HEADERS",
+    "SEARCH_HEADER",
+    "CompletionHandler",
+    "HandlerContext",
+    "NoTools",
+]
 
 CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "conversation_id")
 """Headers with the conversation of a request; the first one present counts."""
 
 SEARCH_HEADER = "x-groundwire-search"
-"""Says `unsupported` where the model takes no tools, so that it was asked without any."""
+"""Says `unsupported` where the model takes no tools and was asked without any; `first` if a search was made before,
+and `failed` if that failed."""
 
 _UNNAMED = "unnamed"  # the model of a server that has one
 _log = logging.getLogger(__name__)
 _NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
+_LONGEST_QUERY = 400  # characters of a question used as the query
 _REFUSALS = frozenset({400, 404, 422, 500, 501})  # statuses of servers whose model does not support tools
 
 
@@ -65,12 +75,12 @@ class HandlerContext:
     session: str | None = None
     """The session that is charged; None gives every conversation its own budget."""
     max_rounds: int = 12
-    """The most model calls per request."""
+    """Maximum model calls per request."""
     timeout: float = 900.0
     """Seconds for one request."""
 
 
-class _NoTools(Exception):
+class NoTools(Exception):
     """The model does not support tools."""
 
 
@@ -83,6 +93,7 @@ class CompletionHandler(ABC):
         headers: Its headers, as they go on to the model server.
         owner: Names the caller; no other caller finds the stored conversations.
         conversation: What the client calls the conversation; empty is nothing.
+        target: The path at the model server; by default `path`.
 
     Raises:
         InvalidRequest: the request cannot be answered here.
@@ -90,6 +101,10 @@ class CompletionHandler(ABC):
 
     api: ClassVar[str]
     path: ClassVar[str]
+    media_type: ClassVar[str] = "text/event-stream; charset=utf-8"
+    """The media type of a stream."""
+    has_own_errors: ClassVar[bool] = False
+    """Whether its errors have another format than OpenAI's."""
 
     def __init__(
         self,
@@ -98,8 +113,10 @@ class CompletionHandler(ABC):
         headers: Mapping[str, str],
         owner: str,
         conversation: str = "",
+        target: str = "",
     ) -> None:
         self.context = context
+        self.target = target or self.path
         self.conversation = conversation
         self.given = body
         self.headers = headers
@@ -108,14 +125,34 @@ class CompletionHandler(ABC):
         self.conversations: Conversations = Conversations(store, f"{context.web.owner.key}:{owner}")
         self.row = load_matrix().api(self.api)
         self.key: str = self.row.body
-        self.sent = _messages(body.get(self.key))
+        self.sent = messages_of(body.get(self.key))
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
+        self.searched = ""  # the outcome of a search before the first model call
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any]) -> bool:
+    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request can be augmented with search; others are forwarded unchanged."""
         return True
+
+    @classmethod
+    def error(cls, message: str, status: int = 400, *, kind: str = "invalid_request_error", param: str = "") -> bytes:
+        """Return the body of the proxy's own error in the format of this API."""
+        return error_body(message, kind=kind, param=param or None)
+
+    @property
+    def streams(self) -> bool:
+        """Whether the client wants a stream."""
+        return bool(self.given.get("stream"))
+
+    @property
+    def model(self) -> str:
+        """The requested model."""
+        return str(self.given.get("model") or _UNNAMED)
+
+    def idle(self) -> bytes:
+        """Return what keeps an idle stream open."""
+        return b": searching\n\n"
 
     async def begin(self) -> None:
         """Identify the conversation and build the request for the model.
@@ -140,15 +177,14 @@ class CompletionHandler(ABC):
             self.row,
             mode="local",
             needs=needs,
-            model=str(self.given.get("model") or _UNNAMED),
+            model=self.model,
             settings=self.context.web.settings,
             calls_tools=True,
             tools=self.context.tools,
         )
         rules = _permission(self.context)
-        self.tools: tuple[Tool, ...] = self.choose(
-            tuple(guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs))
-        )
+        ours = [guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)]
+        self.tools: tuple[Tool, ...] = self.choose(tuple(dated(tool) for tool in ours))
         self.names: frozenset[str] = frozenset(tool.name for tool in self.tools)
         declared = declared_functions(self.body, self.row)
         self.declared = None if declared is None else declared - self.names
@@ -207,20 +243,23 @@ class CompletionHandler(ABC):
     async def answer(self) -> Response:
         """Respond without streaming."""
         try:
-            run = await self._run()
-        except _NoTools:
-            made = await self.context.upstream.post(self.path, self.headers, self.given)
+            run = await self._searched()
+        except NoTools:
+            made = await self.context.upstream.post(self.target, self.headers, self.given)
             return Response(made.data, headers={**made.headers, SEARCH_HEADER: "unsupported"})
-        return self.whole(run)
+        response = self.whole(run)
+        if self.searched:
+            response.headers[SEARCH_HEADER] = self.searched
+        return response
 
     async def stream(self, outbox: Outbox) -> None:
         """Respond with a stream."""
         self.outbox = outbox
         try:
-            run = await self._run()
-        except _NoTools:
-            data = json.dumps(self.given).encode()
-            async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
+            run = await self._searched()
+        except NoTools:
+            data = write_json(self.given)
+            async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
                 if response.status >= 300:
                     await self.context.upstream.whole(response)
                 outbox.headers |= {**passed_back(response.headers), SEARCH_HEADER: "unsupported"}
@@ -232,6 +271,27 @@ class CompletionHandler(ABC):
     def is_ours(self, name: object) -> bool:
         """Whether a call is not for the client: of a local tool, or of an undeclared one."""
         return name in self.names or (self.declared is not None and name not in self.declared)
+
+    async def _searched(self) -> Run:
+        """Respond with tools; if the model does not support them and the settings say so, with one search before."""
+        try:
+            return await self._run()
+        except NoTools:
+            question = question_in(self.sent)[:_LONGEST_QUERY].strip()
+            if not question or not self.context.web.settings.server.search_first:
+                raise
+        search = next(tool for tool in web_tools(self.web, self.plan.needs) if tool.name == "web_search")
+        call = HostedCall(id=f"first_{uuid4().hex[:8]}", name=search.name, arguments={"query": question})
+        result = await guarded(search, _permission(self.context)).call(query=question)
+        self.searched = "first" if result.status == "success" else "failed"
+        if self.outbox is not None:
+            self.outbox.headers[SEARCH_HEADER] = self.searched
+        self.told(CallStarted(call))
+        await self.ledger.assign([result])
+        self.told(CallEnded(call, result))
+        self.body = {**self.body, self.key: with_results(self.body[self.key], self.ledger.take(result), self.api)}
+        self.tools, self.names = (), frozenset()
+        return await self._run()
 
     async def _run(self) -> Run:
         try:
@@ -261,15 +321,17 @@ class CompletionHandler(ABC):
         return run
 
     async def _call(self, body: dict[str, Any]) -> HostedAnswer:
+        if self.searched:
+            body = without_search(body, self.row)
         try:
             if self.outbox is None:
                 return await self.ask(body)
             return await self.ask_streaming(body, self.outbox)
         except UpstreamRejected as error:
             plain = not self.given.get("tools") and error.status in _REFUSALS and len(body[self.key]) == len(self.sent)
-            if plain and _NO_TOOLS.search(error.message()):
-                _log.warning("The model server refuses tools, so nothing is searched: %s", error.message())
-                raise _NoTools from error
+            if plain and self.tools and _NO_TOOLS.search(error.message()):
+                _log.warning("The model server rejects tools, so web search is off: %s", error.message())
+                raise NoTools from error
             raise
 
     async def _remember(self, run: Run) -> None:
@@ -296,7 +358,7 @@ class CompletionHandler(ABC):
     def link_filter(self) -> LinkFilter:
         """Return the filter that neutralizes unknown URLs in the model's next text."""
         images: Addresses = "known" if self.context.web.settings.policy.untrusted_images == "drop" else "any"
-        return LinkFilter((source.url for source in self.ledger.sources), images=images)
+        return LinkFilter(self.ledger.vouched, images=images)
 
     def shown(self, text: str) -> str:
         """Return the model's whole text as sent to the client, with the same length."""
@@ -314,30 +376,6 @@ class CompletionHandler(ABC):
 
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 _LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 means no limit
-
-
-def added_up(first: object, second: object) -> Any:
-    """Add up two usages, recursively."""
-    if isinstance(first, Mapping) and isinstance(second, Mapping):
-        return {key: added_up(first.get(key), second.get(key)) for key in {**first, **second}}
-    if isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
-        return first + second
-    return second if second is not None else first
-
-
-def merged(values: Sequence[Any]) -> Any:
-    """Merge a field of several rounds: texts are joined by an empty line, lists are concatenated."""
-    there = [value for value in values if value]
-    if len(there) < 2:
-        return there[0] if there else None
-    if all(isinstance(value, str) for value in there):
-        return "\n\n".join(there)
-    if all(isinstance(value, list) for value in there):
-        return [one for value in there for one in value]
-    if all(isinstance(value, dict) for value in there):
-        keys = dict.fromkeys(key for value in there for key in value)
-        return {key: merged([value.get(key) for value in there]) for key in keys}
-    return there[-1]
 
 
 def _permission(context: HandlerContext) -> Permission:
@@ -359,13 +397,3 @@ async def _resumed(context: HandlerContext, used: Mapping[str, float]) -> Web:
     if limits.searches and used.get("searches", 0) >= limits.searches:
         await web.reserve_searches(1)  # a limit of 0 would mean none
     return web
-
-
-def _messages(given: object) -> Sequence[Any]:
-    if isinstance(given, str):
-        return [{"role": "user", "content": given}] if given else []
-    if given is None:
-        return []
-    if not isinstance(given, list):
-        raise InvalidRequest("messages", f"must be a list, not {type(given).__name__}", "Pass a list of messages.")
-    return given

@@ -9,21 +9,27 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
 from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run
-from groundwire.agent_loop.citation_ledger import marks_in
+from groundwire.agent_loop.citation_ledger import CitedText
 from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Location, Needs, prepare
-from groundwire.hosted.answers import HostedAnswer, read_answer
+from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.models import Source
 from groundwire.server.cancellable_response import Outbox
-from groundwire.server.openai.conversations import Said, said_in
-from groundwire.server.openai.handler import CompletionHandler, added_up
-from groundwire.server.openai.upstream import UpstreamAnswer
-from groundwire.server.request_errors import UpstreamRejected
+from groundwire.server.openai.conversations import Said
+from groundwire.server.openai.handler import CompletionHandler
+from groundwire.server.openai.messages_stream import StreamedRound, cited_blocks, event_of, parts_of
+from groundwire.server.openai.prompts import added_up, said_in
+from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
+from groundwire.server.request_errors import UpstreamRejected, broken
+from groundwire.server.request_json import write_json
+from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, WebSearchToolResult
 
 __all__ = ["CountTokensHandler", "MessagesHandler"]
@@ -40,6 +46,7 @@ class MessagesHandler(CompletionHandler):
 
     api = "anthropic"
     path = "messages"
+    has_own_errors: ClassVar[bool] = True
 
     def __init__(self, *args: Any) -> None:
         self._last = UpstreamAnswer({}, b"", {})
@@ -48,12 +55,18 @@ class MessagesHandler(CompletionHandler):
         self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks waiting for the numbers of their pages
         self._snippets: dict[str, str] = {}
         self._texts: list[str] = []
-        self._searches = self._fetches = self._sent = 0
+        self._searches = self._fetches = self._sent = self._rounds = 0
+        self._failure = b""
         super().__init__(*args)
         self._numbers = dict(_numbers(self.sent))
 
     @classmethod
-    def takes(cls, body: Mapping[str, Any]) -> bool:
+    def error(cls, message: str, status: int = 400, *, kind: str = "invalid_request_error", param: str = "") -> bytes:
+        """Return an error in the API's format."""
+        return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+
+    @classmethod
+    def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:
         """Whether a request has a server tool that is carried out here; others go on as they are."""
         return any(_is_server_tool(tool) for tool in _tools(body))
 
@@ -121,9 +134,12 @@ class MessagesHandler(CompletionHandler):
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Request a whole message, and convert its blocks to those of the API."""
         self._settle()
-        self._last = await self.context.upstream.post(self.path, self.headers, {**body, "stream": False})
+        return self._take(await self.context.upstream.post(self.target, self.headers, {**body, "stream": False}))
+
+    def _take(self, answer: UpstreamAnswer) -> HostedAnswer:
+        self._last = answer
+        self._rounds += 1
         self._usage = added_up(self._usage, self._last.value.get("usage"))
-        answer = read_answer("anthropic", self._last.value)
         for block in self._last.value.get("content") or ():
             kind = _type(block)
             if kind == "text":
@@ -131,13 +147,55 @@ class MessagesHandler(CompletionHandler):
                 self._content += self._cited(block)
             elif kind != "tool_use" or not self.is_ours(block.get("name")):
                 self._content.append(block)
-        return answer
+        return read_answer("anthropic", self._last.value)
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Request a whole message, and send its blocks."""
-        answer = await self.ask(body)
-        await self._send(outbox)
-        return answer
+        """Request a stream, and forward its events without local calls and without the end."""
+        self._settle()
+        if self._rounds:
+            await self._send(outbox)
+        stream = AnswerStream("anthropic")
+        self._round = StreamedRound(
+            self._content,
+            first=not self._rounds,
+            is_ours=self.is_ours,
+            block=lambda: (self.link_filter(), CitedText(self.ledger)),
+            citation=self._citation,
+        )
+        data = write_json({**body, "stream": True})
+        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
+            if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
+                whole = await self.context.upstream.whole(response)  # of a server that does not stream
+                answer = self._take(UpstreamAnswer(json.loads(whole), whole, {}))
+                await self._send(outbox)
+                return answer
+            outbox.headers |= passed_back(response.headers)
+            async for event, found in events_of(response):
+                await self._event(event, found, stream, outbox)
+        stream.close()
+        if (failure := stream.answer.error) is not None and stream.answer.finish == "failed":
+            raise broken(f"ended its response early ({failure.message or failure.code})")
+        self._rounds += 1
+        self._sent = len(self._content) + 1
+        self._texts += self._round.texts
+        ending = self._round.ending[0]
+        usage = {**(self._round.message.get("usage") or {}), **(ending.get("usage") or {})}
+        self._usage = added_up(self._usage, usage)
+        self._last = UpstreamAnswer({**self._round.message, **(ending.get("delta") or {})}, b"", {})
+        return stream.answer
+
+    async def _event(
+        self, event: ServerSentEvent, data: dict[str, Any] | None, stream: AnswerStream, outbox: Outbox
+    ) -> None:
+        if data is None:
+            return
+        if data.get("type") == "error" or data.get("error"):
+            self._failure = event.raw
+            await outbox.put(b"")  # the failure is an event, as it came
+            raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
+        stream.event(data, event.name)
+        for piece in self._round.take(data, event.raw):
+            await outbox.put(piece)
 
     def told(self, event: LoopEvent) -> None:
         """Show a call of a local tool as the API shows its own."""
@@ -160,28 +218,41 @@ class MessagesHandler(CompletionHandler):
 
     def whole(self, run: Run) -> Response:
         """Return one message."""
-        return Response(json.dumps(self._message(run)), headers=dict(self._last.headers))
+        made, answer = self._message(run), self._last
+        return Response(answer.data if made == answer.value else json.dumps(made), headers=dict(answer.headers))
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
         """Send the end."""
         message = self._message(run)
         await self._send(outbox)
-        delta = {"stop_reason": message["stop_reason"], "stop_sequence": message.get("stop_sequence")}
-        await outbox.put(_event("message_delta", {"delta": delta, "usage": message["usage"]}))
-        await outbox.put(_event("message_stop", {}))
+        came, raw = self._round.ending
+        delta = {**(came.get("delta") or {"stop_sequence": message.get("stop_sequence")})}
+        delta["stop_reason"] = message["stop_reason"]
+        made = {"type": "message_delta", **came, "delta": delta}
+        if self._changed or not came:
+            made["usage"] = message["usage"]
+        await outbox.put(raw if made == came else event_of("message_delta", made))
+        await outbox.put(self._round.stop)
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""
-        return _event("error", {"error": {"type": "api_error", "message": error.message()}})
+        return self._failure or event_of("error", json.loads(self.error(error.message(), kind="api_error")))
 
     def _message(self, run: Run) -> dict[str, Any]:
         self._settle()
         reason = self._last.value.get("stop_reason")
         if run.stop in ("rounds", "budget"):
             reason = "pause_turn"
+        if not self._changed:
+            return {**self._last.value, "content": self._content, "stop_reason": reason}
         uses = {"web_search_requests": self._searches, "web_fetch_requests": self._fetches}
         usage = {**(self._usage or {"input_tokens": 0, "output_tokens": 0}), "server_tool_use": uses}
         return {**self._last.value, "content": self._content, "stop_reason": reason, "usage": usage}
+
+    @property
+    def _changed(self) -> bool:
+        """Whether the proxy added anything to the response."""
+        return self._rounds > 1 or bool(self._searches or self._fetches)
 
     def _settle(self) -> None:
         """Fill in the results of calls once their pages have numbers."""
@@ -219,47 +290,31 @@ class MessagesHandler(CompletionHandler):
         return base64.b64encode(made.encode("utf-8", "surrogatepass")).decode()
 
     def _cited(self, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the blocks of a text, split at markers, which become citations."""
-        text, place = self.shown(str(block.get("text", ""))), 0
-        citations: list[dict[str, Any]] = []
-        piece = ""
-        for start, end, numbers in marks_in(text):
-            sources = [source for number in numbers if (source := self.ledger.get(number))]
-            if not sources:
-                continue
-            between = text[place:start]
-            if citations and between.strip():
-                yield {"type": "text", "text": piece, "citations": citations}
-                citations, piece = [], ""
-            piece += between.rstrip() if not citations else ""
-            place = end
-            citations += [
-                {
-                    "type": "web_search_result_location",
-                    "url": one.url,
-                    "title": one.title,
-                    "encrypted_index": self._sealed(one.url),
-                    "cited_text": self._snippets.get(one.url, "")[:_CITED],
-                }
-                for one in sources
-            ]
-        if citations:
-            yield {"type": "text", "text": piece, "citations": citations}
-        if text[place:] or not place:
-            yield {**block, "text": text[place:]}
+        """Return the blocks of a text, split at markers, which become citations."""
+        text, cited = self.shown(str(block.get("text", ""))), CitedText(self.ledger)
+        return cited_blocks({**block, "text": text}, [*cited.feed(text), *cited.close()], self._citation)
+
+    def _citation(self, source: Source) -> dict[str, Any]:
+        return {
+            "type": "web_search_result_location",
+            "url": source.url,
+            "title": source.title,
+            "encrypted_index": self._sealed(source.url),
+            "cited_text": self._snippets.get(source.url, "")[:_CITED],
+        }
 
     async def _send(self, outbox: Outbox) -> None:
         """Send the complete blocks that were not sent yet."""
         if not self._sent:
             self._sent = 1
             head = {**self._last.value, "content": [], "stop_reason": None, "stop_sequence": None}
-            await outbox.put(_event("message_start", {"message": head}))
+            await outbox.put(event_of("message_start", {"message": head}))
         for index, block in enumerate(self._content[self._sent - 1 :], self._sent - 1):
-            empty, deltas = _parts(block)
-            await outbox.put(_event("content_block_start", {"index": index, "content_block": empty}))
+            empty, deltas = parts_of(block)
+            await outbox.put(event_of("content_block_start", {"index": index, "content_block": empty}))
             for delta in deltas:
-                await outbox.put(_event("content_block_delta", {"index": index, "delta": delta}))
-            await outbox.put(_event("content_block_stop", {"index": index}))
+                await outbox.put(event_of("content_block_delta", {"index": index, "delta": delta}))
+            await outbox.put(event_of("content_block_stop", {"index": index}))
         self._sent = len(self._content) + 1
 
 
@@ -271,7 +326,7 @@ class CountTokensHandler(MessagesHandler):
     async def answer(self) -> Response:
         """Forward the request with the tools of the model."""
         request = prepare(self.body, self.plan, tools=self.tools)
-        made = await self.context.upstream.post(self.path, self.headers, request)
+        made = await self.context.upstream.post(self.target, self.headers, request)
         return Response(made.data, headers=dict(made.headers))
 
 
@@ -303,14 +358,16 @@ def _opened(sealed: object) -> tuple[int, str, str] | None:
 
 def _numbers(messages: object) -> Iterator[tuple[int, str]]:
     """Yield the page numbers in the blocks of a conversation, with their URLs."""
-    if isinstance(messages, list):
-        for one in messages:
-            yield from _numbers(one)
-    elif isinstance(messages, Mapping):
-        for key in ("encrypted_index", "encrypted_content"):
-            if key in messages and (opened := _opened(messages[key])):
-                yield opened[0], opened[1]
-        yield from _numbers([messages[key] for key in ("content", "citations") if isinstance(messages.get(key), list)])
+    waiting = [messages]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += reversed(one)
+        elif isinstance(one, Mapping):
+            for key in ("encrypted_index", "encrypted_content"):
+                if key in one and (opened := _opened(one[key])):
+                    yield opened[0], opened[1]
+            waiting += [one[key] for key in ("citations", "content") if isinstance(one.get(key), list)]
 
 
 def _with_marks(block: Any) -> Any:
@@ -332,22 +389,3 @@ def _result_text(content: Any) -> str:
     document = content.get("content") if isinstance(content, Mapping) else None
     source = document.get("source") if isinstance(document, Mapping) else None
     return str(source.get("data")) if isinstance(source, Mapping) else f"It failed: {content}"
-
-
-def _parts(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the start of a block in a stream, and the deltas that follow."""
-    if block.get("type") == "text":
-        deltas: list[dict[str, Any]] = [{"type": "text_delta", "text": block.get("text", "")}]
-        deltas += [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]
-        return {**block, "text": "", **({"citations": []} if block.get("citations") else {})}, deltas
-    if block.get("type") in ("tool_use", "server_tool_use"):
-        return {**block, "input": {}}, [{"type": "input_json_delta", "partial_json": json.dumps(block.get("input"))}]
-    if block.get("type") == "thinking":
-        deltas = [{"type": "thinking_delta", "thinking": block.get("thinking", "")}]
-        deltas.append({"type": "signature_delta", "signature": block.get("signature", "")})
-        return {**block, "thinking": "", "signature": ""}, deltas
-    return block, []
-
-
-def _event(kind: str, data: Mapping[str, Any]) -> bytes:
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode()

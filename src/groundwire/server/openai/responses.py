@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -14,12 +15,14 @@ from groundwire.agent_loop.tool_calls import arguments_of
 from groundwire.citations.link_filter import LinkFilter
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
-from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import question_in, text_of
-from groundwire.server.openai.handler import CompletionHandler, added_up
-from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
+from groundwire.server.openai.handler import CompletionHandler
+from groundwire.server.openai.prompts import added_up
+from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
+from groundwire.server.request_json import write_json
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
@@ -42,7 +45,7 @@ class ResponsesHandler(CompletionHandler):
         self._final: dict[str, Any] = {}
         self._usage: Any = None
         self._output: list[dict[str, Any]] = []
-        self._places: dict[str, int] = {}  # of our items in the output, by the id of the call
+        self._places: dict[str, int] = {}  # of Groundwire's items in the output, by the id of the call
         self._number = 0
         self._begun: set[str] = set()
         self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, parsed and raw
@@ -56,14 +59,16 @@ class ResponsesHandler(CompletionHandler):
         done: set[str] = set()
         begun = 0  # where the items of the model begin that are not followed by others yet
         before = str(self.given.get("previous_response_id") or "")
-        for place, item in enumerate(self.sent):
+        asked = ""
+        for item in self.sent:
             kind = item.get("type") if isinstance(item, Mapping) else None
+            asked = question_in([item]) or asked
             if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
                 continue
             kept = None
             if kind == "function_call" or (kind == "function_call_output" and before):
                 call = {**item, "id": item.get("call_id")}
-                asked = question_in(self.sent[:place])
+                await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                 kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
             if kept is None:
                 made.append(item)
@@ -99,7 +104,7 @@ class ResponsesHandler(CompletionHandler):
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
         """Request a whole response."""
-        self._reply = await self.context.upstream.post(self.path, self.headers, body)
+        self._reply = await self.context.upstream.post(self.target, self.headers, body)
         raw = self._reply.value
         answer = read_answer(cast("AnswerApi", self.api), raw)
         for item in raw.get("output") or ():
@@ -111,26 +116,19 @@ class ResponsesHandler(CompletionHandler):
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
         """Request a stream, and forward its events without local calls and without the end."""
         stream = AnswerStream(cast("AnswerApi", self.api))
-        decoder = EventDecoder()
         places: dict[int, int | None] = {}
-        data = json.dumps({**body, "stream": True}).encode()
-        async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
+        data = write_json({**body, "stream": True})
+        async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
                 whole = await self.context.upstream.whole(response)
                 raise UpstreamRejected(502, whole, _TYPED)
             outbox.headers |= passed_back(response.headers)
-            try:
-                async for piece in response.content.iter_any():
-                    for event in decoder.feed(piece):
-                        await self._event(event, stream, places, outbox)
-                for event in decoder.close():
-                    await self._event(event, stream, places, outbox)
-            except TooLarge as error:
-                raise broken(f"sent a stream of which {error}") from error
+            async for event, found in events_of(response):
+                await self._event(event, found, stream, places, outbox)
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed":
-            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
@@ -202,19 +200,17 @@ class ResponsesHandler(CompletionHandler):
         self._usage = added_up(self._usage, raw.get("usage"))
 
     async def _event(
-        self, event: ServerSentEvent, stream: AnswerStream, places: dict[int, int | None], outbox: Outbox
+        self,
+        event: ServerSentEvent,
+        data: dict[str, Any] | None,
+        stream: AnswerStream,
+        places: dict[int, int | None],
+        outbox: Outbox,
     ) -> None:
-        if event.data.strip() == "[DONE]":
-            return
-        try:
-            data = json.loads(event.data)
-        except ValueError:
-            raise broken("sent an event that is no JSON") from None
-        if not isinstance(data, dict):
+        if data is None:
             return
         kind = str(data.get("type") or event.name)
-        lines = "".join(f"data: {line}\n" for line in event.data.split("\n"))
-        self._came = data, f"event: {event.name or kind}\n{lines}\n".encode("utf-8", "surrogatepass")
+        self._came = data, event.raw
         if kind == "error" or (data.get("error") and kind not in _ENDED):
             error = data.get("error")
             said: dict[str, Any] = {"message": str(error or data.get("message")), "type": "error"}

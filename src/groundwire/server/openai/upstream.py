@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -14,9 +15,11 @@ import aiohttp
 from multidict import CIMultiDict
 
 from groundwire.errors import InvalidRequest
-from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
+from groundwire.server.request_errors import UpstreamRejected, broken, error_body
+from groundwire.server.request_json import write_json
 
-__all__ = ["Upstream", "UpstreamAnswer", "passed_back", "passed_on"]
+__all__ = ["Upstream", "UpstreamAnswer", "events_of", "passed_back", "passed_on"]
 
 _HOP = frozenset(
     # RFC 9110, section 7.6.1, and what each connection sets for itself.
@@ -38,6 +41,7 @@ _HOP = frozenset(
     }
 )
 _OWN = frozenset({"origin", "referer", "cookie", "set-cookie", "server", "date", "content-type"})
+_BELOW_ROOT = re.compile(r"(/v1beta)?(/openai)?(/v1)?\Z")  # where OpenAI's API is below the root of a server
 _LARGEST = 64_000_000  # bytes of a whole answer
 _CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
 _AT_ONCE = 512  # connections
@@ -63,16 +67,17 @@ class Upstream:
         read_timeout: Seconds of silence after which an answer is given up.
 
     Raises:
-        InvalidRequest: the address is none.
+        InvalidRequest: the URL is invalid.
     """
 
     def __init__(self, base_url: str, *, read_timeout: float = 600.0) -> None:
         parts = urlsplit(base_url.strip())
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise InvalidRequest(
-                "upstream", f"{base_url[:80]!r} is no address of an API", "Pass one like http://127.0.0.1:11434/v1."
+                "upstream", f"{base_url[:80]!r} is not an API's base URL", "Pass one like http://127.0.0.1:11434/v1."
             )
         self.base_url: str = base_url.strip().rstrip("/")
+        self.root: str = _BELOW_ROOT.sub("", self.base_url)
         self.shown: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._read_timeout = read_timeout
         self._session: aiohttp.ClientSession | None = None
@@ -82,6 +87,13 @@ class Upstream:
         self, method: str, path: str, headers: Mapping[str, str], data: bytes | None = None, query: str = ""
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a request and yield the response before its body is read.
+
+        Args:
+            method: The method.
+            path: The path below the base URL; one that starts with a slash is below the server's root.
+            headers: The headers.
+            data: The body.
+            query: The query.
 
         Raises:
             UpstreamRejected: the connection failed or timed out; with status 502 or 504.
@@ -94,7 +106,7 @@ class Upstream:
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
                 trust_env=False,
             )
-        url = f"{self.base_url}/{path.lstrip('/')}" + (f"?{query}" if query else "")
+        url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
         try:
             async with self._session.request(
                 method, url, data=data, headers=CIMultiDict(headers), allow_redirects=False
@@ -105,15 +117,15 @@ class Upstream:
         except aiohttp.ClientConnectorError as error:
             raise self._failed(502, "cannot be reached", "upstream_unreachable") from error
         except (aiohttp.ClientError, ConnectionError) as error:
-            raise self._failed(502, "broke off its answer", "upstream_broken") from error
+            raise self._failed(502, "ended its response early", "upstream_broken") from error
 
     async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> UpstreamAnswer:
         """Send a request and return the JSON object in the response.
 
         Raises:
-            UpstreamRejected: the answer is a failure, or is none.
+            UpstreamRejected: the response is an error, or not an answer.
         """
-        async with self.ask("POST", path, headers, json.dumps(body).encode()) as response:
+        async with self.ask("POST", path, headers, write_json(body)) as response:
             data = await self.whole(response)
             back = passed_back(response.headers)
         try:
@@ -121,14 +133,14 @@ class Upstream:
         except ValueError:
             made = None
         if not isinstance(made, dict):
-            raise self._failed(502, "answered with something that is no JSON object", "upstream_broken")
+            raise self._failed(502, "did not answer with a JSON object", "upstream_broken")
         return UpstreamAnswer(made, data, back)
 
     async def whole(self, response: aiohttp.ClientResponse) -> bytes:
         """Read the whole body of a successful response.
 
         Raises:
-            UpstreamRejected: it is none, or it is too large.
+            UpstreamRejected: it is not a JSON object, or too large.
         """
         data = bytearray()
         async for piece in response.content.iter_any():
@@ -137,7 +149,7 @@ class Upstream:
                 raise self._failed(502, f"answered with more than {_LARGEST:,} bytes", "upstream_broken")
         if not 200 <= response.status < 300:
             status = response.status if response.status >= 400 else 502
-            raise UpstreamRejected(status, bytes(data), passed_back(response.headers))
+            raise UpstreamRejected(status, bytes(data), passed_back(response.headers), is_upstreams=True)
         return bytes(data)
 
     async def aclose(self) -> None:
@@ -151,6 +163,37 @@ class Upstream:
         return UpstreamRejected(
             status, error_body(text, kind="upstream_error", code=code), {"Content-Type": "application/json"}
         )
+
+
+async def events_of(
+    response: aiohttp.ClientResponse,
+) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
+    """Yield the events of a stream with their JSON objects; `[DONE]`, the end of an OpenAI stream, has None.
+
+    Raises:
+        UpstreamRejected: an event is too large, or not JSON.
+    """
+    decoder = EventDecoder()
+    try:
+        async for piece in response.content.iter_any():
+            for event in decoder.feed(piece):
+                if (found := _found(event)) is not None:
+                    yield found
+        for event in decoder.close():
+            if (found := _found(event)) is not None:
+                yield found
+    except TooLarge as error:
+        raise broken(f"sent a stream of which {error}") from error
+
+
+def _found(event: ServerSentEvent) -> tuple[ServerSentEvent, dict[str, Any] | None] | None:
+    if event.data.strip() == "[DONE]":
+        return event, None
+    try:
+        data = json.loads(event.data)
+    except ValueError:
+        raise broken("sent an event that is not JSON") from None
+    return (event, data) if isinstance(data, dict) else None
 
 
 def passed_on(headers: Mapping[str, str]) -> dict[str, str]:

@@ -30,7 +30,7 @@ _LONGEST = 2_000  # characters of a query
 _MOST = 24  # words of a query
 _PREFIX = 3  # letters from which the last word may be a prefix
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_MARKUP = re.compile(r"(?m)^\s*(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?<!\S)[*_`|]{1,3}")
+_MARKUP = re.compile(r"(?m)^[^\S\n]*+(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?<!\S)[*_`|]{1,3}")
 
 
 def storable(text: str) -> str:

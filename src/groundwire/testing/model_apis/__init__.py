@@ -19,6 +19,7 @@ from typing import Any
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.model_apis.anthropic import MESSAGES
 from groundwire.testing.model_apis.gemini import GENERATE_CONTENT
+from groundwire.testing.model_apis.ollama import OLLAMA_CHAT, OLLAMA_GENERATE, OLLAMA_LISTS
 from groundwire.testing.model_apis.openai import CHAT_COMPLETIONS, RESPONSES
 from groundwire.testing.model_apis.scripted_turns import (
     Cite,
@@ -34,12 +35,15 @@ from groundwire.testing.server import EmulatedServer
 
 __all__ = ["Cite", "Decide", "ModelServer", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "quoting", "script"]
 
-_APIS = MappingProxyType({"/messages": MESSAGES, "/chat/completions": CHAT_COMPLETIONS, "/responses": RESPONSES})
+_OLLAMA = MappingProxyType({"/api/chat": OLLAMA_CHAT, "/api/generate": OLLAMA_GENERATE})
+_APIS = MappingProxyType(
+    {"/messages": MESSAGES, "/chat/completions": CHAT_COMPLETIONS, "/responses": RESPONSES, **_OLLAMA}
+)
 _GEMINI = re.compile(r"/models/([^/:]+):(generateContent|streamGenerateContent)$")
 
 
 class ModelServer(EmulatedServer):
-    """A model behind Anthropic Messages, chat completions, OpenAI Responses and Gemini, each at its own path.
+    """A model behind Anthropic Messages, chat completions, OpenAI Responses, Gemini and Ollama, each at its own path.
 
     Args:
         decide: What the model does; by default it says one sentence.
@@ -61,14 +65,16 @@ class ModelServer(EmulatedServer):
         if self._listed and request.method == "GET" and request.path.endswith("/models"):
             rows = [{"id": name, "object": "model"} for name in self._listed]
             return EmulatedResponse.json({"object": "list", "data": rows})
+        if (listed := OLLAMA_LISTS.get(request.path)) is not None:
+            return EmulatedResponse.json(listed)
         try:
             body = request.json()
         except ValueError:
             return _refusal("The body is not JSON.")
         if not isinstance(body, dict):
-            return _refusal("The body is no object.")
+            return _refusal("The body is not an object.")
         api = next((one for end, one in _APIS.items() if request.path.endswith(end)), None)
-        streamed = bool(body.get("stream"))
+        streamed = bool(body.get("stream", request.path in _OLLAMA))
         if found := _GEMINI.search(request.path):
             api, streamed = GENERATE_CONTENT, found[2].startswith("stream")
             body["model"] = found[1]
@@ -77,7 +83,7 @@ class ModelServer(EmulatedServer):
         if not isinstance(body.get("model"), str):
             return _refusal("model: Field required")
         if reason := api.refusal(body):
-            return _refusal(reason)
+            return EmulatedResponse.json({"error": reason}, status=400) if request.path in _OLLAMA else _refusal(reason)
         scripted = api.parse(body)
         turn = self.decide(scripted)
         turn = (turn,) if isinstance(turn, ScriptedCall) else turn
@@ -86,15 +92,20 @@ class ModelServer(EmulatedServer):
             raise AssertionError(
                 f"The model was not given the tool {unknown[0]}; it has {', '.join(scripted.functions)}."
             )
-        return (
-            _streamed(api.events(scripted, turn)) if streamed else EmulatedResponse.json(api.response(scripted, turn))
-        )
+        if not streamed:
+            return EmulatedResponse.json(api.response(scripted, turn))
+        return (_lines if request.path in _OLLAMA else _streamed)(api.events(scripted, turn))
 
 
 def _refusal(text: str, *, status: int = 400) -> EmulatedResponse:
     """Return an error that every SDK can parse."""
     error = {"message": text, "type": "invalid_request_error", "code": status, "status": "INVALID_ARGUMENT"}
     return EmulatedResponse.json({"type": "error", "error": error}, status=status)
+
+
+def _lines(events: list[tuple[str, Any]]) -> EmulatedResponse:
+    data = [json.dumps(one).encode() + b"\n" for _, one in events]
+    return EmulatedResponse(chunks=lambda: iter(data), content_type="application/x-ndjson")
 
 
 def _streamed(events: list[tuple[str, Any]]) -> EmulatedResponse:

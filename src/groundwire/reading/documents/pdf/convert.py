@@ -223,7 +223,7 @@ def _warnings(found: _Gathered, count: int, furniture: int, *, whole: bool) -> t
     if len(found.pages) < count:
         said.append(f"the first {len(found.pages):,} of {count:,} pages were read")
     if not whole:
-        said.append("the file's end is missing; pages may be missing, too")
+        said.append("the end of the file is missing; pages may be missing")
     if found.broken:
         said.append(f"damaged pages left out: {_listed(found.broken)}")
     if found.pictures:

@@ -1,6 +1,6 @@
-"""Detection of headings and their levels, from font size, weight, and the file's outline.
+"""Detection of headings, their levels, and repeated page furniture (running heads, footers, page numbers).
 
-Also of repeated page furniture: running heads, footers, page numbers.
+Headings are recognized by font size, weight, and the file's outline.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ _REPEATS: Final = 3  # pages
 _NEAR: Final = 12  # pages; a running head changes with the chapter
 _NUMBER: Final = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
 _ONLY_NUMBER: Final = re.compile(
-    r"[\s\-\u2013\u2014|.]*(?:page|p\.|seite)?\s*#(?:\s*(?:/|of|von|de)\s*#)?[\s\-\u2013\u2014|.]*", re.IGNORECASE
+    r"\A[\s\-\u2013\u2014|.]*+(?:(?:page|p\.|seite)\s*+)?#(?:\s*+(?:/|of|von|de)\s*+#)?[\s\-\u2013\u2014|.]*+",
+    re.IGNORECASE,
 )
 _LARGE: Final = 1.15  # times the size of most lines
 _LONG_LINE: Final = 160  # characters

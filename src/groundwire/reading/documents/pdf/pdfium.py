@@ -148,7 +148,7 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         from pypdfium2 import raw
     except ImportError as error:
         raise UnreadableDocument(
-            "missing", "The page is a PDF, and what reads it is not installed: pip install pypdfium2."
+            "missing", "The page is a PDF, and its library is not installed: pip install pypdfium2."
         ) from error
     again = None
     try:
@@ -241,7 +241,7 @@ def _unreadable(code: int | None) -> UnreadableDocument:
             "The PDF is encrypted and opens only with a password.",
         )
     if code == _SECURITY:
-        return UnreadableDocument("protected", "The PDF is encrypted in a way that cannot be read here.")
+        return UnreadableDocument("protected", "The PDF is encrypted with an unsupported method.")
     return UnreadableDocument("broken", _BROKEN.format(what=_ERRORS.get(code or 0, "it cannot be opened")))
 
 
