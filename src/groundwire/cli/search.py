@@ -31,7 +31,7 @@ Exit codes:
   1  searched, and found nothing
   2  wrong use: an argument or a setting
   3  the web could not be searched"""
-_DEFAULTS = SearchSettings()
+_DEFAULTS = SearchSettings.model_construct()
 _TIME_RANGES = (*get_args(TimeRangeName), "all")
 _FILTERED = MappingProxyType(
     {

@@ -137,9 +137,9 @@ class SearchSettings(SettingsSection):
     """The SafeSearch level: off, moderate or strict."""
     mode: Literal["auto", "native", "local"] = "auto"
     """Who searches for a model: its own API where that can (auto), only that (native), or only we (local)."""
-    native: NativeSettings = Field(default_factory=NativeSettings)
+    native: NativeSettings = Field(default_factory=NativeSettings.model_construct)
     """Search that the model's own API does."""
-    local: LocalSettings = Field(default_factory=LocalSettings)
+    local: LocalSettings = Field(default_factory=LocalSettings.model_construct)
     """The tool `search`, for models without hosted search."""
 
 
