@@ -81,18 +81,23 @@ __all__ = [
 
 logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless it is asked for
 
-_ROOMS = ("errors", "models", "providers", "settings", "sync", "web")
+_HOMES = {
+    **dict.fromkeys(("Capabilities", "ReadProvider", "SearchProvider"), "providers"),
+    **dict.fromkeys(("SyncWeb", "ask", "open_page", "search"), "sync"),
+    "Settings": "settings",
+    "Web": "web",
+}
+"""Where a public name is unless it is an error or a noun: nothing else is loaded to find it."""
 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use (PEP 562)."""
     if name in __all__:
-        for room in _ROOMS:
-            module = import_module(f"groundwire.{room}")
-            if name in module.__all__:
-                value = getattr(module, name)
-                globals()[name] = value
-                return value
+        module = import_module(f"groundwire.{_HOMES.get(name, 'errors')}")
+        if name not in module.__all__:
+            module = import_module("groundwire.models")
+        value = globals()[name] = getattr(module, name)
+        return value
     from groundwire.models.aliases import CLASSES, other_method
 
     hint = f"; did you mean {CLASSES[name]!r}?" if name in CLASSES else other_method(name)

@@ -16,9 +16,10 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
 
 from groundwire.errors import Closed
-from groundwire.models import Budget, SearchResponse
-from groundwire.models.aliases import other_method
 from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.models import Budget
 
 __all__ = ["SyncWeb", "ask", "open_page", "search"]
 
@@ -28,6 +29,8 @@ _T = TypeVar("_T")
 
 def _opened_by(opener: object, result: _T) -> _T:
     """Return a result whose rows, if it has any, are opened without `async`, too."""
+    from groundwire.models import SearchResponse
+
     return result.opened_by(opener) if isinstance(result, SearchResponse) else result
 
 
@@ -83,6 +86,8 @@ class SyncWeb:
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
         def __getattr__(self, name: str) -> NoReturn:
+            from groundwire.models.aliases import other_method
+
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     search = _blocking(Web.search)

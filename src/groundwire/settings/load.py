@@ -18,7 +18,7 @@ from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean, faults
-from groundwire.settings.provider_options import option_model, provider_names
+from groundwire.settings.provider_options import option_model, provider_entry, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, Settings, conflicting_settings, is_section, known_keys, sections
 from groundwire.settings.sections import SessionSettings
 from groundwire.settings.sources import (
@@ -234,13 +234,11 @@ def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
         section = key.partition(".")[0]
         same = [one for one in known if one.startswith(f"{section}.")]
         problems.append(f"{origin}: {key!r} is not a setting{did_you_mean(key, same or known, prefix=f'{section}.')}")
-    installed: tuple[str, ...] = ()
     for key in [key for key in merged if key.startswith("providers.")]:
         provider = key.removeprefix("providers.").rpartition(".")[0]
-        installed = installed or provider_names()
-        if provider.partition(":")[0] not in installed:
+        if provider_entry(provider) is None:
             origin = merged.pop(key)[1]
-            near = did_you_mean(provider, installed)
+            near = did_you_mean(provider, provider_names())
             problems.append(f"{origin}: {key}: {provider!r} is not an installed provider{near}")
 
 

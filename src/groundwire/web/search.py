@@ -7,10 +7,12 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, get_args
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Attempt, Query, SearchResponse
+from groundwire.models.validators import check_choice, time_range_of
 from groundwire.providers.base import OwnedProvider
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
@@ -53,6 +55,22 @@ class SearchFlow:
     """Called when a call ends."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
     """Says what is wrong with the store and the archive."""
+
+    def checked(
+        self, query: str, strategy: Strategy | None, *, time_range: str, **filters: Any
+    ) -> tuple[Query, Strategy]:
+        """Return the arguments of a search as a query and a strategy; None stands for the setting.
+
+        Raises:
+            InvalidRequest: an argument is wrong.
+        """
+        usual = self.settings.search
+        for name, default in (("limit", usual.limit), ("safesearch", usual.safesearch)):
+            filters[name] = default if filters[name] is None else filters[name]
+        checked = Query(text=query, time_range=time_range_of(time_range), **filters)
+        chosen = usual.strategy if strategy is None else strategy
+        check_choice("strategy", chosen, get_args(Strategy))
+        return checked, chosen
 
     async def search(
         self, query: Query, deadline: Deadline, strategy: Strategy, cache_mode: CacheMode, budget: SessionBudget

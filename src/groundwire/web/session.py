@@ -9,33 +9,28 @@ from typing import TYPE_CHECKING, NoReturn, Self
 from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
-from groundwire.models import Budget
-from groundwire.models.aliases import other_method
-from groundwire.models.validators import check_choice, check_domains, check_int, is_number
-from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.providers.base import as_provider
-from groundwire.reading.workers.pool import Workers
-from groundwire.routing.budget import Limits, Reservation, SessionBudget, session_name
-from groundwire.routing.daily_quota import DailyLimits, DailyQuota
-from groundwire.routing.health import ProviderHealth
-from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.tenancy import Owner
-from groundwire.safety.url_extraction import addresses_in
-from groundwire.settings import SessionSettings, Settings
-from groundwire.storage import Store
-from groundwire.storage.archive.store import Archive
-from groundwire.storage.memory import MemoryStore
-from groundwire.telemetry.scorecard import ScoreHistory, score_history
-from groundwire.transport.clients import HttpClients
-from groundwire.web.open_page import OpenPages
-from groundwire.web.resources import Resources
-from groundwire.web.search import SearchFlow
-from groundwire.web.session_sources import CitedPages
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # as in `groundwire.web.client`
     from groundwire.citations.verify import CitedPage, Entailment, Report
+    from groundwire.models import Budget
+    from groundwire.providers import ReadProvider, SearchProvider
+    from groundwire.reading.workers.pool import Workers
+    from groundwire.routing.budget import Reservation, SessionBudget
+    from groundwire.routing.daily_quota import DailyLimits, DailyQuota
+    from groundwire.routing.health import ProviderHealth
+    from groundwire.safety.domains import DomainPolicy
+    from groundwire.safety.tenancy import Owner
+    from groundwire.settings import Settings
+    from groundwire.storage import Store
+    from groundwire.storage.archive.store import Archive
+    from groundwire.telemetry.scorecard import ScoreHistory
+    from groundwire.transport.clients import HttpClients
+    from groundwire.web.open_page import OpenPages
+    from groundwire.web.resources import Resources
+    from groundwire.web.search import SearchFlow
+    from groundwire.web.session_sources import CitedPages
 
-__all__ = ["SessionView", "closed", "limits_of"]
+__all__ = ["SessionView", "closed"]
 
 
 class SessionView:
@@ -50,13 +45,15 @@ class SessionView:
     _policy: DomainPolicy
     _provider_names: tuple[str, ...] | None
     _search_flow: SearchFlow
-    _open_pages: OpenPages
+    _restricted_pages: OpenPages | None
     _is_view: bool
     _keep: bool
 
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
         def __getattr__(self, name: str) -> NoReturn:
+            from groundwire.models.aliases import other_method
+
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:
@@ -72,6 +69,11 @@ class SessionView:
         Raises:
             InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
         """
+        from groundwire.models.validators import check_choice, is_number
+        from groundwire.routing.budget import Limits, SessionBudget, session_name
+        from groundwire.storage.memory import MemoryStore
+        from groundwire.web.resources import limits_of
+
         for limit, value in limits.items():
             check_choice("session", limit, tuple(Limits.__dataclass_fields__))
             if not is_number(value) or not 0 <= value < float("inf"):
@@ -115,6 +117,11 @@ class SessionView:
         Raises:
             InvalidRequest: what should be a domain is none.
         """
+        from groundwire.models.validators import check_domains
+        from groundwire.routing.daily_quota import DailyQuota
+        from groundwire.safety.domains import DomainPolicy
+        from groundwire.safety.tenancy import Owner
+
         policy = self._policy.within(
             DomainPolicy(
                 check_domains("allowed_domains", allowed_domains), check_domains("blocked_domains", blocked_domains)
@@ -128,7 +135,7 @@ class SessionView:
         readers = [one for one in self.read_providers if _is_named(one.name, view._provider_names)]
         router = self._search_flow.router.restricted(searchers, policy)
         view._search_flow = replace(self._search_flow, router=router, policy=policy)
-        view._open_pages = self._open_pages.restricted(readers, policy)
+        view._restricted_pages = self._open_pages.restricted(readers, policy)
         if daily is not None:
             view._quota = DailyQuota(self._resources.store, daily)
         view._budget = self._budget.within(view._quota, Owner(tenant) if tenant else self.owner)
@@ -147,6 +154,8 @@ class SessionView:
         Raises:
             ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
         """
+        from groundwire.providers.base import as_provider
+
         for asked_for in search_providers:
             name = asked_for if isinstance(asked_for, str) else as_provider(asked_for).name
             if not _is_named(name, self._provider_names):
@@ -210,6 +219,8 @@ class SessionView:
         Raises:
             ValueError: the number of days is out of bounds. StoreError: the store cannot answer.
         """
+        from groundwire.telemetry.scorecard import score_history
+
         await self._resources.scores.flush()
         names = (*self.settings.search.providers, *self.settings.read.providers)
         return await score_history(self._resources.store, days, names=names)
@@ -237,6 +248,8 @@ class SessionView:
         Returns:
             How many may be made; give it to `settle_searches` when they are made.
         """
+        from groundwire.models.validators import check_int
+
         return await self._budget.reserve_many(check_int("max_searches", max_searches, 1, 1_000), price_usd)
 
     async def settle_searches(self, reservation: Reservation, used: int) -> None:
@@ -257,6 +270,8 @@ class SessionView:
         Raises:
             InvalidRequest: an argument is no text. Closed.
         """
+        from groundwire.safety.url_extraction import addresses_in
+
         for text in texts:
             if not isinstance(text, str):
                 raise InvalidRequest("texts", f"must be texts, not {type(text).__name__}", "Pass the user's message.")
@@ -310,7 +325,14 @@ class SessionView:
         view._is_view = True
         return view
 
+    @property
+    def _open_pages(self) -> OpenPages:
+        """What opens pages for this view."""
+        return self._restricted_pages or self._resources.open_pages
+
     def _cited(self) -> CitedPages:
+        from groundwire.web.session_sources import CitedPages
+
         if self._resources.closed:
             raise closed()
         if self._resources.sources is None:
@@ -323,17 +345,6 @@ class SessionView:
 def closed() -> Closed:
     """Return the error of a call to a `Web` that was closed."""
     return Closed("This Web was closed; make a new one.")
-
-
-def limits_of(session: SessionSettings) -> Limits:
-    """Return the limits that the settings give a session."""
-    return Limits(
-        searches=session.max_searches,
-        warning_threshold=session.warning_threshold,
-        cost_usd=session.max_cost_usd,
-        tokens=session.max_tokens,
-        idle_timeout=session.idle_timeout,
-    )
 
 
 def _is_named(name: str, names: Sequence[str] | None) -> bool:

@@ -34,7 +34,7 @@ from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
-from groundwire.web.session import limits_of
+from groundwire.web.resources import limits_of
 
 __all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "added_up", "merged"]
 

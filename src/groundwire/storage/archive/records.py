@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -274,7 +275,9 @@ def _json(data: dict[str, object]) -> str:
 
 
 class _Line(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     seen: AwareDatetime
     asked: str = ""
@@ -293,9 +296,10 @@ class _ResultLine(_Line):
     result: SearchResult
 
 
-_LINE: TypeAdapter[_PageLine | _ResultLine] = TypeAdapter(
-    Annotated[_PageLine | _ResultLine, Field(discriminator="kind")]
-)
+@cache
+def _line() -> TypeAdapter[_PageLine | _ResultLine]:
+    """Return what validates a line; it takes long to build, and only an import needs it."""
+    return TypeAdapter(Annotated[_PageLine | _ResultLine, Field(discriminator="kind")])
 
 
 def read_line(line: bytes, now: float) -> Item | None:
@@ -309,7 +313,7 @@ def read_line(line: bytes, now: float) -> Item | None:
         ValueError: it is no such line; the text says why.
     """
     try:
-        read = _LINE.validate_json(line)
+        read = _line().validate_json(line)
         seen = round(min(read.seen.timestamp(), now) * 1_000)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
