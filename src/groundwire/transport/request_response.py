@@ -51,15 +51,18 @@ class Response(Head):
     """The decoded body."""
     hops: tuple[str, ...] = field(default=())
     """The addresses that redirected, in order."""
+    _read: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def json(self) -> Any:
-        """Return the body as JSON.
+        """Return the body as JSON, parsed once; who gets it must not change it.
 
         Raises:
             ValueError: it is not JSON.
         """
         try:
-            return json.loads(self.body)
+            if not self._read:
+                self._read.append(json.loads(self.body))
+            return self._read[0]
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
 

@@ -31,7 +31,7 @@ _LONGEST_ASKED = 1_000  # characters of the queries that led to a result
 _EXCERPT = 300  # characters
 _OVERHEAD = 600  # bytes of a row beside its text: columns, indexes, FTS5's own tables
 _DAY = 86_400_000  # milliseconds
-_APART = {"snippet", "citation_id", "score"}  # fields of a result that are columns of their own, or of one search only
+_APART = frozenset({"snippet", "citation_id", "score"})  # fields of a result that are columns of their own, or of one search only
 _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
 
 
@@ -281,9 +281,9 @@ def _date(published: str | None) -> str | None:
 
 def _result_json(row: SearchResult) -> str:
     try:
-        return storable(row.model_dump_json(exclude=_APART))
+        return storable(row.model_dump_json(exclude=set(_APART)))
     except ValueError:  # a lone surrogate has no UTF-8 form
-        return _json(row.model_dump(exclude=_APART))
+        return _json(row.model_dump(exclude=set(_APART)))
 
 
 def _json(data: dict[str, object]) -> str:
