@@ -103,6 +103,7 @@ _LONGEST_PAUSE = 30.0  # seconds
 
 _FAILURES = (StoreError, TimeoutError)
 
+
 class ResilientStore:
     """Another store, replaced by process memory after a failure, until a probe shows that it is back.
 

@@ -31,7 +31,9 @@ _LONGEST_ASKED = 1_000  # characters of the queries that led to a result
 _EXCERPT = 300  # characters
 _OVERHEAD = 600  # bytes of a row beside its text: columns, indexes, FTS5's own tables
 _DAY = 86_400_000  # milliseconds
-_APART = frozenset({"snippet", "citation_id", "score"})  # fields of a result that are columns of their own, or of one search only
+_APART = frozenset(
+    {"snippet", "citation_id", "score"}
+)  # fields of a result that are columns of their own, or of one search only
 _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
 
 
