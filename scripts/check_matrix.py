@@ -30,7 +30,7 @@ _NAMES = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print what is wrong and what is due; return the exit code."""
+    """Print problems and due rows; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--strict", action="store_true", help="rows that have expired are errors, too")
     strict = parser.parse_args(arguments).strict
@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def aged(today: date) -> Iterator[str]:
-    """Yield the rows that are due on a day: their names, when they were checked, and their source."""
+    """Yield the rows due on a day: their names, when they were checked, and their source."""
     for name, api in load_matrix().apis.items():
         if api.expires <= today:
             yield f"{name}: last compared on {api.checked} with {api.source}"

@@ -1,4 +1,4 @@
-"""Say what this machine lacks for the tests; needs nothing but the standard library.
+"""List what this machine lacks for the tests; needs only the standard library.
 
 Without options it prints the missing Debian packages with the line that installs them, and the Python interpreters.
 """
@@ -71,7 +71,7 @@ def _report() -> int:
 
 
 def main() -> int:
-    """Say what is missing; return the exit code."""
+    """Print what is missing; return the exit code."""
     parser = argparse.ArgumentParser(description="Say what this machine lacks for the tests.")
     parser.add_argument("--packages", action="store_true", help="only the missing packages, one a line")
     parser.add_argument("--interpreter", metavar="VERSION", help="only the path of an interpreter")

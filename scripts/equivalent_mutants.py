@@ -1,4 +1,4 @@
-"""Mutants that no test can tell from the original, each with the reason.
+"""Mutants that are equivalent to the original, each with the reason.
 
 A mutant is known by its module, its function and the line that it makes. `scripts/mutants.py` says which entries no
 longer name a mutant.
@@ -80,13 +80,13 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/routing/politeness.py",
         "",
-        "_AT_ONCE = 50001 # bytes that are read without a thread",
+        "_AT_ONCE = 50001 # bytes that are parsed without a thread",
         "only where the work is done changes",
     ),
     (
         "src/groundwire/routing/politeness.py",
         "",
-        "_AT_ONCE = 49999 # bytes that are read without a thread",
+        "_AT_ONCE = 49999 # bytes that are parsed without a thread",
         "only where the work is done changes",
     ),
     (
@@ -140,8 +140,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/server/auth/rate_limits.py",
         "Slots._take",
-        "pass # gateways should not all try the same ones first",
+        "pass # gateways should not all try the same slots first",
         "the order of tries changes only how many there are",
     ),
 )
-"""Module, function, the line as mutated, and why nothing changes."""
+"""Module, function, the line as mutated, and why it is equivalent."""

@@ -36,7 +36,7 @@ def build(root: Path, target: Path, *, epoch: int, wheel_from_tree: bool = False
 
 
 def main() -> None:
-    """Build the last commit into `dist`, which is emptied before."""
+    """Build the last commit into `dist`, which is emptied first."""
     git = ["git", "-C", str(_ROOT)]
     if subprocess.run([*git, "status", "--porcelain"], capture_output=True, text=True, check=True).stdout:
         print("There are changes that are not committed: this is no release.", file=sys.stderr)

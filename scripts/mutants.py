@@ -1,4 +1,4 @@
-"""Change the modules that decide something, one small change at a time, and see whether their tests notice.
+"""Mutate the modules with logic, one small change at a time, and run their tests.
 
 The changes are made in a copy of the package, never in the checkout. Each mutant runs in a forked process, in which the
 libraries are imported already; the tests that reach the changed statement run first, then the module's others.
@@ -48,10 +48,13 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_reserve_searches.py")),
     ("src/groundwire/routing/daily_quota.py", ("tests/routing/test_daily_quota.py",)),
     ("src/groundwire/routing/calls.py", ("tests/routing/test_cost_ledger.py", "tests/routing/test_budget.py")),
+    ("src/groundwire/routing/calls.py", ("tests/routing/test_load.py",)),
     ("src/groundwire/routing/health.py", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
     ("src/groundwire/routing/hedging.py", ("tests/routing/test_hedging.py", "tests/routing/test_router.py")),
     ("src/groundwire/routing/hedging_policy.py", ("tests/routing/test_hedging.py", "tests/routing/test_router.py")),
     ("src/groundwire/routing/hedging_policy.py", ("tests/routing/test_latency.py",)),
+    ("src/groundwire/routing/hedging.py", ("tests/routing/test_hedging_numbers.py",)),
+    ("src/groundwire/routing/hedging_policy.py", ("tests/routing/test_hedging_numbers.py",)),
     ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache_codec.py",)),
     ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache.py",)),
     ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache_ttl.py", "tests/routing/test_cache.py")),
@@ -67,6 +70,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_languages.py",)),
     ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_verify.py",)),
+    ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_number_words.py",)),
     (
         "src/groundwire/citations/verify/entities.py",
         ("tests/citations/test_facts.py", "tests/citations/test_verify.py"),
@@ -84,7 +88,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/server/auth/key_file.py", ("tests/server/auth/test_key_file.py",)),
     ("src/groundwire/server/auth/rate_limits.py", ("tests/server/auth/test_limits.py",)),
 )
-"""What is mutated, and the files of its tests; a module may have several rows."""
+"""The mutated modules, and the files of their tests; a module may have several rows."""
 
 _HANG: Final = 30.0  # seconds beside ten times the time of the module's unchanged tests
 _MEMORY: Final = 4 << 30  # bytes of address space; a loop that never ends may fill a list
@@ -99,18 +103,18 @@ Fate = Literal["killed", "hung", "survived", "equivalent"]
 
 @dataclass(slots=True)
 class Baseline:
-    """What the unchanged module's tests say."""
+    """The test results of the unchanged module."""
 
     seconds: float = 0.0
-    """How long they took."""
+    """Their duration."""
     reach: dict[int, list[str]] = field(default_factory=dict)
-    """The tests that run a line, the quick ones first; not those that run it in a process of its own."""
+    """The tests that run each line, the fastest first, except for those in separate processes."""
     libraries: list[str] = field(default_factory=list)
     """The modules of others that they import."""
 
 
 class _Recorder:
-    """A plugin of pytest that notes which tests run which line of a module."""
+    """A pytest plugin that records which tests run which line of a module."""
 
     def __init__(self, module: Path) -> None:
         import coverage
@@ -130,7 +134,7 @@ class _Recorder:
             self._seconds[item.nodeid] = time.perf_counter() - started
 
     def reach(self) -> dict[int, list[str]]:
-        """Return the tests of each line, the quick ones first."""
+        """Return the tests of each line, the fastest first."""
         self._coverage.stop()
         contexts = self._coverage.get_data().contexts_by_lineno(str(self._module))
         return {
@@ -140,7 +144,7 @@ class _Recorder:
 
 
 class _Chosen:
-    """A plugin of pytest that runs some of the tests, in a given order."""
+    """A pytest plugin that runs some of the tests, in a given order."""
 
     def __init__(self, tests: Sequence[str]) -> None:
         self._order = {test: number for number, test in enumerate(tests)}
@@ -152,7 +156,7 @@ class _Chosen:
 
 
 class Workshop:
-    """A copy of the package in which one module at a time is changed.
+    """A copy of the package in which one module at a time is mutated.
 
     Args:
         folder: Where the copy is made.
@@ -166,7 +170,7 @@ class Workshop:
         os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(folder / "hypothesis")
 
     def write(self, module: str, source: str) -> None:
-        """Give the copy of a module another text."""
+        """Replace the text of a module in the copy."""
         path = self._folder / module
         path.write_text(source)
         self._version += _SHIFT
@@ -224,7 +228,7 @@ class Workshop:
         return (self._folder / "output").read_text(errors="replace")
 
     def _forked(self, run: Callable[[], int], hang: float) -> int | None:
-        """Return what a function returns in a process of its own, or None if that did not end in time."""
+        """Return the result of a function run in a separate process, or None if it timed out."""
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
@@ -253,7 +257,7 @@ class Workshop:
 
     @staticmethod
     def _end(child: int) -> None:
-        """End a process and what it has started."""
+        """End a process and its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
 
@@ -267,7 +271,7 @@ def table() -> dict[str, list[str]]:
 
 
 def sample(modules: Sequence[str], number: int, seed: int) -> dict[str, list[Mutation]]:
-    """Return some mutations of some modules; all of them have the same chance."""
+    """Return a random sample of mutations of some modules."""
     every = [(module, mutation) for module in modules for mutation in mutations((ROOT / module).read_text())]
     drawn = sorted(random.Random(seed).sample(range(len(every)), min(number, len(every))))
     chosen: dict[str, list[Mutation]] = defaultdict(list)
@@ -278,7 +282,7 @@ def sample(modules: Sequence[str], number: int, seed: int) -> dict[str, list[Mut
 
 
 def equivalents(modules: Sequence[str]) -> set[tuple[str, str, str]]:
-    """Return the mutants that are known to change nothing, and say which entries name none."""
+    """Return the mutants known to be equivalent, and report entries that name none."""
     known = {(module, function, after): reason for module, function, after, reason in EQUIVALENT}
     there = {
         (module, mutation.function, mutation.after)
@@ -292,7 +296,7 @@ def equivalents(modules: Sequence[str]) -> set[tuple[str, str, str]]:
 
 
 def show(module: str, mutation: Mutation, fate: str, to: TextIO = sys.stdout) -> None:
-    """Print a mutant as a difference of one line."""
+    """Print a mutant as a one-line diff."""
     print(f"{fate}: {module}:{mutation.line} {mutation.function}", file=to)
     print(f"    - {mutation.before}\n    + {mutation.after}", file=to, flush=True)
 
@@ -346,7 +350,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def warm(libraries: Sequence[str]) -> None:
-    """Import libraries, so that no mutant's process has to."""
+    """Import libraries once, so that the mutants' processes need not."""
     with warnings.catch_warnings(action="ignore"):
         for library in libraries:
             if library not in sys.modules:

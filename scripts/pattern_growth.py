@@ -11,6 +11,7 @@ repetitions are cut to a few, for they are bounded. A pattern that its module on
 
 from __future__ import annotations
 
+import ast
 import importlib
 import linecache
 import pkgutil
@@ -19,6 +20,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 c: Any = import_module("re._constants")  # the parser of the standard library has no other name
@@ -27,8 +29,7 @@ parser: Any = import_module("re._parser")
 __all__ = ["compiled", "growth"]
 
 _SMALL, _LARGE = 10, 40  # repetitions
-_MOST: Final = 6_000  # steps after which it is certain
-_ENDLESS: Final = 8 * _MOST
+_MOST: Final = 6_000  # steps of a match in a short text after which it is certain
 _GROWS: Final = 7.0
 _CUT: Final = 3  # what a bounded repetition becomes
 _CLASSES: Final[dict[Any, Callable[[str], bool]]] = {
@@ -51,15 +52,15 @@ class _TooMany(Exception):
 class _Matcher:
     """Matches as Python's engine does, slowly, and counts; what it was given is a parsed pattern."""
 
-    def __init__(self, text: str, flags: int) -> None:
-        self.text, self.flags, self.steps = text, flags, 0
+    def __init__(self, text: str, flags: int, most: int = _MOST) -> None:
+        self.text, self.flags, self.steps, self.most = text, flags, 0, most
 
     def run(
         self, items: Any, at: int, place: int, groups: dict[int, tuple[int, int]]
     ) -> Iterator[tuple[int, dict[int, tuple[int, int]]]]:
         """Yield where the items from number `at` on can end, in the engine's order."""
         self.steps += 1
-        if self.steps > _MOST:
+        if self.steps > self.most:
             raise _TooMany
         if at == len(items):
             yield place, groups
@@ -111,6 +112,16 @@ class _Matcher:
         high = high if high is c.MAXREPEAT else max(min(low, _CUT), min(high, _CUT))
         low = min(low, _CUT)
         single = len(body) == 1 and body[0][0] in (c.LITERAL, c.NOT_LITERAL, c.IN, c.ANY)
+        if single and op is c.MIN_REPEAT:
+            for stop in range(
+                place, len(self.text) + 1 if high is c.MAXREPEAT else min(place + high, len(self.text)) + 1
+            ):
+                self.steps += 1
+                if stop > place and not self._is(body[0][0], body[0][1], self.text[stop - 1]):
+                    return
+                if stop >= place + low:
+                    yield from self.run(items, at + 1, stop, groups)
+            return
         if single:
             end = place
             while end < len(self.text) and end - place < (len(self.text) if high is c.MAXREPEAT else high):
@@ -118,8 +129,7 @@ class _Matcher:
                 if not self._is(body[0][0], body[0][1], self.text[end]):
                     break
                 end += 1
-            ends = range(end, place + low - 1, -1) if op is not c.MIN_REPEAT else range(place + low, end + 1)
-            for stop in ends:
+            for stop in range(end, place + low - 1, -1):
                 self.steps += 1
                 yield from self.run(items, at + 1, stop, groups)
                 if op is c.POSSESSIVE_REPEAT:
@@ -238,25 +248,29 @@ def growth(pattern: str, flags: int = 0, *, anchored: bool = False) -> str:
     units += [one + other for one in units[:3] for other in units[:3] if one != other]
     for unit in dict.fromkeys(units):
         for before in ("", whole[:2]) if len(whole) > 2 else ("",):
-            few = _steps(tree, flags, before + unit * _SMALL + "\0", anchored)
-            many = _steps(tree, flags, before + unit * _LARGE + "\0", anchored)
-            if few >= _ENDLESS or many > _GROWS * few:
+            few = _steps(tree, flags, before + unit * _SMALL + "\0", anchored, 10 * _MOST)
+            if few is None or _steps(tree, flags, before + unit * _LARGE + "\0", anchored, int(_GROWS * few)) is None:
                 return str(unit)
     return ""
 
 
-def _steps(tree: Any, flags: int, text: str, anchored: bool) -> int:
-    """Return the steps of finding every match, as `finditer` does, or one at the beginning."""
+def _steps(tree: Any, flags: int, text: str, anchored: bool, most: int) -> int | None:
+    """Return the steps of finding every match, as `finditer` does, or one at the beginning; None for more than `most`.
+
+    A match by itself may take `_MOST`, or as many as all together.
+    """
     total, place = 0, 0
     while place <= len(text):
-        matcher = _Matcher(text, flags)
+        matcher = _Matcher(text, flags, max(_MOST, most - total))
         try:
             found = next(matcher.run(tree, 0, place, {}), None)
         except (_TooMany, RecursionError):
-            return _ENDLESS
+            return None
         total += matcher.steps
+        if total > most:
+            return None
         place = max(found[0], place + 1) if found is not None else place + 1
-        if anchored or total > 4 * _MOST:
+        if anchored:
             break
     return total
 
@@ -298,9 +312,27 @@ def compiled() -> dict[tuple[str, int, bool], str]:
                     importlib.import_module(module.name)
                 except ImportError:
                     continue
+        from groundwire.citations.verify.language_packs import LANGUAGES, language
+
+        for code in LANGUAGES:
+            language(code)
     finally:
         re.compile = original
+    for path in Path(groundwire.__path__[0]).rglob("*.py"):
+        for pattern, anchored in _written_in_calls(path.read_text("utf-8")):
+            found.setdefault((pattern, re.compile(pattern).flags, anchored), ".".join(path.parts[-2:]))
     return found
+
+
+def _written_in_calls(source: str) -> Iterator[tuple[str, bool]]:
+    """Yield the patterns that calls such as `re.search` have as their first argument, where it is a plain text."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="re"), attr=name),
+                args=[ast.Constant(value=str(pattern)), *_],
+            ) if name != "compile":
+                yield pattern, name in ("match", "fullmatch")
 
 
 def main() -> None:

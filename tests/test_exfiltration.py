@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import aiohttp
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
@@ -18,17 +19,21 @@ from hypothesis import strategies as st
 from components.examples import examples
 from components.ruled import Ruled
 from groundwire import BlockedByPolicy, ReadResult, Settings, Web
+from groundwire.agent_loop import run_tools
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedSecret, BlockedUnknown, InvalidRequest, PageRefused
 from groundwire.providers import Capabilities
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.safety.urls import parse_url
+from groundwire.server.api import build_gateway
+from groundwire.server.uvicorn_runner import serving
 from groundwire.storage import open_store
 from groundwire.storage.memory import MemoryStore
 from groundwire.sync import SyncWeb
 from groundwire.testing import EmulatedResponse, Recorded, World
-from groundwire.tools import open_page_tool, web_search_tool
-from groundwire.web.known_urls import KnownUrls
+from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, script
+from groundwire.tools import OpenPageToolResult, open_page_tool, render_text, web_search_tool
+from groundwire.web.known_urls import FROM_TEXT, KnownUrls
 
 Make = Callable[..., Settings]
 
@@ -253,6 +258,65 @@ class TestThirdParties:
             with pytest.raises(PageRefused, match="or with the local reader"):
                 await web.open_page(f"{world.site('articles').page('bm25')}?sig=Zm9vYmFyYmF6cXV4MTIz")
         assert jina.requests == []
+
+
+class TestAddressesFromText:
+    @pytest.mark.req("B10", "B24")
+    async def test_a_page_says_that_only_a_page_has_named_it(self, attacker: Attacker, settings: Make) -> None:
+        async with Web(strict(settings)) as web:
+            await web.allow_urls_in(f"{attacker.url}/start")
+            start = await web.open_page(f"{attacker.url}/start")
+            assert FROM_TEXT not in start.warnings
+            found = await open_page_tool(web).call(url=f"{attacker.url}/mentioned")
+            assert isinstance(found, OpenPageToolResult)
+            assert FROM_TEXT in found.warnings
+            assert FROM_TEXT in render_text(found)
+            await web.allow_urls_in(f"{attacker.url}/mentioned")
+            assert FROM_TEXT not in (await web.open_page(f"{attacker.url}/mentioned")).warnings
+
+    @pytest.mark.req("B10", "B24")
+    @pytest.mark.parametrize(("question", "kept"), [("Look around.", False), ("Look at {}.", True)])
+    async def test_an_answer_of_the_loop_loads_nothing_that_only_a_page_has_named(
+        self, attacker: Attacker, world: World, settings: Make, question: str, kept: bool
+    ) -> None:
+        url = f"{attacker.url}/mentioned"
+        image = f"![status]({url})"
+        turns = script(ScriptedCall("open_page", {"url": url}), end=Say(f"It says so [1]. {image}"))
+        model = world.add(ModelServer(turns, name="model"))
+
+        async def call_model(body: dict[str, Any]) -> Any:
+            async with (
+                aiohttp.ClientSession() as client,
+                client.post(f"{model.url}/v1/chat/completions", json=body) as reply,
+            ):
+                return await reply.json()
+
+        async with Web(settings()) as web:
+            request = {"model": "m", "messages": [{"role": "user", "content": question.format(url)}]}
+            run = await run_tools(request, call_model, web=web, api="ollama", mode="local")
+        assert [one.url for one in run.sources] == [url], "it may be cited in any case"
+        assert (image in run.answer.text) == kept
+
+    @pytest.mark.req("B10", "B24")
+    @pytest.mark.parametrize(("question", "kept"), [("Look around.", False), ("Look at {}.", True)])
+    async def test_the_proxy_remembers_it_for_the_conversation(
+        self, attacker: Attacker, world: World, settings: Make, question: str, kept: bool
+    ) -> None:
+        url = f"{attacker.url}/mentioned"
+        image = f"![status]({url})"
+        said = f"It says so, in the words of the page [1]. {image}"
+        turns = script(ScriptedCall("open_page", {"url": url}), end=Say(said))
+        model = world.add(ModelServer(turns, name="model"))
+        gateway = build_gateway(settings(), upstream=f"{model.url}/v1")
+        async with gateway, serving(gateway) as address, aiohttp.ClientSession(address) as client:
+            talk: list[dict[str, Any]] = [{"role": "user", "content": question.format(url)}]
+            for _ in range(2):
+                body = {"model": "m", "messages": talk}
+                async with client.post("/openai/v1/chat/completions", json=body) as reply:
+                    answer = (await reply.json())["choices"][0]["message"]["content"]
+                assert (image in answer) == kept, answer
+                model.decide = lambda asked: Say(said)
+                talk += [{"role": "assistant", "content": answer}, {"role": "user", "content": "Once more."}]
 
 
 SESSION = SessionBudget(MemoryStore(), "s", Limits())

@@ -150,6 +150,15 @@ class TestRobots:
         await files.aclose()
         await transport.aclose()
 
+    async def test_a_share_of_the_time_may_be_spent_on_them(self, site: Ruled) -> None:
+        site.fail(InjectedFault.hang(), times=None, when=about_robots)
+        transport = Transport(Guard(allowed_origins=[site.url]))
+        files = RobotsFiles(transport, MemoryStore(), "acme/1.0")
+        with pytest.raises(PageUnavailable, match=r"robots\.txt did not come in time"):
+            await files.of(parse_url(f"{site.url}/open"), Deadline.after(30), share=0.01)
+        await files.aclose()
+        await transport.aclose()
+
     async def test_a_refusal_of_the_moment_is_not_believed_for_a_day(
         self, site: Ruled, settings: Make, tmp_path: Path
     ) -> None:

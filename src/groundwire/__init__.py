@@ -79,7 +79,7 @@ __all__ = [
     "search",
 ]
 
-logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless it is asked for
+logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless logging is set up
 
 _HOMES = {
     **dict.fromkeys(("Capabilities", "ReadProvider", "SearchProvider"), "providers"),

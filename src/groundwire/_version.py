@@ -1,4 +1,4 @@
-"""Who we are, as told to the servers that we ask."""
+"""The version, and the User-Agent sent to servers."""
 
 from __future__ import annotations
 

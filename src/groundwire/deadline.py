@@ -1,4 +1,4 @@
-"""One moment that a whole call must meet; every step gets what is left of it."""
+"""A deadline for a whole call; every step gets the time that is left."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ __all__ = ["Deadline"]
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """A moment on a monotonic clock.
+    """A point in time on a monotonic clock.
 
     Attributes:
-        at: The moment, in seconds of `clock`.
-        clock: The clock, `time.monotonic` unless a test brings its own.
+        at: The time, in seconds of `clock`.
+        clock: The clock; `time.monotonic` except in tests.
     """
 
     at: float
@@ -24,22 +24,22 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
-        """Return the deadline that lies `seconds` ahead."""
+        """Return a deadline `seconds` from now."""
         return cls(clock() + seconds, clock)
 
     def remaining(self) -> float:
-        """Return the seconds that are left, never less than zero."""
+        """Return the seconds left, never less than zero."""
         return max(0.0, self.at - self.clock())
 
     @property
     def passed(self) -> bool:
-        """Whether the moment is over."""
+        """Whether the deadline has passed."""
         return self.remaining() <= 0
 
     def capped(self, seconds: float) -> Deadline:
-        """Return this deadline, or the one `seconds` ahead if that comes first."""
+        """Return this deadline, or one `seconds` from now if that is earlier."""
         return Deadline(min(self.at, self.clock() + seconds), self.clock)
 
     def timeout(self) -> asyncio.Timeout:
-        """Return an `async with` block that raises TimeoutError when the moment is over."""
+        """Return an `async with` block that raises TimeoutError at the deadline."""
         return asyncio.timeout(self.remaining())

@@ -1,7 +1,7 @@
-"""Everything that can go wrong, as one tree under one root.
+"""All exceptions, as one tree with one root.
 
-A class exists where a caller would act differently. Every message says what happened, where, and what to do
-next; none carries a secret or a resolved private address.
+A class exists where a caller would act differently. Every message says what happened, where, and what to do next; none
+contains a secret or a resolved private address.
 
     GroundwireError
     ├── InvalidRequest                one argument of one call is wrong; names the field, the problem, the fix
@@ -9,41 +9,41 @@ next; none carries a secret or a resolved private address.
     │   ├── UnknownProvider           lists the known names
     │   ├── MissingKey                names the variable to set
     │   ├── NotConfigured             a provider that cannot be used yet, and what it needs
-    │   └── NativeUnsupported         hosted search is demanded of a model API that cannot give it
+    │   └── NativeUnsupported         hosted search is required of a model API that does not support it
     ├── BlockedByPolicy               never retried; says only that it is not allowed
     │   ├── BlockedAddress            the guard refused the URL or where it leads
-    │   ├── BlockedByRobots           the site's robots.txt does not want us there
+    │   ├── BlockedByRobots           the site's robots.txt disallows the page
     │   ├── BlockedDomain             the allow and block lists of the settings
     │   ├── BlockedSecret             a secret of this installation would have been sent
     │   ├── BlockedUnknown            only URLs known to the session may be opened
-    │   └── PermissionDenied          a model's tool call that a rule or a person refused
+    │   └── PermissionDenied          a model's tool call that a rule or a person rejected
     ├── BudgetExceeded                the session's or the tenant's daily budget is used up
     ├── ProviderError                 provider, outcome, status, retry_after
     │   ├── RateLimited
     │   ├── QuotaExceeded
     │   ├── AuthenticationFailed
-    │   ├── RequestRefused            the service calls our request wrong
-    │   ├── ProviderBlocked           a bot check or an access rule refuses us
+    │   ├── RequestRefused            the service rejects the request as invalid
+    │   ├── ProviderBlocked           a bot check or an access rule rejects the client
     │   ├── ProviderTimeout
     │   ├── ProviderUnreachable       refused, reset, TLS, DNS
-    │   ├── ProviderUnsupported       the service is not set up to do what was asked
+    │   ├── ProviderUnsupported       the service is not configured for the request
     │   ├── ProviderUnavailable       5xx, or a service whose own sources all failed
     │   ├── UnprovenEmpty             no results, and no sign that searching worked
-    │   └── UnexpectedResponse        an answer in a form that the service does not document
+    │   └── UnexpectedResponse        a response in an undocumented format
     ├── PageError                     the page cannot be read
     │   ├── PageNotFound              404, 410
     │   ├── PageRefused               401, 402, 403, 407, 429, 451, 999
     │   │   └── PageBlocked           a bot check, a login, a paywall, a script ... is in front of it
-    │   │       └── PageNeedsScripts  there is nothing to read until its scripts have run
+    │   │       └── PageNeedsScripts  there is no content until its scripts have run
     │   ├── PageUnavailable           5xx, refused, reset, TLS, a name that does not resolve
     │   │   └── PagePaced             the site's crawl delay is not over yet
     │   ├── PageTooLarge
     │   ├── PageEmpty                 no body, or nothing readable in it
-    │   ├── UnsupportedContent        a type this reader does not read
+    │   ├── UnsupportedContent        a type that this reader does not support
     │   └── TooManyRedirects
-    ├── DeadlineExceeded              the call's time was up
+    ├── DeadlineExceeded              the call's deadline has passed
     ├── AllProvidersFailed            every provider failed; carries the attempts
-    ├── Overloaded                    this process has too much to do to answer in time; carries retry_after
+    ├── Overloaded                    this process is too busy to answer in time; carries retry_after
     └── Closed                        the `Web` was closed before the call
 """
 
@@ -70,11 +70,11 @@ __all__ = [
 
 
 class GroundwireError(Exception):
-    """The root: one `except GroundwireError` catches everything this package raises on purpose."""
+    """The root of all exceptions that this package raises on purpose."""
 
 
 class InvalidRequest(GroundwireError, ValueError):
-    """An argument of a call is wrong.
+    """An argument of a call is invalid.
 
     Args:
         field: The argument's name, as the caller wrote it.
@@ -88,11 +88,11 @@ class InvalidRequest(GroundwireError, ValueError):
 
 
 class ConfigurationError(GroundwireError, ValueError):
-    """The settings are wrong; nothing was sent. Several faults are named together, a line each.
+    """The settings are invalid; nothing was sent. Several problems are reported together, one per line.
 
     Args:
         message: What is wrong and what to set.
-        provider: The provider whose settings they are; empty when it is none's.
+        provider: The provider that the settings belong to; empty if there is none.
     """
 
     def __init__(self, message: str, provider: str = "") -> None:
@@ -101,11 +101,11 @@ class ConfigurationError(GroundwireError, ValueError):
 
 
 class UnknownProvider(ConfigurationError):
-    """A provider's name is not known here.
+    """No installed provider has this name.
 
     Args:
-        name: The name that was asked for.
-        known: The names that are installed, for the message.
+        name: The requested name.
+        known: The installed names, for the message.
     """
 
     def __init__(self, name: str, known: Iterable[str]) -> None:
@@ -131,7 +131,7 @@ class MissingKey(ConfigurationError):
 
 
 class NotConfigured(ConfigurationError):
-    """A provider cannot be used until something is set.
+    """A provider is not configured yet.
 
     Args:
         provider: The provider's name.
@@ -144,10 +144,10 @@ class NotConfigured(ConfigurationError):
 
 
 class NativeUnsupported(ConfigurationError):
-    """Hosted search is demanded, and this model API cannot give it, or not with what is asked of it.
+    """Hosted search is required, and this model API cannot provide it or not with these requirements.
 
     Args:
-        provider: Whose model it is.
+        provider: The provider of the model.
         reason: Why not, as a sentence's end.
         fix: What to do instead, as a sentence.
     """
@@ -159,18 +159,18 @@ class NativeUnsupported(ConfigurationError):
 
 
 class BlockedByPolicy(GroundwireError):
-    """Something is not allowed to any caller. Trying again does not help."""
+    """Something is not allowed for any caller. Do not retry."""
 
 
 class BlockedAddress(BlockedByPolicy):
     """The guard refused a URL: its form, its name, its port, or the addresses behind it.
 
-    The text never says what was found behind a name, so that it cannot be used to explore a network.
+    The message never says what a name resolves to, so that it cannot be used to explore a network.
     """
 
 
 class BlockedByRobots(BlockedByPolicy):
-    """The site's robots.txt asks us not to read this page (RFC 9309)."""
+    """The site's robots.txt disallows this page (RFC 9309)."""
 
 
 class BlockedDomain(BlockedByPolicy):
@@ -178,15 +178,15 @@ class BlockedDomain(BlockedByPolicy):
 
 
 class BlockedSecret(BlockedByPolicy):
-    """A URL or a query holds a secret of this installation, plain or encoded. The text never says which."""
+    """A URL or a query contains a secret of this installation, plain or encoded. The message never says which."""
 
 
 class BlockedUnknown(BlockedByPolicy):
-    """Only addresses that the session knows may be opened: from the user, from results, from opened pages."""
+    """Only URLs known to the session may be opened: from the user, from results, from opened pages."""
 
 
 class PermissionDenied(BlockedByPolicy):
-    """A tool call was not allowed: a rule or a person refused it, or there was no one to ask."""
+    """A tool call was not allowed: a rule or a person rejected it, or there was no one to ask."""
 
 
 class BudgetExceeded(GroundwireError):
@@ -194,8 +194,8 @@ class BudgetExceeded(GroundwireError):
 
     Args:
         used_up: What is used up, as a sentence.
-        limit: The most searches, or calls of the day; 0 where that is not what is used up.
-        spent: How many there were.
+        limit: The maximum number of searches, or of calls per day; 0 if something else is used up.
+        spent: How many were made.
         retry_after: Seconds until it resets; None means never by itself.
         resets: How it resets, as sentences.
     """
@@ -206,15 +206,15 @@ class BudgetExceeded(GroundwireError):
 
 
 class ProviderError(GroundwireError):
-    """An outside service did not give a usable answer.
+    """A service did not give a usable response.
 
     Args:
         provider: The provider's name.
         reason: What happened, in a few words, without secrets.
-        status: The HTTP status, when there was one.
-        retry_after: Seconds after which the service itself says it may be asked again.
-        fix: What the operator can do about it, when something can be done.
-        windows: What the service said about its limits.
+        status: The HTTP status, if any.
+        retry_after: Seconds after which the service allows another request, as stated by it.
+        fix: What the operator can do about it, if anything.
+        windows: The rate limits stated by the service.
     """
 
     outcome: ClassVar[Outcome] = "unavailable"
@@ -239,7 +239,7 @@ class ProviderError(GroundwireError):
 
 
 class RateLimited(ProviderError):
-    """Too many requests for now."""
+    """The rate limit is exceeded for now."""
 
     outcome: ClassVar[Outcome] = "rate_limited"
 
@@ -251,25 +251,25 @@ class QuotaExceeded(ProviderError):
 
 
 class AuthenticationFailed(ProviderError):
-    """The key is missing, wrong, or not allowed to do this."""
+    """The key is missing, invalid, or lacks the permission."""
 
     outcome: ClassVar[Outcome] = "auth"
 
 
 class RequestRefused(ProviderError):
-    """The service says that our request is wrong."""
+    """The service rejects the request as invalid."""
 
     outcome: ClassVar[Outcome] = "bad_request"
 
 
 class ProviderBlocked(ProviderError):
-    """A bot check or an access rule of the service stands in the way."""
+    """A bot check or an access rule of the service blocks the request."""
 
     outcome: ClassVar[Outcome] = "blocked"
 
 
 class ProviderTimeout(ProviderError):
-    """No answer within the time this attempt had."""
+    """No response within the time of this attempt."""
 
     outcome: ClassVar[Outcome] = "timeout"
 
@@ -281,37 +281,37 @@ class ProviderUnreachable(ProviderError):
 
 
 class ProviderUnavailable(ProviderError):
-    """The service answered that it cannot answer."""
+    """The service responded that it cannot answer."""
 
     outcome = "unavailable"
 
 
 class ProviderUnsupported(ProviderError):
-    """The service is not set up to do what was asked."""
+    """The service is not configured for the request."""
 
     outcome: ClassVar[Outcome] = "unsupported"
 
 
 class UnprovenEmpty(ProviderError):
-    """The service returned nothing, as it also does when it refuses: it proves nothing."""
+    """The service returned nothing, which it also does when it blocks a client, so this is no proof."""
 
     outcome = "unavailable"
 
 
 class UnexpectedResponse(ProviderError):
-    """The answer is not of the service's form."""
+    """The response does not have the documented format."""
 
     outcome: ClassVar[Outcome] = "invalid_response"
 
 
 class PageError(GroundwireError):
-    """A page cannot be read.
+    """A page could not be read.
 
     Args:
-        url: The address that was asked for.
+        url: The requested URL.
         reason: What happened and what to do next, as sentences.
-        status: The page's HTTP status, when there was one.
-        retry_after: Seconds after which the site may be asked again, when something says so.
+        status: The page's HTTP status, if any.
+        retry_after: Seconds after which the site may be requested again, if known.
     """
 
     def __init__(self, url: str, reason: str, *, status: int | None = None, retry_after: float | None = None) -> None:
@@ -320,22 +320,22 @@ class PageError(GroundwireError):
 
 
 class PageNotFound(PageError):
-    """The server says that there is no such page."""
+    """The page does not exist."""
 
 
 class PageRefused(PageError):
-    """The server will not give the page to us."""
+    """The server denies access to the page."""
 
 
 class PageBlocked(PageRefused):
-    """Something stands in front of the page: a bot check, a login, a paywall, a rate limit, a script that draws it.
+    """Something blocks the page: a bot check, a login, a paywall, a rate limit, or content that needs scripts.
 
-    Another reader, above all one with a browser, may get past it.
+    Another reader, especially one with a browser, may succeed.
     """
 
 
 class PageNeedsScripts(PageBlocked):
-    """There is nothing to read on the page until its scripts have run; a reader with a browser runs them."""
+    """The page has no content until its scripts have run; a reader with a browser runs them."""
 
 
 class PageUnavailable(PageError):
@@ -343,13 +343,13 @@ class PageUnavailable(PageError):
 
 
 class PagePaced(PageUnavailable):
-    """No request is sent yet: the site or the settings ask for a pause of `retry_after` seconds."""
+    """No request was sent: the site's crawl delay or the settings require a pause of `retry_after` seconds."""
 
     retry_after: float
 
 
 class PageTooLarge(PageError):
-    """The page is larger than what is read."""
+    """The page is larger than the limit."""
 
 
 class PageEmpty(PageError):
@@ -357,15 +357,15 @@ class PageEmpty(PageError):
 
 
 class UnsupportedContent(PageError):
-    """The content is of a type that this reader does not read."""
+    """This reader does not support the content type."""
 
 
 class TooManyRedirects(PageError):
-    """The redirects do not end."""
+    """There are too many redirects."""
 
 
 class DeadlineExceeded(GroundwireError, TimeoutError):
-    """The whole call's time was up; `attempts` has what had been tried until then."""
+    """The deadline of the whole call has passed; `attempts` has the attempts made until then."""
 
     def __init__(self, message: str, *, attempts: Sequence[Attempt] = ()) -> None:
         super().__init__(message)
@@ -376,13 +376,13 @@ class AllProvidersFailed(GroundwireError):
     """No provider could search.
 
     Args:
-        attempts: One entry per try, in order; each says how it ended.
+        attempts: One entry per attempt, in order, with its outcome.
     """
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
         self.attempts: tuple[Attempt, ...] = tuple(attempts)
         alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
-        for one in self.attempts:  # several rounds mostly end alike: each provider and cause is named once
+        for one in self.attempts:  # several rounds usually end alike: each provider and cause is named once
             alike.setdefault((one.provider, one.outcome, one.status, one.reason), []).append(one)
         named = (same[-1].describe() + (f" ({len(same)} times)" if len(same) > 1 else "") for same in alike.values())
         causes = "; ".join(named) or "no provider is configured"
@@ -390,10 +390,10 @@ class AllProvidersFailed(GroundwireError):
 
 
 class Overloaded(GroundwireError):
-    """This process has too much to do to answer a new call in time; try again in `retry_after` seconds."""
+    """This process is too busy to answer a new call in time; retry in `retry_after` seconds."""
 
     retry_after: float = 1.0
 
 
 class Closed(GroundwireError):
-    """The `Web` was closed; make a new one."""
+    """The `Web` was closed; create a new one."""

@@ -1,4 +1,4 @@
-"""Searching and opening pages without `async`: for scripts, notebooks, and code that already runs in an event loop.
+"""The synchronous interface: for scripts, notebooks, and code that already runs in an event loop.
 
 The work is done by an event loop in a thread of its own, so a loop that is running in the caller's thread is not
 touched. The methods take their parameters from those of `Web`.
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 def _opened_by(opener: object, result: _T) -> _T:
-    """Return a result whose rows, if it has any, are opened without `async`, too."""
+    """Return a result whose rows, if any, are opened synchronously, too."""
     from groundwire.models import SearchResponse
 
     return result.opened_by(opener) if isinstance(result, SearchResponse) else result
@@ -37,7 +37,7 @@ def _opened_by(opener: object, result: _T) -> _T:
 def _blocking(
     method: Callable[Concatenate[Web, _P], Coroutine[Any, Any, _T]],
 ) -> Callable[Concatenate[SyncWeb, _P], _T]:
-    """Return a method of `Web` as one of `SyncWeb` that waits for its result."""
+    """Convert a method of `Web` to a blocking method of `SyncWeb`."""
 
     @functools.wraps(method, assigned=("__name__", "__doc__"))
     def wait(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _T:
@@ -48,7 +48,7 @@ def _blocking(
 
 
 def _once(method: Callable[Concatenate[SyncWeb, _P], _T]) -> Callable[_P, _T]:
-    """Return a method of `SyncWeb` as a function that makes one and closes it again."""
+    """Convert a method of `SyncWeb` to a function that creates and closes a `SyncWeb`."""
 
     @functools.wraps(method, assigned=("__name__",))
     def call(*args: _P.args, **options: _P.kwargs) -> _T:
@@ -62,7 +62,7 @@ def _once(method: Callable[Concatenate[SyncWeb, _P], _T]) -> Callable[_P, _T]:
 
 
 class SyncWeb:
-    """A `Web` for callers without `async`. Use it as `with SyncWeb() as web:`.
+    """A synchronous `Web`. Use it as `with SyncWeb() as web:`.
 
     It may be used from several threads at once. The arguments are those of `Web`.
 
@@ -83,7 +83,7 @@ class SyncWeb:
     def __exit__(self, *exc_info: object) -> None:
         self.close()
 
-    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+    if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
         def __getattr__(self, name: str) -> NoReturn:
             from groundwire.models.aliases import other_method
@@ -102,16 +102,16 @@ class SyncWeb:
 
     @property
     def budget(self) -> Budget | None:
-        """What this session has used and may still use, or None when it has no limit."""
+        """The usage and limit of this session, or None if it has no limit."""
         return self._web.budget
 
     @property
     def inner(self) -> Web:
-        """The `Web` that does the work. It belongs to a thread of its own: what waits on it goes through `submit`."""
+        """The underlying `Web`. It belongs to a separate thread: use `submit` to await anything on it."""
         return self._web
 
     def submit(self, start: Callable[[Web], Coroutine[Any, Any, _T]]) -> Future[_T]:
-        """Begin something asynchronous in the thread of this web, and return at once.
+        """Start a coroutine in the thread of this web, and return immediately.
 
         Args:
             start: Takes the `Web` and returns what is to be awaited there.
@@ -127,7 +127,7 @@ class SyncWeb:
         return self._submit(lambda: start(self._web))
 
     def close(self) -> None:
-        """Close all connections and end the thread. Closing twice is fine."""
+        """Close all connections and end the thread. Idempotent."""
         if (
             threading.current_thread() is self._thread
         ):  # the garbage collector may run here, and a thread cannot wait for itself

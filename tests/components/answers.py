@@ -1,4 +1,4 @@
-"""Feeding streams of hosted answers, and what their events must tell."""
+"""Feeding streams of hosted answers, and checks of their events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["answer_of", "bytewise", "check_that_events_tell_the_answer", "events
 
 
 def events_of(api: AnswerApi, pieces: Iterable[bytes], status: int = 200) -> list[AnswerEvent]:
-    """Return the events of a stream that is fed in pieces."""
+    """Return the events of a stream that is fed in chunks."""
     stream = AnswerStream(api, status=status)
     events = [event for piece in pieces for event in stream.feed(piece)]
     events += stream.close()
@@ -36,7 +36,7 @@ def bytewise(data: bytes) -> Iterator[bytes]:
 
 
 def check_that_events_tell_the_answer(events: list[AnswerEvent]) -> None:
-    """Check that the events, taken together, are the answer."""
+    """Check that the events together form the answer."""
     answer = events[-1]
     assert isinstance(answer, Ended)
     whole = answer.answer
@@ -49,7 +49,7 @@ def check_that_events_tell_the_answer(events: list[AnswerEvent]) -> None:
 
 
 def answer_of(api: AnswerApi, data: bytes, status: int = 200) -> HostedAnswer:
-    """Return what a whole stream says."""
+    """Return the answer of a whole stream."""
     last = events_of(api, [data], status)[-1]
     assert isinstance(last, Ended)
     return last.answer

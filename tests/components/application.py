@@ -1,4 +1,4 @@
-"""A site whose pages are made by scripts: kind ones, slow ones, and ones that attack the machine they are shown on."""
+"""A site whose pages are rendered by scripts: well-behaved ones, slow ones, and attacks on the local machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARAGRAPHS = (
 
 
 def shell(script: str, *, title: str = "loading", body: str = "", head: str = "") -> str:
-    """Return a page that has nothing but an empty root and a script."""
+    """Return a page that has only an empty root and a script."""
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>{head}</head>'
         f'<body><nav>Menu Login</nav><div id="app">Loading...</div>{body}<script>{script}</script></body></html>'

@@ -1,4 +1,4 @@
-"""Pages that try to reach a server on the machine on which they are shown, in every way that a browser has."""
+"""Pages that try to reach a local server in every way that a browser offers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ NAVIGATIONS = {
     "form": '<form id="f" method="post" action="{there}"></form><script>f.submit()</script>',
     "history": '<script>history.replaceState(0, "", "/x"); location.replace("{there}")</script>',
 }
-"""Pages that send the browser itself to `there`."""
+"""Pages that navigate the browser to `there`."""
 
 
 def worker_script(port: int) -> str:
-    """Return a worker that asks for what it may not have."""
+    """Return a worker that requests forbidden URLs."""
     return f"""const base = "http://127.0.0.1:{port}";
 fetch(base + "/worker-fetch").catch(() => 0);
 try {{ new WebSocket("ws://127.0.0.1:{port}/worker-socket") }} catch (e) {{}}
@@ -26,7 +26,7 @@ self.addEventListener("install", () => fetch(base + "/service-worker"));
 
 
 def attacking_page(port: int) -> str:
-    """Return a page that attacks in all ways at once and then says DONE, with whatever it could read."""
+    """Return a page that attacks in all ways at once and then prints DONE, with everything it could read."""
     base = f"http://127.0.0.1:{port}"
     fetches = [f"http://{host}:{port}/fetch-{number}" for number, host in enumerate(_HOSTS)]
     return f"""<!doctype html><html><head><meta charset="utf-8"><title>Attack</title>

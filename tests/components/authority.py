@@ -1,4 +1,4 @@
-"""A certificate authority of one test run: servers on loopback that speak TLS under any host name."""
+"""A certificate authority for one test run: servers on loopback with TLS under any host name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIFETIME = dt.timedelta(days=2)  # half before now, for clocks that differ, hal
 
 
 class Authority:
-    """A certificate authority that nobody but a test trusts.
+    """A certificate authority that only tests trust.
 
     Args:
         folder: An empty folder for the certificates and keys.
@@ -58,7 +58,7 @@ class Authority:
         self.ca_file = str(path)
 
     def context(self, host: str) -> ssl.SSLContext:
-        """Return what a server needs to speak TLS as `host`; made once a host."""
+        """Return the TLS context of a server for `host`; created once per host."""
         with self._lock:
             if host not in self._contexts:
                 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -1,4 +1,4 @@
-"""A real HAProxy with the settings that we deploy, and what it knows and logs."""
+"""A real HAProxy with the deployed configuration, its state and its log."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _STEP = 0.02  # seconds between two looks
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request that the balancer has logged."""
+    """A request in the log."""
 
     id: str
-    """The request's id."""
+    """The request's ID."""
     status: int
-    """The status that the client got."""
+    """The status sent to the client."""
     backend: str
-    """Which group of servers was asked."""
+    """The backend."""
     server: str
-    """Which of them answered, or was asked last."""
+    """The last server that was used."""
     ended: str
-    """How the session ended: `SC` could not connect, `SH` and `SD` the server broke off, `--` well."""
+    """How the session ended: `SC` could not connect, `SH` and `SD` the server disconnected, `--` normally."""
 
 
 class Balancer:
@@ -59,7 +59,7 @@ class Balancer:
         return f"http://127.0.0.1:{self.port}"
 
     def up(self, backend: str = "ready") -> set[str]:
-        """Return the servers of a group that it sends requests to."""
+        """Return the active servers of a backend."""
         lines = self._admin("show stat").removeprefix("# ").splitlines()
         return {
             row["svname"]
@@ -68,7 +68,7 @@ class Balancer:
         }
 
     def wait_until_up(self, servers: int, backend: str = "ready", *, seconds: float = 100.0) -> None:
-        """Wait until it sends requests to just so many servers of a group.
+        """Wait until a backend has this number of active servers.
 
         Raises:
             Unavailable: It does not.
@@ -76,7 +76,7 @@ class Balancer:
         self._program.wait_until(lambda: len(self.up(backend)) == servers, seconds)
 
     def log(self, ids: Sequence[str]) -> dict[str, Exchange]:
-        """Return the exchanges of those requests, once all are logged.
+        """Return the log entries of those requests, once all are logged.
 
         Raises:
             AssertionError: One was logged twice, or never.
@@ -92,7 +92,7 @@ class Balancer:
         return by_id
 
     def stop(self) -> None:
-        """End it."""
+        """Stop it."""
         self._program.stop()
 
     def _lines(self) -> list[Exchange]:
@@ -122,6 +122,7 @@ class Balancer:
                 "LISTEN": f"127.0.0.1:{self.port}",
                 "ADMIN": str(self._socket),
                 "CHECK": "100ms",
+                "CHECK_TIMEOUT": "60s",  # a gateway on a busy machine is slow, not down
                 **{f"GATEWAY_{number}": f"127.0.0.1:{at}" for number, at in enumerate(self._ports, 1)},
             },
             log=self._log,

@@ -1,4 +1,4 @@
-"""A person's browser: real Chromium, with everything noted that a good page does not do."""
+"""A user's browser: real Chromium, with a record of everything that a good page does not do."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ document.addEventListener("securitypolicyviolation",
 
 @dataclass
 class Look:
-    """One tab, and what was wrong with what it was shown."""
+    """A tab, and the problems of its pages."""
 
     page: Page
     url: str
@@ -37,25 +37,25 @@ class Look:
     """Whether pages with a status from 400 on are expected, which a browser notes of its own accord."""
 
     async def go(self, path: str) -> None:
-        """Open a path and wait until it is there."""
+        """Open a path and wait until it is loaded."""
         await self.page.goto(self.url + path)
         await self.check()
 
     async def submit(self, selector: str, text: str) -> None:
-        """Write into a field, press Enter, and wait for the page that comes."""
+        """Type into a field, press Enter, and wait for the next page."""
         await self.page.fill(selector, text)
         async with self.page.expect_navigation():
             await self.page.press(selector, "Enter")
         await self.check()
 
     async def follow(self, selector: str) -> None:
-        """Click something that leads to another page, and wait for that."""
+        """Click a link, and wait for the next page."""
         async with self.page.expect_navigation():
             await self.page.click(selector)
         await self.check()
 
     async def check(self) -> None:
-        """See that nothing was against the policy of the page."""
+        """Check that nothing violated the page's Content-Security-Policy."""
         await self.page.wait_for_load_state()
         self.problems += await self.page.evaluate("window.__violations ?? []")
         if self.refusals:
@@ -63,7 +63,7 @@ class Look:
         assert self.problems == []
 
     async def check_axe(self) -> None:
-        """See that axe has nothing to say, and looked at enough to have something to say."""
+        """Check that axe has no findings, and has checked a minimum of elements."""
         found = (await Axe().run(self.page)).response
         said = [(one["id"], node["target"], node["html"][:200]) for one in found["violations"] for node in one["nodes"]]
         assert said == [], f"{self.page.url}: {said}"
@@ -79,7 +79,7 @@ Open = Callable[..., Any]
 
 @asynccontextmanager
 async def browsing(url: str) -> AsyncIterator[Open]:
-    """Start a browser, and give a function that opens a tab for a site.
+    """Start a browser, and yield a function that opens a tab for a site.
 
     The function's arguments: `scheme` (`light` or `dark`), `size` (width and height), `script` (whether scripts run).
     """

@@ -1,4 +1,4 @@
-"""Calls as a `Web` makes them, for tests of what serves them."""
+"""Calls as a `Web` creates them, for component tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["CallingRouter", "search_call"]
 def search_call(
     query: Query, deadline: Deadline, strategy: Strategy = "hedge", ledger: CostLedger | None = None
 ) -> SearchCall:
-    """A call of a session that may spend as much as it likes."""
+    """A call of a session without limits."""
     return SearchCall(
         query=query,
         deadline=deadline,
@@ -36,7 +36,7 @@ async def _granted(amount: int) -> bool:
 
 
 class CallingRouter(Router):
-    """A router that makes the calls itself, all of one strategy."""
+    """A router that creates the calls itself, all with one strategy."""
 
     def __init__(self, providers: Any, *, strategy: Strategy = "hedge", **options: Any) -> None:
         super().__init__(providers, **options)
@@ -44,5 +44,5 @@ class CallingRouter(Router):
         self._strategy = strategy
 
     async def ask(self, query: Query, deadline: Deadline, ledger: CostLedger | None = None) -> SearchResponse:
-        """Search as the only call there is."""
+        """Search with a call of its own."""
         return await self.search(search_call(query, deadline, self._strategy, ledger))

@@ -1,4 +1,4 @@
-"""The browser of this machine, and its processes."""
+"""The machine's browser and its processes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _NAMES = ("chromium", "chrome", "headless_shell")
 
 
 def executable_or_skip() -> Path:
-    """Return the browser of this machine; without one the test is skipped, in CI it fails."""
+    """Return the machine's browser; without one the test is skipped, or fails in CI."""
     found = find_chromium()
     return needed(lambda: found or system_program("chromium-headless-shell"))
 
 
 def processes() -> set[int]:
-    """Return the browsers' processes that live; those that wait to be buried do not."""
+    """Return the running browser processes, without zombies."""
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -36,7 +36,7 @@ def processes() -> set[int]:
 
 
 async def until_gone(before: set[int]) -> None:
-    """Wait until the browsers that were not there before have ended; the kernel takes a moment for it."""
+    """Wait until all new browser processes have ended; the kernel takes a moment."""
     deadline = asyncio.get_running_loop().time() + 60
     while left := processes() - before:
         assert asyncio.get_running_loop().time() < deadline, f"left over: {left}"
@@ -44,7 +44,7 @@ async def until_gone(before: set[int]) -> None:
 
 
 def _is_ours(process: int) -> bool:
-    """Tell whether a process was started, by whatever steps, from this one; other workers run browsers, too."""
+    """Return whether a process is a descendant of this one; other workers run browsers, too."""
     try:
         marks = Path(f"/proc/{process}/environ").read_bytes()
     except OSError:

@@ -1,4 +1,4 @@
-"""The data sets that tests run over: our own always, and a larger one beside the checkout when it is there."""
+"""The data sets of the tests: a small one in the repository, and a larger one beside the checkout if present."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = [
 ]
 
 OWN = Path(__file__).resolve().parents[1]
-"""The folder of tests, which our own sets lie in."""
+"""The folder of tests, with the small sets."""
 BESIDE = OWN.parents[1] / "shared" / "data"
-"""The folder of the larger sets, laid out alike; a checkout need not have it."""
+"""The folder of the larger sets, with the same layout; optional."""
 
 
 def _both(own: str, beside: str) -> tuple[Path, ...]:
-    """Return our own set, and the larger one when it is there.
+    """Return the small set, and the larger one if present.
 
     Raises:
         FileNotFoundError: our own set is missing or empty, so that its tests would vanish without a word.
@@ -38,12 +38,12 @@ def _both(own: str, beside: str) -> tuple[Path, ...]:
 
 
 def is_own(path: Path) -> bool:
-    """Tell whether a file or folder is part of our own sets."""
+    """Return whether a file or folder belongs to the small sets."""
     return path.is_relative_to(OWN)
 
 
 def set_name(path: Path) -> str:
-    """Return the name of a set in the id of a test."""
+    """Return the name of a set for the ID of a test."""
     return "own" if is_own(path) else "beside"
 
 
@@ -82,7 +82,7 @@ def hostile_pages() -> list[HostilePage]:
 
 
 class SavedPages:
-    """A set of ordinary pages: `truth.json` names them with their `url` and `text`, `html/` has them.
+    """A set of ordinary pages: `truth.json` lists them with their `url` and `text`, `html/` has the pages.
 
     Args:
         folder: The set.
@@ -99,7 +99,7 @@ class SavedPages:
         self._folder = folder / "html"
 
     def body(self, name: str) -> bytes:
-        """Return a page as it came; it may be kept compressed."""
+        """Return a page as received; it may be stored compressed."""
         plain = self._folder / f"{name}.html"
         if plain.is_file():
             return plain.read_bytes()

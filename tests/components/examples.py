@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: a few in every run, all of them where `SLOW=1` is set."""
+"""The number of examples of a property test: a few in every run, all of them with `SLOW=1`."""
 
 from __future__ import annotations
 

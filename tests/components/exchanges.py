@@ -1,4 +1,4 @@
-"""Answers of services, built and recorded, and what they have in common."""
+"""Built and recorded responses of services, and helpers for comparing them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def answer(
     url: str = "https://service.example/x",
     **headers: str,
 ) -> Response:
-    """Return an answer as the transport hands it over.
+    """Return a response as the transport returns it.
 
     Args:
         body: The body: bytes as they are, anything else as JSON.
@@ -47,7 +47,7 @@ class Recording:
     name: str
     """The name of its file."""
     kind: str
-    """What was asked for, in the recorder's word; may be empty."""
+    """The request, as described by the recorder; may be empty."""
     url: str
     """The address that was asked."""
     body: Any
@@ -55,7 +55,7 @@ class Recording:
     reply: Response
     """The answer."""
     want: Mapping[str, Any] | None
-    """What it should be read as; None when nobody has said so."""
+    """The expected result; None if there is none."""
 
 
 def recorded(recordings: Path, service: str, pattern: str = "*.json") -> list[Recording]:
@@ -91,7 +91,7 @@ def recorded(recordings: Path, service: str, pattern: str = "*.json") -> list[Re
 
 
 def expectations(recordings: Path) -> dict[str, dict[str, Any]]:
-    """Return what each recording of a folder should be read as, by its name (`brave/web_search__01.json`).
+    """Return the expected result of each recording in a folder, by name (`brave/web_search__01.json`).
 
     It stands in the recordings themselves, or in one file `expected.json` for all of them.
     """
@@ -121,7 +121,7 @@ def _said(row: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def missing(known: list[Any], ours: Any, where: str = "") -> list[str]:
-    """Name what every known value has and ours has not, or has as another JSON type.
+    """List the known values that are missing from ours or have another JSON type.
 
     Args:
         known: JSON values of one kind; what some of them lack, or have as null, ours may lack, or have as null.

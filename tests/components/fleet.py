@@ -1,4 +1,4 @@
-"""Several processes and one provider that says it serves one search a second: how they take turns."""
+"""Several processes and a provider with a stated limit of one search per second: their queueing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = ("bm25", "ranking", "retrieval", "index", "query", "fusion", "search", 
 
 
 async def queue_at_a_slow_provider(world: World, store: str, *, processes: int) -> None:
-    """Let processes that share a store ask ten searches at once, and check that they share one queue.
+    """Let processes that share a store make ten concurrent searches, and check that they share one queue.
 
     How close together two requests arrive depends on the machine, so the turns are counted where they are taken: when
     each of the ten had one, the next is ten seconds after the first, however long the ten took. Processes with a queue

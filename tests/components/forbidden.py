@@ -1,4 +1,4 @@
-"""A place on this machine that nothing may reach: it counts every connection and every datagram that arrives."""
+"""A local port that nothing may reach: it counts every connection and every datagram."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gateways as processes of their own, which share a store, and clients that keep them busy."""
+"""Gateway processes that share a store, and clients that keep them busy."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ class GatewayProcess:
 
     @property
     def log(self) -> str:
-        """What it has printed since it was started last."""
+        """Its output since the last start."""
         return (self._folder / "gateway.log").read_text("utf-8")
 
     def launch(self) -> None:
-        """Start it, if it does not run, without waiting for it."""
+        """Start it without waiting for it, unless it is running."""
         if self._program is not None:
             return
         command = [str(self._python), "-m", "groundwire", "-v", "serve", "--port", str(self.port)]
         self._program = Program(
             self._name,
-            [*command, "--notice", f"{self._notice:g}"],
+            [*command, "--notice", f"{self._notice:g}", "--grace", "300"],
             env={
                 "PATH": os.defpath,
                 "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
@@ -70,7 +70,7 @@ class GatewayProcess:
         )
 
     def wait(self) -> None:
-        """Wait until it takes calls."""
+        """Wait until it accepts calls."""
         assert self._program is not None
         self._program.wait_until(self._is_ready, _START_TIMEOUT)
 
@@ -81,7 +81,7 @@ class GatewayProcess:
         self._program = None
 
     def end(self) -> int:
-        """Ask it to end, and return its code when it has."""
+        """Ask it to stop, and return its exit code."""
         assert self._program is not None
         program, self._program = self._program, None
         return program.end(_END_TIMEOUT)
@@ -103,12 +103,12 @@ class GatewayProcess:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a client got."""
+    """A client's response."""
 
     id: str
-    """The request's id, which stands in its query, too."""
+    """The request's ID, which is in its query, too."""
     session: str | None
-    """The session that it named."""
+    """The requested session."""
     status: int
     """The status; 0 for a connection that broke."""
     body: Mapping[str, Any]
@@ -137,7 +137,7 @@ class Load:
         """When `run` was called, on the monotonic clock."""
 
     async def run(self, requests: int | None = None) -> list[Answer]:
-        """Ask so many times, or until `stop`, and return the answers."""
+        """Send this number of requests, or until `stop`, and return the responses."""
         self.began = time.monotonic()
         numbers = iter(range(requests)) if requests is not None else itertools.count()
         connector = aiohttp.TCPConnector(limit=0)
@@ -146,18 +146,18 @@ class Load:
         return self.answers
 
     def stop(self) -> None:
-        """Let the clients ask no more."""
+        """Make the clients stop."""
         self._stopped = True
 
     async def answered(self, more: int) -> None:
-        """Return when so many more answers have come."""
+        """Return when this number of further responses has arrived."""
         wanted = len(self.answers) + more
         while len(self.answers) < wanted:
             self._more.clear()
             await self._more.wait()
 
     def statuses(self) -> Counter[int]:
-        """Return how often there was which status."""
+        """Return the counts of each status."""
         return Counter(answer.status for answer in self.answers)
 
     async def _client(self, http: aiohttp.ClientSession, numbers: Iterator[int]) -> None:

@@ -1,4 +1,4 @@
-"""Answers of the miniature web that wait until a test lets them go."""
+"""Responses of the miniature web that wait until a test releases them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Held"]
 
 
 class Held:
-    """Holds answers back: `endpoint.fail(held.fault, times=12)`."""
+    """Holds responses back: `endpoint.fail(held.fault, times=12)`."""
 
     def __init__(self) -> None:
         self.fault = InjectedFault("held", self._play)
@@ -23,7 +23,7 @@ class Held:
         self._released = False
 
     def release(self) -> None:
-        """Let all answers go, those to come as well."""
+        """Release all responses, including future ones."""
         with self._lock:
             self._released = True
             for loop, event in self._waiting:

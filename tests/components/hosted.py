@@ -1,4 +1,4 @@
-"""Recorded answers of model APIs with hosted search, and how much of what they hold was read."""
+"""Recorded answers of model APIs with hosted search, and the accuracy of parsing them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ APIS: Mapping[str, AnswerApi] = {
 """The folder of each API's recordings."""
 
 FACTS = ("queries", "sources", "citations", "opened", "errors", "stop_reason", "sources_from", "length")
-"""What is compared."""
+"""The compared facts."""
 
 _MARK = re.compile(r"[?&]utm_source=[\w.]+$")
 
@@ -58,7 +58,7 @@ class HostedRecording:
 
 @dataclass(slots=True)
 class Score:
-    """How many facts there are, were found, and are right."""
+    """How many facts there are, were found, and are correct."""
 
     wanted: int = 0
     found: int = 0
@@ -72,11 +72,11 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """The share of the facts found that are right."""
+        """The share of the found facts that are correct."""
         return self.right / self.found if self.found else 1.0
 
     def add(self, name: str, want: list[object], found: list[object]) -> None:
-        """Count one recording; facts in another order are not right."""
+        """Count one recording; facts in another order are wrong."""
         self.wanted += len(want)
         self.found += len(found)
         right = sum(one == other for one, other in zip(want, found, strict=False))
@@ -107,7 +107,7 @@ def hosted(folder: Path) -> Iterator[HostedRecording]:
 
 
 def read(one: HostedRecording) -> HostedAnswer:
-    """Return a recording as it is read."""
+    """Parse a recording."""
     if not one.stream:
         return read_answer(one.api, one.body, status=one.status)
     stream = AnswerStream(one.api, status=one.status)

@@ -1,4 +1,4 @@
-"""A web server that misbehaves: one path for each way, over bare sockets."""
+"""A misbehaving web server on bare sockets: one path per behavior."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Visit:
     sent: list[int] = field(default_factory=lambda: [0])
 
     async def send(self, data: bytes) -> None:
-        """Write bytes and wait until they are on their way."""
+        """Write bytes and wait until they are sent."""
         self.writer.write(data)
         await self.writer.drain()
         self.sent[0] += len(data)
@@ -43,7 +43,7 @@ class Visit:
     async def answer(
         self, body: bytes = PAGE, *headers: str, status: str = "200 OK", length: int | None = None
     ) -> None:
-        """Send a whole answer; the headers are of HTML unless some are given."""
+        """Send a whole response, by default with HTML headers."""
         lines = headers or ("Content-Type: text/html; charset=utf-8",)
         head = "\r\n".join([f"HTTP/1.1 {status}", *lines, f"Content-Length: {len(body) if length is None else length}"])
         await self.send(f"{head}\r\nConnection: close\r\n\r\n".encode("latin-1") + body)
@@ -54,7 +54,7 @@ class Visit:
         await self.send(("\r\n".join(["HTTP/1.1 200 OK", *lines, "Connection: close"]) + "\r\n\r\n").encode("latin-1"))
 
     async def drip(self, data: bytes, pause: float = 0.02) -> None:
-        """Send byte after byte, for ever."""
+        """Send byte after byte, endlessly."""
         for byte in itertools.cycle(data):
             await self.send(bytes([byte]))
             await asyncio.sleep(pause)
@@ -368,7 +368,7 @@ BEHAVIORS: dict[str, tuple[Behavior, str]] = {
     "entities": (_entities, "Heavy DeadlineExceeded"),
     "wide-letters": (_emoji, "Heavy DeadlineExceeded"),
 }
-"""What the server does at `/NAME`, and how a visit may end: errors, `text` for the page, `Heavy` for any text."""
+"""The server's behavior at `/NAME`, and the allowed outcomes: errors, `text` for the page, `Heavy` for any text."""
 
 
 class HostileServer:
@@ -376,15 +376,15 @@ class HostileServer:
 
     def __init__(self) -> None:
         self.sent: dict[str, int] = {}
-        """Bytes that were handed to the network, by behavior."""
+        """Bytes sent, by behavior."""
         self.faults: list[BaseException] = []
-        """What went wrong in the server itself."""
+        """Errors of the server itself."""
         self._server: asyncio.Server | None = None
         self._visits: set[asyncio.Task[None]] = set()
 
     @property
     def origin(self) -> str:
-        """Where it is."""
+        """Its URL."""
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 

@@ -1,4 +1,4 @@
-"""The fenced blocks of our documents, with what stands above each about how it is proven."""
+"""The fenced blocks of the documentation, with the comments above them that state how they are tested."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Block:
     language: str
     text: str
     notes: dict[str, str] = field(default_factory=dict)
-    """What stands in a comment above it."""
+    """The comment above it."""
 
     @property
     def where(self) -> str:
@@ -40,7 +40,7 @@ class Block:
 
 
 def documents() -> list[str]:
-    """Return every document of ours, as paths from the root."""
+    """Return every document of the project, as paths from the root."""
     files = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     return [file.relative_to(ROOT).as_posix() for file in files]
 

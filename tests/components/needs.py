@@ -1,4 +1,4 @@
-"""What a test needs of the machine: a skip, or in CI a failure, that says in one sentence how to get it."""
+"""Requirements of a test: a skip, or in CI a failure, that states how to meet them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 def needed(make: Callable[[], _T]) -> _T:
-    """Return what `make` makes; skip the test if that is unavailable here, and fail it in CI, where all can be had."""
+    """Return the result of `make`; if it is unavailable, skip the test, or fail it in CI."""
     try:
         return make()
     except Unavailable as error:

@@ -1,4 +1,4 @@
-"""Office documents and books made for tests, part by part, as small as programs accept them."""
+"""Minimal Office documents and books for tests, built part by part."""
 
 from __future__ import annotations
 

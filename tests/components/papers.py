@@ -1,4 +1,4 @@
-"""PDF files made for tests and benchmarks: each is a page of known text, laid out as papers, reports and scans are."""
+"""PDF files for tests and benchmarks: pages of known text, laid out as papers, reports and scans."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORDS = re.findall(r"\w+", _TEXT)
 
 
 def sentences(count: int, seed: int = 1) -> list[str]:
-    """Return sentences that are all different, each numbered so that its place can be told."""
+    """Return distinct sentences, each numbered so that its position can be checked."""
     chance = random.Random(seed)
     return [
         f"Note {number} says that the {' '.join(chance.choices(_WORDS, k=chance.randint(6, 16)))}."
@@ -139,7 +139,7 @@ def many_pages(count: int, rows: int = 45) -> bytes:
 
 
 def encrypted(password: str) -> bytes:
-    """Return a file that opens with a password only; an empty one makes a file that anybody may read."""
+    """Return a file that requires a password; an empty one makes a file that anyone may read."""
     return canvas_pdf(
         lambda canvas: canvas.drawString(72, 700, "The secret of the lighthouse."),
         encrypt=StandardEncryption(password, ownerPassword="owner", strength=128),

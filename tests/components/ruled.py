@@ -1,4 +1,4 @@
-"""A site that has a robots.txt and validators, all of it set by a test."""
+"""A site with a robots.txt and validators, configured by a test."""
 
 from __future__ import annotations
 

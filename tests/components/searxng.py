@@ -1,4 +1,4 @@
-"""A real SearXNG on loopback with a stand-in for the search engines behind it."""
+"""A real SearXNG on loopback with an emulated search engine behind it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _BROWSER = {  # what the limiter wants to see; https://docs.searxng.org/src/sear
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What SearXNG answered."""
+    """A response of SearXNG."""
 
     status: int
     """The HTTP status."""
@@ -94,11 +94,11 @@ class SearXNG:
         return ",".join(names)
 
     def get(self, path: str, **params: object) -> Reply:
-        """Ask for a path as a browser would; redirects are not followed."""
+        """Request a path as a browser would; redirects are not followed."""
         return _get(self.port, f"{path}?{urlencode(params)}" if params else path)
 
     def reset(self) -> None:
-        """Forget what earlier tests did: requests, rows, counters; start it if it was stopped."""
+        """Reset requests, rows and counters; start it if it was stopped."""
         if not self._running:
             self._program = self._start()
             self._running = True
@@ -112,7 +112,7 @@ class SearXNG:
         self._running = False
 
     def close(self) -> None:
-        """End the server and what stands behind it."""
+        """Stop the server and its search engine."""
         self.stop()
         self.backend.close()
 

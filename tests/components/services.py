@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
+from groundwire.providers.base import load_prices
 from groundwire.providers.http_api import ApiProvider
 from groundwire.providers.key_rotation import Keys
-from groundwire.providers.prices import load_prices
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.safety.guard import Guard
 from groundwire.testing.server import EmulatedServer
@@ -66,7 +66,7 @@ class Makes:
         )
 
     def transport(self, user_agent: str | None = None) -> Transport:
-        """Return an HTTP client that may reach all of the world that is served by now.
+        """Return an HTTP client that may reach everything the world serves so far.
 
         Args:
             user_agent: What it calls itself, if not as usual.
@@ -83,7 +83,7 @@ class Makes:
 
 
 def sent(service: EmulatedServer) -> dict[str, Any]:
-    """Return the JSON object that a service was sent last."""
+    """Return the JSON object that a service last received."""
     body = service.requests[-1].json()
     assert isinstance(body, dict)
     return body

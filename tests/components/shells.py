@@ -1,4 +1,4 @@
-"""Real shells on a pseudo terminal: keys are typed, and what stands on the screen is read."""
+"""Real shells on a pseudo-terminal: keys are typed, and the screen is read."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _CONTROL = re.compile(r"\x1b(?:\][^\x07]*\x07|\[[0-9;?]*[A-Za-z]|[()][A-Za-z0-9]
 
 
 class Shell:
-    """A shell that somebody types into."""
+    """A shell for typing."""
 
     def __init__(self, terminal: int) -> None:
         self._terminal = terminal
         self._screen = ""
 
     def type(self, keys: str) -> None:
-        """Press keys; what stood on the screen before is forgotten."""
+        """Press keys, and clear the screen buffer."""
         self._screen = ""
         os.write(self._terminal, keys.encode())
 
@@ -44,7 +44,7 @@ class Shell:
 
 @contextmanager
 def started(command: Sequence[str], environment: Mapping[str, str], folder: str) -> Iterator[Shell]:
-    """Start a shell; it is ended when the block is left."""
+    """Start a shell; it is stopped at the end of the block."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         ["setsid", "--ctty", *command], stdin=theirs, stdout=theirs, stderr=theirs, env=dict(environment), cwd=folder

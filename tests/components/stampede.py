@@ -28,7 +28,7 @@ LATENCY = 0.3  # seconds that the upstream takes, so that all who ask meet while
 
 
 class Upstream:
-    """A server that counts what it is asked, and holds what it is told to hold."""
+    """A server that counts requests, and holds responses on request."""
 
     def __init__(self) -> None:
         self.asked: Counter[str] = Counter()
@@ -65,11 +65,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # who asked was killed
 
     def log_message(self, *args: object) -> None:
-        """Print nothing; the counter has it."""
+        """Print nothing; requests are counted."""
 
 
 class Asker:
-    """A process of many tasks that all ask the same through one cache."""
+    """A process with many tasks that all request the same value through one cache."""
 
     def __init__(self, python: Path, store: str, url: str, tasks: int, *, lease: float) -> None:
         command = [str(python), "-W", "error", __file__, store, url, str(tasks), str(lease)]
@@ -121,7 +121,7 @@ async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
 
 
 def ask_in_four_processes(python: Path, store: str, url: str) -> list[CacheResult[str]]:
-    """Return what fifty tasks in four processes with one store get for the same question at the same time."""
+    """Return the results of fifty tasks in four processes with one store for the same concurrent request."""
     # A busy machine may keep a process from its work for seconds: what it has leased is not to become another's.
     askers = [Asker(python, store, url, tasks, lease=60) for tasks in (13, 13, 12, 12)]
     try:

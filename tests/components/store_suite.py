@@ -1,4 +1,4 @@
-"""What every store does: one suite for all of them, and one for what several processes do with one store."""
+"""The contract of all stores: one suite for each store, and one for several processes sharing a store."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ class Stage(Protocol):
     """One store's data, and its time."""
 
     unit: float
-    """Seconds that are long enough to do something in and short enough to wait for."""
+    """Seconds that are long enough to do something and short enough to wait for."""
 
     def open(self) -> Store:
         """Return another store on the same data; it is closed at the end."""
         ...
 
     async def wait(self, seconds: float) -> None:
-        """Let time pass."""
+        """Advance the time."""
         ...
 
     def now(self) -> float:
@@ -403,7 +403,7 @@ def worker(*arguments: str, python: Path | None = None) -> Iterator[subprocess.P
 
 @contextmanager
 def _workers(commands: list[list[str]], python: Path) -> Iterator[list[IO[str]]]:
-    """Processes that begin together, and what they print."""
+    """Processes that start together, and their output."""
     with ExitStack() as stack:
         processes = [stack.enter_context(worker(*command, python=python)) for command in commands]
         outputs = [process.stdout for process in processes if process.stdout is not None]

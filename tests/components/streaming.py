@@ -1,4 +1,4 @@
-"""Whole answers of model APIs cut into the events that the APIs would have streamed.
+"""Whole answers of model APIs split into the events of the API's stream.
 
 The events are those of the vendors' own client libraries: anthropic, openai, google-genai, mistralai, groq, and the
 event stream encoding of AWS.

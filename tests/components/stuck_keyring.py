@@ -1,4 +1,4 @@
-"""A keyring as a desktop's is while it waits for its user's password: it answers nobody."""
+"""A keyring that waits for its user's password and never responds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The search engines behind a real SearXNG: one small server that answers well, badly, late, or not at all."""
+"""The search engines behind a real SearXNG: a small server that responds correctly, badly, late, or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UpstreamRequest:
-    """What SearXNG asked an engine."""
+    """A request of SearXNG to an engine."""
 
     path: str
     """The path, which says the engine."""
@@ -61,12 +61,12 @@ class Upstream:
         self._thread.start()
 
     def reset(self) -> None:
-        """Forget the log and the rows of the last test."""
+        """Clear the log and the rows of the last test."""
         self.log.clear()
         self.rows = None
 
     def close(self) -> None:
-        """Stop answering; requests that wait are let go."""
+        """Stop responding; waiting requests are released."""
         self.closing.set()
         self._server.shutdown()
         self._thread.join()
@@ -132,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True  # SearXNG did not wait so long
 
     def log_message(self, *args: object) -> None:
-        """Print nothing; the log of the stand-in has it."""
+        """Print nothing; requests are logged."""
 
 
 def _page(words: str) -> str:

@@ -1,4 +1,4 @@
-"""A real Valkey or Redis server without persistence, and just enough of its protocol to look at it."""
+"""A real Valkey or Redis server without persistence, with a minimal client."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class Valkey:
         return _command(self.port, *words)
 
     def flush(self) -> None:
-        """Forget every key of every database."""
+        """Delete every key of every database."""
         self.command("FLUSHALL")
 
     def stop(self) -> None:
-        """End the server; its address stays its own for `restart`."""
+        """Stop the server; its address stays reserved for `restart`."""
         self._program.stop()
         self._running = False
 
     def restart(self) -> None:
-        """Start the server again, empty and on the same port, if it was stopped."""
+        """Restart the server, empty and on the same port, if it was stopped."""
         if not self._running:
             self._program = self._start()
             self._running = True

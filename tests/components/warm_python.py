@@ -1,4 +1,4 @@
-"""A Python whose interpreter and imports are paid for once: each command of it is a fork of a process that has them.
+"""A Python with its interpreter and imports already loaded: each command is a fork of a warm process.
 
 What it runs is a process of its own, with its own exit code, signals, streams and variables, as if `python` had been
 called; only the start is missing. Whatever is about the start (variables and options that the interpreter reads there,
@@ -77,7 +77,7 @@ def warm_python(
 
 
 def _serve(address: str, modules: list[str]) -> None:
-    """Fork for each caller, until standard input ends."""
+    """Fork for each client, until the end of standard input."""
     _load(modules)
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
@@ -122,7 +122,7 @@ def _of_groundwire() -> Iterator[str]:
 
 
 def _forked(caller: socket.socket, others: tuple[socket.socket, ...]) -> BaseProcess | None:
-    """Read what a caller wants and fork for it; a caller that went away before it said all gets nothing."""
+    """Read a client's request and fork for it; ignore a client that leaves before the request is complete."""
     head, streams, _, _ = socket.recv_fds(caller, _HEAD.size, 3)
     body = b""
     if len(head) == _HEAD.size:
@@ -139,7 +139,7 @@ def _forked(caller: socket.socket, others: tuple[socket.socket, ...]) -> BasePro
 
 
 def _heed(caller: socket.socket, fork: BaseProcess, selector: selectors.BaseSelector) -> None:
-    """Pass on the signals that a caller got; one that is gone was killed, and so is what it stands for."""
+    """Forward the signals that a client receives; if it is gone, kill the child."""
     try:
         numbers = caller.recv(16)
     except OSError:
@@ -152,7 +152,7 @@ def _heed(caller: socket.socket, fork: BaseProcess, selector: selectors.BaseSele
 
 
 def _bury(fork: BaseProcess, caller: socket.socket, selector: selectors.BaseSelector) -> None:
-    """Tell a caller how its process has ended."""
+    """Send a client the exit status of its process."""
     selector.unregister(fork.sentinel)
     with suppress(KeyError):
         selector.unregister(caller)

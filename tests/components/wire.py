@@ -30,10 +30,10 @@ _POLL = 0.02  # seconds; how soon the server sees that it should end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WireRequest:
-    """What ddgs asked a search engine."""
+    """A request of ddgs to a search engine."""
 
     host: str
-    """The host it believes to talk to."""
+    """The host it expects to talk to."""
     method: str
     """The method."""
     path: str
@@ -56,7 +56,7 @@ class WireRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a search engine answers."""
+    """A response of a search engine."""
 
     status: int = 200
     """The HTTP status."""
@@ -69,7 +69,7 @@ class Answer:
 
 
 class Wire:
-    """A proxy that plays every search engine.
+    """A proxy that emulates every search engine.
 
     Args:
         authority: Signs the certificates.
@@ -107,7 +107,7 @@ class Wire:
     def answer_with(
         self, status: int, headers: Mapping[str, str] = HTML, body: bytes = b"", *, pause: float = 0.0
     ) -> None:
-        """Answer every request in the same way; `pause` is the seconds between two bytes of the body."""
+        """Respond to every request in the same way; `pause` is the seconds between two bytes of the body."""
         answer = Answer(status=status, headers=headers, body=body, pause=pause)
         self.handler = lambda _: answer
 
@@ -116,28 +116,28 @@ class Wire:
         self.handler = lambda request: replace(self._canned(request), pause=pause)
 
     def drop(self) -> None:
-        """Cut the connection at every request."""
+        """Drop the connection at every request."""
         self.handler = lambda _: None
 
     def delay(self, seconds: float) -> None:
-        """Let every answer wait for so long."""
+        """Delay every response."""
         self._delay = seconds
 
     def hold(self) -> None:
-        """Let every answer wait for `release`."""
+        """Hold every response until `release`."""
         self._open.clear()
 
     def release(self) -> None:
-        """Let go what `hold` held."""
+        """Release what `hold` held."""
         self._open.set()
 
     def wait_until_asked(self, count: int = 1, *, timeout: float = 60.0) -> bool:
-        """Wait until there were `count` requests, at most `timeout` seconds, and say whether there were."""
+        """Wait until there were `count` requests, at most `timeout` seconds, and return whether there were."""
         with self._asked:
             return self._asked.wait_for(lambda: len(self.log) >= count, timeout)
 
     def close(self) -> None:
-        """Let go what is held, cut every connection, and wait for the threads."""
+        """Release what is held, drop every connection, and wait for the threads."""
         self._closing.set()
         self.release()
         self._server.shutdown()
@@ -148,7 +148,7 @@ class Wire:
         self._server.server_close()
 
     def reply(self, request: WireRequest) -> Answer | None:
-        """Note a request and return its answer when its time has come; None means to cut the connection."""
+        """Record a request and return its response when it is due; None drops the connection."""
         with self._asked:
             self.log.append(request)
             self._asked.notify_all()
@@ -157,15 +157,15 @@ class Wire:
         return None if self._closing.is_set() else self.handler(request)
 
     def pause(self, seconds: float) -> bool:
-        """Wait, and say whether to go on."""
+        """Wait, and return whether to continue."""
         return not self._closing.wait(seconds)
 
     def entered(self, connection: socket.socket) -> None:
-        """Note a connection that `close` has to cut."""
+        """Register a connection for `close` to drop."""
         self._connections.add(connection)
 
     def left(self, connection: socket.socket) -> None:
-        """Forget a connection."""
+        """Unregister a connection."""
         self._connections.discard(connection)
 
     def _canned(self, request: WireRequest) -> Answer:
@@ -189,7 +189,7 @@ class _Connection(StreamRequestHandler):
         super().__init__(request, address, server)
 
     def handle(self) -> None:
-        """Answer one CONNECT and then what comes through the tunnel."""
+        """Handle a CONNECT request and then the requests in the tunnel."""
         method, target, _ = _head(self.rfile)
         if method != "CONNECT":
             self.wfile.write(b"HTTP/1.1 405 Only CONNECT\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

@@ -1,16 +1,17 @@
-"""Work counted instead of timed: the lines of Python that a call executes are the same on every machine."""
+"""Work counted instead of timed: the number of executed Python lines is the same on every machine."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import pairwise
 from types import FrameType
 from typing import Any, TypeVar
 
-__all__ = ["growth", "growths", "lines", "memory"]
+__all__ = ["growth", "growths", "lines", "longest_step", "memory"]
 
 _T = TypeVar("_T")
 
@@ -38,12 +39,12 @@ def lines(call: Callable[[], object]) -> int:
 
 
 def growth(call: Callable[[_T], object], small: _T, large: _T) -> float:
-    """Return how many times as many lines a call executes for a large argument as for a small one; see `growths`."""
+    """Return the ratio of lines executed for a large argument to those for a small one; see `growths`."""
     return growths(call, small, large)[0]
 
 
 def growths(call: Callable[[_T], object], *arguments: _T) -> list[float]:
-    """Return how many times as many lines a call executes for each argument as for the one before.
+    """Return the ratio of lines executed for each argument to those for the previous one.
 
     Imports, compiled patterns and other things that are made once are not counted: each argument comes twice.
     """
@@ -53,8 +54,39 @@ def growths(call: Callable[[_T], object], *arguments: _T) -> list[float]:
     return [more / less for less, more in pairwise(counts)]
 
 
+async def longest_step(work: Awaitable[object]) -> int:
+    """Return the most lines of Python that the event loop executes between two of its turns while some work is done.
+
+    Whoever else waits for the loop waits for so long; what threads and other processes do meanwhile is not counted.
+    """
+    loop = asyncio.get_running_loop()
+    count = last = longest = 0
+    working = True
+
+    def trace(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return trace
+
+    def turn() -> None:
+        nonlocal last, longest
+        longest, last = max(longest, count - last), count
+        if working:
+            loop.call_soon(turn)
+
+    loop.call_soon(turn)
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        await work
+    finally:
+        sys.settrace(before)
+        working = False
+    return longest
+
+
 def memory(call: Callable[[], object]) -> int:
-    """Return the most bytes that a call holds at one moment, as far as Python allocates them."""
+    """Return the peak memory of a call, as far as Python allocates it."""
     tracemalloc.start()
     try:
         call()

@@ -9,7 +9,7 @@ __all__ = ["pytest_collection_modifyitems"]
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let worker groups take effect: xdist 3.8 writes them where pytest no longer looks since 9.2."""
+    """Make worker groups take effect: xdist 3.8 writes them where pytest no longer looks since 9.2."""
     for item in items:
         grouped = getattr(item, "_nodeid", item.nodeid)
         if grouped != item.nodeid:

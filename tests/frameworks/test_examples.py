@@ -211,33 +211,25 @@ def _fields(**fields: str) -> str:
 
 @pytest.mark.req("H8")
 @with_framework(*MODULES)
-def test_the_agent_searches_reads_and_answers(agent: Agent, world: World) -> None:
+def test_the_agent_searches_reads_answers_and_is_told_of_failures(agent: Agent, world: World) -> None:
     url = world.library.search("reciprocal rank fusion")[0].url
-    said = agent.example(ScriptedCall("web_search", QUERY), ScriptedCall("open_page", {"url": url}))
+    world.searxng.fail(InjectedFault.status(500), times=None, when=lambda request: "doomed" in request.query["q"])
+    said = agent.example(
+        ScriptedCall("web_search", {"query": "doomed"}),
+        ScriptedCall("web_search", QUERY),
+        ScriptedCall("open_page", {"url": url}),
+        ScriptedCall("web_search", {"query": "rank fusion"}),
+        WEB_SEARCH_SESSION_LIMIT="1",
+    )
     assert ANSWER in said
-    search, page = agent.results
+    failed, search, page, refused = agent.results
+    assert "Search failed: " in failed
+    assert "HTTP 500" in failed
     assert "Search results for: reciprocal rank fusion" in search
     assert url in search
     assert "Length: " in page
     assert "the whole page" in page
-
-
-@with_framework(*MODULES)
-def test_a_search_that_fails_is_told_to_the_model(agent: Agent, world: World) -> None:
-    world.searxng.fail(InjectedFault.status(500), times=None)
-    assert ANSWER in agent.example(ScriptedCall("web_search", QUERY))
-    (search,) = agent.results
-    assert "Search failed: " in search
-    assert "HTTP 500" in search
-
-
-@with_framework(*MODULES)
-def test_a_budget_that_is_spent_is_told_to_the_model(agent: Agent) -> None:
-    turns = ScriptedCall("web_search", QUERY), ScriptedCall("web_search", {"query": "rank fusion"})
-    assert ANSWER in agent.example(*turns, WEB_SEARCH_SESSION_LIMIT="1")
-    first, second = agent.results
-    assert "Search results for: " in first
-    assert "Search limit reached (1/1)" in second
+    assert "Search limit reached (1/1)" in refused
 
 
 @with_framework("langchain")

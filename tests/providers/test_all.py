@@ -15,7 +15,7 @@ from components.services import APIS, KEYED, READ, SEARCH, api_class
 from groundwire import AllProvidersFailed, GroundwireError, Settings, Web
 from groundwire.errors import ConfigurationError, MissingKey
 from groundwire.models import Event
-from groundwire.providers.prices import load_prices
+from groundwire.providers.base import load_prices
 from groundwire.providers.registry import provider_names
 from groundwire.testing import InjectedFault, World
 from groundwire.testing.services import SERVICES

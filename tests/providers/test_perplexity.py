@@ -14,7 +14,7 @@ from components.services import posted
 from groundwire.errors import QuotaExceeded, RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.perplexity import PerplexityOptions, PerplexitySearchProvider, parse, to_body
-from groundwire.testing.services.perplexity import Perplexity
+from groundwire.testing.services.json_search_apis import Perplexity
 
 Make = Callable[..., PerplexitySearchProvider]
 TODAY = date(2026, 3, 15)

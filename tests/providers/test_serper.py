@@ -11,8 +11,8 @@ import pytest
 from components.exchanges import answer, missing, recorded
 from components.services import posted
 from groundwire.errors import QuotaExceeded, RateLimited, RequestRefused
-from groundwire.models import NO_FILTERS, Applied, Filters
-from groundwire.providers.serper import SerperSearchProvider, credits_used, parse, to_body
+from groundwire.models import NO_FILTERS, Applied, Filters, Results
+from groundwire.providers.serper import SerperSearchProvider, parse, to_body
 from groundwire.testing.services.json_search_apis import Serper
 from groundwire.testing.world import InjectedFault
 
@@ -53,11 +53,12 @@ class TestParse:
         rows: list[object] = [{"title": "x"}, {"link": None}, "text", None, ROW]
         assert [row.url for row in parse(answer({"organic": rows}))] == ["https://a.example/x"]
 
-    def test_an_answer_says_what_it_cost(self) -> None:
-        assert credits_used(answer({"credits": 2})) == 2
+    async def test_an_answer_says_what_it_cost(self, make: Make) -> None:
+        provider = make()
+        assert provider.search_cost(answer({"credits": 2}), Results()) == 2 * provider.price_usd
         bodies: list[object] = [{}, [], {"credits": "2"}, {"credits": -1}, {"credits": True}, b"<html>"]
         for body in bodies:
-            assert credits_used(answer(body)) == 1
+            assert provider.search_cost(answer(body), Results()) == provider.price_usd
 
 
 CASES: list[tuple[Filters, dict[str, object], dict[str, Applied]]] = [

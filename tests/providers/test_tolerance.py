@@ -45,7 +45,6 @@ def readers(provider: str) -> list[Callable[[Response], object]]:
     further: list[Callable[[Response], object]] = [
         *([partial(module.parse, extra_snippets=True)] if provider == "brave" else []),
         *([partial(module.parse, kind="news")] if provider == "kagi" else []),
-        *([module.credits_used] if provider == "serper" else []),
         *([module.tokens] if provider == "jina" else []),
     ]
     if hasattr(module, "parse"):

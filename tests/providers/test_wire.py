@@ -24,8 +24,7 @@ from groundwire.providers.http_parsing import (
     time_range_start,
     window,
 )
-from groundwire.providers.query_mapping import domain_lists, with_site_operators
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.query_mapping import domain_lists, result, results, with_site_operators
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

@@ -12,9 +12,10 @@ import pytest
 from components.application import Application
 from groundwire import Settings, Web
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, PageNeedsScripts
+from groundwire.errors import ConfigurationError, DeadlineExceeded, PageNeedsScripts, PageUnavailable
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities
+from groundwire.reading.block_pages.empty_shell import LOADS_MORE, LOADS_PARTS, later_parts
 from groundwire.testing import EmulatedResponse, World
 
 Make = Callable[..., Settings]
@@ -86,3 +87,77 @@ async def test_data_that_a_shell_brings_are_read_without_a_browser(settings: Mak
     assert page.reader == "local"
     assert "counted all of them" in page.content
     assert "__STATE__" in page.warnings[0]
+
+
+WORDS = "<p>" + "Words of an article that is there before any script has run. " * 12 + "</p>"
+WITH_A_BOX = (
+    "<!doctype html><html lang=en><head><title>Harbor</title><script src=/app.js></script></head>"
+    "<body><main><h1>Harbor</h1>{}</main>{}"
+)
+BOX = "<div class=tides><span>Loading tides…</span></div>"
+
+
+def half(main: str, after: str = "") -> EmulatedResponse:
+    return EmulatedResponse.html(WITH_A_BOX.format(WORDS + main, after))
+
+
+class Fails(Shows):
+    name = "fails"
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        raise PageUnavailable(url, "The browser has crashed.")
+
+
+class Hangs(Shows):
+    name = "hangs"
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        assert deadline is not None
+        assert deadline.remaining() < 0.85 * 2.0  # the rest is for handing on what is there
+        raise DeadlineExceeded("It took too long.")
+
+
+class Paid(Fails):
+    page_price_usd = 0.01
+
+
+@pytest.mark.req("B2")
+async def test_a_page_that_waits_for_parts_goes_to_a_browser(settings: Make, site: Application) -> None:
+    site.pages["/tides"] = half(BOX)
+    async with Web(given(settings, site), read_providers=["local", Shows()]) as web:
+        page = await web.open_page(site.url + "/tides")
+    assert page.reader == "shows"
+
+
+@pytest.mark.req("B2")
+@pytest.mark.parametrize("others", [[], [Fails()], [Hangs()], [Paid()]], ids=["none", "fails", "hangs", "paid"])
+async def test_a_part_is_better_than_nothing(settings: Make, site: Application, others: list[Any]) -> None:
+    site.pages["/tides"] = half(BOX)
+    async with Web(given(settings, site), read_providers=["local", *others]) as web:
+        page = await web.open_page(site.url + "/tides", timeout=2.0)
+    assert page.reader == "local"
+    assert "Words of an article" in page.content
+    assert LOADS_PARTS in page.warnings
+
+
+@pytest.mark.parametrize(
+    ("main", "after", "said"),
+    [
+        (BOX, "", LOADS_PARTS),
+        ("<section aria-busy=true></section>", "", LOADS_PARTS),
+        ("<p>Wird geladen ...</p>", "", LOADS_PARTS),
+        ("<div>加载中</div>", "", LOADS_PARTS),
+        ("<ul><li>One<li>Two</ul><button class=load-more>Load more ships</button>", "", LOADS_MORE),
+        ("<div style='display:none'>Loading…</div>", "", ""),
+        ("<div hidden>Loading...</div>", "", ""),
+        ("<div class=comments>Loading comments…</div>", "", ""),
+        ("<h2>Loading docks of the harbor</h2>", "", ""),
+        ("<p>Please wait for the ferry at the quay.</p>", "", ""),
+        ("", "<footer>Loading…</footer>", ""),
+        ("", "<script>var box = '<div>Loading…</div>'</script>", ""),
+        ("<p class=load-more>A sentence about how to load more ships.</p>", "", ""),
+    ],
+)
+def test_boxes_that_wait(main: str, after: str, said: str) -> None:
+    assert later_parts(WITH_A_BOX.format(WORDS + main, after)) == ((said,) if said else ())
+    assert later_parts(WITH_A_BOX.format(WORDS + main, after).replace("<script src=/app.js></script>", "")) == ()

@@ -18,8 +18,7 @@ from components.application import Application
 from components.forbidden import Forbidden
 from groundwire.reading.browser.idle_detection import Look, Settling
 from groundwire.reading.browser.launch import find_chromium
-from groundwire.reading.browser.pinned_connect import Dialler
-from groundwire.reading.browser.proxy_requests import NotUnderstood, parse_head
+from groundwire.reading.browser.pinned_connect import Dialler, NotUnderstood, parse_head
 from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url

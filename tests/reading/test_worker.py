@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import subprocess
 import sys
+import zlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from groundwire.reading.convert import convert
 from groundwire.reading.local import LocalReadProvider
 from groundwire.reading.passages.view import check_ask, view
 from groundwire.reading.workers.frames import MAX_FRAME, pack, sizes, unpack
-from groundwire.reading.workers.pool import Conversion, Workers, WorkerUnavailable, view_off_loop
+from groundwire.reading.workers.pool import MEMORY, Conversion, Workers, WorkerUnavailable, view_off_loop
 from groundwire.safety.guard import Guard
 from groundwire.transport import Transport
 
@@ -51,6 +53,11 @@ def children() -> set[int]:
 def environment(pid: int) -> str:
     """Return what a process was given as its environment."""
     return Path(f"/proc/{pid}/environ").read_bytes().decode("utf-8", "replace")
+
+
+def limits(pid: int) -> str:
+    """Return what the system lets a process use."""
+    return Path(f"/proc/{pid}/limits").read_text()
 
 
 async def read(workers: Workers, body: bytes) -> str:
@@ -129,6 +136,40 @@ async def test_a_page_that_takes_too_much_memory_is_an_error_and_the_next_is_rea
         await read(workers, "<p>\U0001f40b".encode() + b"whale " * 6_000_000)
     assert "lighthouse" in await read(workers, PAGE)
     await workers.aclose()
+
+
+def swelling_pdf(size: int) -> bytes:
+    """Return a small PDF whose page takes so many bytes once it is unpacked."""
+    packing = zlib.compressobj(9)
+    packed = b"".join(packing.compress(b" " * 1_000_000) for _ in range(size // 1_000_000)) + packing.flush()
+    parts = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R/Resources<<>>>>",
+        b"<</Length %d/Filter/FlateDecode>>stream\n%s\nendstream" % (len(packed), packed),
+    ]
+    body = b"".join(b"%d 0 obj%s endobj\n" % (number, part) for number, part in enumerate(parts, 1))
+    return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R/Size 5>>\nstartxref\n0\n%%EOF"
+
+
+@linux
+@pytest.mark.req("B2", "B23")
+async def test_a_pdf_that_swells_meets_the_limit_of_its_process_and_the_next_page_is_read() -> None:
+    workers = Workers(1, memory=300_000_000)
+    await read(workers, PAGE)
+    (pid,) = children()
+    assert re.search(r"Max address space +300000000 ", limits(pid))
+    with pytest.raises(PageTooLarge, match="memory"):
+        await workers.convert(swelling_pdf(400_000_000), "application/pdf", URL, headers={})
+    assert "lighthouse" in await read(workers, PAGE)
+    await workers.aclose()
+
+
+@linux
+async def test_a_worker_may_take_no_more_than_a_gigabyte_unless_another_limit_is_given(workers: Workers) -> None:
+    await read(workers, PAGE)
+    (pid,) = children()
+    assert re.search(rf"Max address space +{MEMORY} ", limits(pid))
 
 
 @linux
@@ -215,7 +256,7 @@ def test_a_header_that_is_no_object_is_refused(header: bytes) -> None:
 TRIES = """
 import os, resource, socket, threading
 from pathlib import Path
-from groundwire.reading.workers.sandbox import confine
+from groundwire.reading.workers.worker_main import confine
 tries = {
     "a file": lambda: Path("/etc/passwd").read_bytes(),
     "the caller's environment": lambda: Path(f"/proc/{os.getppid()}/environ").read_bytes(),

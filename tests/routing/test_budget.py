@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import BudgetExceeded
-from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.routing.budget import Limits, Reservation, SessionBudget, session_name
+from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import MemoryStore, Store, open_store
 from groundwire.storage.base import Count
 from groundwire.tools.results import for_model, warnings_for_model
@@ -357,3 +358,15 @@ def test_money_adds_up_to_the_last_millionth(steps: list[tuple[int, int]]) -> No
         return total
 
     assert asyncio.run(run()) == pytest.approx(sum(real for _, real in steps) / 1e6, abs=1e-9)
+
+
+def test_what_is_not_said_is_no_limit_and_nothing_reserved() -> None:
+    assert Limits() == Limits(searches=0, warning_threshold=15, cost_usd=0.0, tokens=0, idle_timeout=0.0)
+    assert Reservation() == Reservation(searches=0, micro_usd=0, day=0, spent=0)
+
+
+def test_a_session_is_named_after_its_tenant_once() -> None:
+    mine, other = Owner(tenant="t1"), Owner(tenant="t2")
+    assert session_name(LOCAL, "s") == "s"
+    assert session_name(mine, "s") == session_name(mine, session_name(mine, "s")) == "tenant:t1:s"
+    assert session_name(other, session_name(mine, "s")) == "tenant:t2:tenant:t1:s"

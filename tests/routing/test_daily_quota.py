@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.calls import BackgroundTasks
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.storage import MemoryStore, Store
+from groundwire.storage.base import Count
 
 NOON = 20_000 * 86_400 + 43_200.0
 
@@ -208,3 +210,20 @@ async def test_many_at_once_get_exactly_what_there_is(store: Store, days: Days) 
 
     assert sum(await asyncio.gather(*(take(number) for number in range(50)))) == 5
     assert await day.used() == {"calls": 5, "cost_usd": 0.05}
+
+
+async def test_what_is_left_of_a_day_is_asked_for_once_it_is_known(days: Days) -> None:
+    class Counted(MemoryStore):
+        counts = 0
+
+        async def count(self, *args: Any, **options: Any) -> Count:
+            self.counts += 1
+            return await super().count(*args, **options)
+
+    store = Counted()
+    day = allowance(store, days, calls=7)
+    assert await day.take_up_to(day.today(), 1_000, 0) == 7
+    assert store.counts == 2
+    assert await day.take_up_to(day.today(), 1_000, 0) == 0
+    assert store.counts == 3
+    await store.aclose()

@@ -270,10 +270,23 @@ def test_who_is_empty_time_after_time_has_no_record_and_comes_last_until_it_has_
     watched.health.suspects.clear()
     watched.note("a", watched.health.report(empty, answered=True, rows=False))
     assert watched.health.suspects == set(), "it is asked a control query once for each time that it is asked last"
+    watched.now = 2_000.0
     watched.note("a", watched.health.prove("a"))
     assert (watched.names(), watched.health.has_record("a")) == ("abc", True)
-    watched.now += 601.0
+    watched.now = 2_599.0
+    assert watched.health.has_record("a")
+    watched.now = 2_600.0
     assert not watched.health.has_record("a"), "that was long ago"
+
+
+def test_who_is_empty_time_after_time_is_asked_last_for_twenty_seconds_at_most() -> None:
+    watched = Watched()
+    empty = Attempt(provider="a", outcome="unavailable")
+    for _ in range(2):
+        watched.health.report(empty, answered=True, rows=False)
+    for seconds in (2.0, 4.0, 8.0, 16.0, 20.0, 20.0):
+        watched.health.report(empty, answered=True, rows=False)
+        assert watched.degraded() == seconds
 
 
 @pytest.mark.req("B29")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth
-from groundwire.safety.url_extraction import addresses_in
+from groundwire.web.known_urls import addresses_in
 
 
 def texts(text: str) -> set[str]:

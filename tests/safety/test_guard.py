@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from components.examples import examples
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
-from groundwire.safety.blocklists import BAD_PORTS, SPECIAL_SUFFIXES, is_special_name
-from groundwire.safety.guard import Guard
+from groundwire.safety.guard import BAD_PORTS, SPECIAL_SUFFIXES, Guard, is_special_name
 from groundwire.safety.ip_ranges import is_public
 from groundwire.safety.urls import WebUrl, parse_url
 
@@ -331,13 +330,16 @@ def test_a_literal_is_admitted_when_it_may_be_connected_to(
 
 
 @pytest.mark.req("B3")
-def test_only_an_allowed_origin_leads_to_an_allowed_origin() -> None:
+def test_nothing_leads_to_an_allowed_origin_but_itself() -> None:
     guard = Guard(allowed_origins=("http://10.0.0.5:8080", "http://intranet:80"))
     public, one, other = map(parse_url, ("https://a.example/", "http://10.0.0.5:8080/x", "http://intranet/"))
-    assert guard.follow(one, other) == other
+    assert guard.follow(one, parse_url("http://10.0.0.5:8080/y")) == parse_url("http://10.0.0.5:8080/y")
     assert guard.follow(one, public) == public
     assert guard.admit(one) == one
+    for source, target in ((public, one), (other, one), (one, other), (public, parse_url("http://10.0.0.6/"))):
+        with pytest.raises(BlockedAddress):
+            guard.follow(source, target)
+    linked = Guard(allowed_origins=("http://10.0.0.5:8080", "http://intranet:80"), origin_redirects="allowed")
+    assert linked.follow(other, one) == one
     with pytest.raises(BlockedAddress):
-        guard.follow(public, one)
-    with pytest.raises(BlockedAddress):
-        guard.follow(public, parse_url("http://10.0.0.6/"))
+        linked.follow(public, one)

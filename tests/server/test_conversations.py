@@ -218,6 +218,20 @@ Step = st.tuples(
 )
 
 
+async def test_few_words_without_a_question_identify_no_conversation() -> None:
+    store, said = MemoryStore(), [Said("So [1].")]
+    ledger = await Conversations(store, "me").ledger([])
+    items = (SearchResultItem(citation_id=1, title="t", url="https://a.test/1", snippet=""),)
+    await ledger.assign([WebSearchToolResult(status="success", query="q", results=items)])
+    await Conversations(store, "me").remember(ledger, said)
+    other = await Conversations(store, "me").ledger(said)
+    assert other.get(1) is None, "another conversation may have said the same of another page"
+    await Conversations(store, "me").remember(ledger, [Said("So [1].", "Who says so?")])
+    same = await Conversations(store, "me").ledger([Said("So [1].", "Who says so?")])
+    assert (found := same.get(1))
+    assert found.url == "https://a.test/1"
+
+
 @hypothesis_settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(Step, min_size=2, max_size=8), st.booleans())
 async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool) -> None:

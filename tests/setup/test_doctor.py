@@ -23,8 +23,8 @@ import pytest
 
 from components.authority import Authority
 from groundwire.doctor import CHECKS, Check, DoctorReport, Machine, examine
+from groundwire.doctor.network import _is_gateway, _taken
 from groundwire.doctor.python_env import faults_of_requirements
-from groundwire.doctor.system import _is_gateway, _taken
 from groundwire.setup import KeyringState
 from groundwire.storage.sqlite_db import APPLICATION_ID
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World

@@ -9,6 +9,7 @@ import pytest
 
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedAddress, PageUnavailable, TooManyRedirects
+from groundwire.safety.guard import Guard
 from groundwire.transport import Head, Transport
 
 Connect = Callable[..., Transport]
@@ -184,9 +185,11 @@ async def test_the_body_of_a_redirect_is_not_read(
 async def test_cookies_and_referrers_do_not_cross(connect: Connect, serve: Serve, response: Response) -> None:
     other = await serve(response(b"end", Set_Cookie="b=2; Path=/"))
     server: Any = await serve(response(b"", "302 Found", Location=other.url + "/end", Set_Cookie="a=1; Path=/"))
-    transport = connect(server.url, other.url)
+    transport = connect(guard=Guard(allowed_origins=(server.url, other.url), origin_redirects="allowed"))
     for _ in range(2):
         await transport.fetch(server.url + "/start", deadline=soon())
+    with pytest.raises(BlockedAddress):
+        await connect(server.url, other.url).fetch(server.url + "/start", deadline=soon())
     for head in server.heads + other.heads:
         lines = {line.split(b":")[0].lower() for line in head.split(b"\r\n")[1:] if line}
         assert not lines & {b"cookie", b"referer", b"authorization", b"origin"}

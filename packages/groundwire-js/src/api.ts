@@ -1,34 +1,34 @@
 // Written from the server's OpenAPI document by `make docs`; a test fails when it is out of date.
 
-/** An answer to a question, with citations that were checked. */
+/** An answer to a question, with verified citations. */
 export interface AskReply {
   /** The question. */
   question: string;
-  /** The answer in Markdown, with marks such as `[1]`. */
+  /** The answer in Markdown, with markers such as `[1]`. */
   text: string;
   /** The pages that it cites. */
   sources: Source[];
-  /** What became of every sentence. */
+  /** The verification of each sentence. */
   report: VerifyReply;
-  /** The model that wrote it; empty where passages are quoted. */
+  /** The model that wrote it; empty if passages were quoted. */
   model: string;
   /** The searches that were made for it. */
   searches: number;
-  /** What searching and reading cost, in US dollars; the model's own price is not in it. */
+  /** The cost of searching and reading, in US dollars, without the price of the model. */
   cost_usd: number;
-  /** What the reader should know. */
+  /** Warnings for the reader. */
   warnings: string[];
 }
 
-/** A question. The gateway's own settings say which model answers. */
+/** A question. The gateway's settings determine the model. */
 export interface AskRequest {
-  /** Seconds for the whole call; by default, and at most, what the gateway gives. */
+  /** Seconds for the whole call; by default, and at most, the gateway's limit. */
   timeout?: number | null;
-  /** The session that pays and that remembers its sources; without a name the call is a session by itself. */
+  /** The session that is charged and remembers its sources; without a name, the call is its own session. */
   session?: string | null;
   /** The question. */
   question: string;
-  /** Whether to ask no model and quote the passages that answer best. */
+  /** Whether to quote the best passages instead of calling a model. */
   quote?: boolean;
 }
 
@@ -44,19 +44,19 @@ export interface Attempt {
   abandoned: boolean;
 }
 
-/** What a session may use and has used, in searches. */
+/** The limit and the usage of a session, in searches. */
 export interface Budget {
   limit: number;
   spent: number;
 }
 
-/** One thing in which a sentence and its source differ. */
+/** A difference between a sentence and its source. */
 export interface Disagreement {
-  /** What kind of thing. */
+  /** The kind of difference. */
   kind: "quote" | "number" | "unit" | "date" | "name" | "negation" | "opposite" | "quantifier" | "modal" | "comparison" | "word" | "order" | "entailment";
-  /** What the answer says. */
+  /** The text in the answer. */
   claimed: string;
-  /** What the page says in its place; empty when nothing there is like it. */
+  /** The corresponding text on the page; empty if there is none. */
   stated: string;
   /** The number of that page. */
   source: number | null;
@@ -70,7 +70,7 @@ export interface Disagreement {
   stated_end: number | null;
 }
 
-/** A passage of a page that was chosen. */
+/** A selected passage of a page. */
 export interface Excerpt {
   start: number;
   end: number;
@@ -79,80 +79,80 @@ export interface Excerpt {
   text: string;
 }
 
-/** Where a passage of `content` stands on the page. */
+/** The position of a passage of `content` on the page. */
 export interface ExcerptItem {
-  /** Where it begins, in code points of the page's whole Markdown. */
+  /** Its start, in code points of the page's whole Markdown. */
   start: number;
-  /** Where it ends. */
+  /** Its end. */
   end: number;
   /** The headings above it. */
   heading: string;
 }
 
-/** The body of every response that is no success. */
+/** The body of every error response. */
 export interface Failure {
   /** What went wrong. */
   error: Problem;
 }
 
-/** What became of one filter of a search. */
+/** How one filter of a search was applied. */
 export interface FilterReceipt {
   filter: string;
   applied: "native" | "operator" | "post_filter" | "not_possible";
   note: string;
 }
 
-/** One sentence of the answer, and what was found about it. */
+/** One sentence of the answer, and its verdict. */
 export interface Finding {
   /** Its first code point in the answer. */
   start: number;
   /** The code point after its last. */
   end: number;
-  /** The sentence with its marks. */
+  /** The sentence with its markers. */
   text: string;
   /** The numbers it cites. */
   sources: number[];
-  /** What is said of it. */
+  /** The verdict. */
   verdict: "supported" | "altered" | "not_found" | "not_opened" | "unknown_source" | "not_comparable" | "uncited" | "no_claim";
-  /** The source that was found to say it, or to say nearly that. */
+  /** The source that supports it, or nearly does. */
   source: number | null;
-  /** What the page says, word for word. */
+  /** The passage, verbatim. */
   passage: string;
   /** The passage's first code point in the page's Markdown. */
   passage_start: number | null;
   /** The code point after its last. */
   passage_end: number | null;
-  /** Whether the page says it in the same words. */
+  /** Whether the page states it in the same words. */
   exact: boolean;
-  /** How much of the sentence's words, by weight, the passage has: 0 to 1. */
+  /** The share of the sentence's words, by weight, that the passage has: 0 to 1. */
   share: number;
-  /** In what they differ. */
+  /** The differences. */
   disagreements: Disagreement[];
-  /** What else should be known, such as that the page has changed since. */
+  /** Further remarks, such as that the page has changed since. */
   notes: string[];
-  /** The numbers that a supported sentence cites though their pages do not say it. */
+  /** The cited numbers of a supported sentence whose pages do not support it. */
   unsupporting: number[];
-  /** How sure the verdict is: 0 to 1. It ranks findings; it is no probability. */
+  /** The confidence of the verdict: 0 to 1. It ranks findings and is not a probability. */
   confidence: number;
-  /** Why, in one sentence. */
+  /** The reason, in one sentence. */
   reason: string;
 }
 
-/** One source of an answer, as it was shown to the model that wrote it. */
+/** A source of an answer, as shown to the model that wrote it. */
 export interface GivenSource {
   /** The number it is cited by. */
   number: number;
-  /** Its address. */
+  /** Its URL. */
   url?: string;
   /** Its title. */
   title?: string;
   /** The page as Markdown, if it was opened. */
   content?: string | null;
-  /** What a search showed of it. */
+  /** Its search snippet. */
   snippet?: string;
 }
 
-/** A JSON object: the arguments that a model wrote for a tool, or a request to a model API. */
+/** A JSON object: a model's tool arguments, or a request to a model API. */
 export type JsonObject = { [name: string]: JsonValue };
 
 export type JsonValue = unknown;
@@ -161,29 +161,29 @@ export type JsonValue = unknown;
 export interface LocalSearchItem {
   /** The page's title. */
   title: string;
-  /** The page's address. */
+  /** The page's URL. */
   url: string;
   /** A passage of the page. */
   snippet: string;
-  /** Who found it. */
+  /** The provider that found it. */
   source: string;
 }
 
-/** What the tool `search` returns: four stable fields, and `status` and `error` when it failed. */
+/** The result of the tool `search`: four stable fields, and `status` and `error` if it failed. */
 export interface LocalSearchToolResult {
-  /** The words that were searched for. */
+  /** The query. */
   query: string;
-  /** Who was asked: ddg or brave. */
+  /** The backend: ddg or brave. */
   backend: string;
-  /** What was found, best first. */
+  /** The results, best first. */
   results?: LocalSearchItem[];
-  /** Whether the web could be searched; in JSON only when it could not. */
+  /** Whether the search succeeded; in JSON only if it failed. */
   status?: "success" | "error";
-  /** Why not, and what to do; in JSON only then. */
+  /** The reason and the next step; in JSON only if it failed. */
   error?: string;
 }
 
-/** A place where a text was found on a page. */
+/** An occurrence of a text on a page. */
 export interface Match {
   start: number;
   end: number;
@@ -191,13 +191,13 @@ export interface Match {
 
 /** What `open_page` returns. */
 export interface OpenPageToolResult {
-  /** The number to cite it by; 0 when it has none. */
+  /** The number to cite it by; 0 if it has none. */
   citation_id: number;
-  /** What the citation number points to. */
+  /** The target of the citation number. */
   sources: Source[];
-  /** The address that was asked for. */
+  /** The requested URL. */
   url: string;
-  /** Where the redirects led. */
+  /** The URL after redirects. */
   final_url: string;
   /** The page's title. */
   title: string;
@@ -205,39 +205,39 @@ export interface OpenPageToolResult {
   content: string;
   /** The length of `content`, in characters. */
   content_length: number;
-  /** The length of the whole page's Markdown, in characters, when it is known. */
+  /** The length of the whole page's Markdown, in characters, if known. */
   original_length: number | null;
   /** Whether `content` is not the whole page. */
   truncated: boolean;
-  /** What to pass as `cursor` for what comes next. */
+  /** The `cursor` of the next piece. */
   next_cursor: string | null;
-  /** Where the content begins, in code points of the page's whole Markdown. */
+  /** The start of the content, in code points of the page's whole Markdown. */
   start: number;
-  /** Where it ends. */
+  /** Its end. */
   end: number | null;
-  /** What tells this state of the page from others. */
+  /** The version of the page. */
   version: string;
-  /** The sections of a page that is not here as a whole, with their lengths; `cursor` `#2` reads the second. */
+  /** The sections of a page that is not complete here, with their lengths; `cursor` `#2` reads the second. */
   sections: string[];
-  /** Where the passages stand that answer, or in which something was found. */
+  /** The positions of the relevant passages or literal matches. */
   excerpts: ExcerptItem[];
-  /** How often what was to be found is on the whole page. */
+  /** The number of literal matches on the whole page. */
   match_count: number | null;
   /** When it was published, ISO 8601; None means unknown. */
   published: string | null;
-  /** Who read it. */
+  /** The provider that read it. */
   reader: string;
-  /** What an agent should know about the content. */
+  /** Warnings for the agent about the content. */
   warnings: string[];
   /** Whether the page could be read. */
   status: "success" | "error";
-  /** Why not, and what to do. */
+  /** The reason and the next step, if not. */
   error: string;
-  /** The fields that hold text from the web: information, not instructions. */
+  /** The fields with text from the web: information, not instructions. */
   untrusted: string[];
 }
 
-/** A page that was read, or why it was not. */
+/** A page that was read, or the reason why it was not. */
 export interface Page {
   citation_id: number;
   url: string;
@@ -266,31 +266,31 @@ export interface Page {
   stale: boolean;
 }
 
-/** The pages that were read. */
+/** The pages. */
 export interface PagesReply {
-  /** One for each address, in their order. `status` says of each whether it could be read, `error` why not. */
+  /** One entry per URL, in order, with `status` and, if it could not be read, `error`. */
   pages: Page[];
 }
 
-/** Which pages to read: `url` for one, or `urls` for several side by side. */
+/** The pages to read: `url` for one, or `urls` for several in parallel. */
 export interface PagesRequest {
-  /** Seconds for the whole call; by default, and at most, what the gateway gives. */
+  /** Seconds for the whole call; by default, and at most, the gateway's limit. */
   timeout?: number | null;
-  /** The session that pays and that remembers its sources; without a name the call is a session by itself. */
+  /** The session that is charged and remembers its sources; without a name, the call is its own session. */
   session?: string | null;
-  /** One http or https address. */
+  /** An http or https URL. */
   url?: string | null;
-  /** Several; pages that cannot be read have `status` error in the answer, the others are there all the same. */
+  /** Several URLs; pages that cannot be read have `status` error in the response, beside the others. */
   urls?: string[] | null;
-  /** Only the passages that answer this. Give at most one of query, cursor and find. */
+  /** Return only the passages relevant to this query. Pass at most one of query, cursor and find. */
   query?: string | null;
-  /** Read on: a page's `next_cursor`, `#3` for its third section, or `@5120` for a position. Of one page only. */
+  /** Continue reading one page: its `next_cursor`, `#3` for its third section, or `@5120` for a position. */
   cursor?: string | null;
   /** Show only the literal matches of this text, with context. */
   find?: string | null;
-  /** The most characters of Markdown, of several pages together. */
+  /** The most characters of Markdown, for several pages in total. */
   max_length?: number | null;
-  /** The most tokens of Markdown, of several pages together. */
+  /** The most tokens of Markdown, for several pages in total. */
   max_tokens?: number | null;
   /** Whether to skip the cache. */
   refresh?: boolean;
@@ -298,133 +298,133 @@ export interface PagesRequest {
   keep?: boolean;
 }
 
-/** How a request to a model API is prepared. */
+/** The parameters of preparing a request to a model API. */
 export interface PrepareQuery {
   /** The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search. */
   provider: string;
-  /** The model, where the body does not name it. */
+  /** The model, if the body does not name it. */
   model?: string | null;
-  /** Hosted search where it fits, only that, or only ours; by default the gateway's setting `search.mode`. */
+  /** Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`. */
   mode?: "auto" | "native" | "local" | null;
   /** Which function tool a model without hosted search gets; a body without a search gets one then, too. By default the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged. */
   tool?: "web_search" | "search" | null;
 }
 
-/** What a provider's calls cost. */
+/** The price of a provider's calls. */
 export interface Price {
   /** US dollars by unit, such as `request` or `page`. */
   units: { [name: string]: number };
-  /** The day on which the price list was read, ISO 8601. */
+  /** The date of the price list, ISO 8601. */
   as_of: string;
-  /** Whose list it was. */
+  /** The source of the price list. */
   source: string;
 }
 
-/** What went wrong with one request. */
+/** The error of a request. */
 export interface Problem {
-  /** What kind of failure it is, for programs, such as `invalid_request` or `deadline_exceeded`. */
+  /** The kind of failure, for programs, such as `invalid_request` or `deadline_exceeded`. */
   code: string;
   /** What happened and what to do, for people. */
   message: string;
-  /** The argument that is wrong, when one is. */
+  /** The invalid argument, if any. */
   field: string | null;
-  /** Seconds after which trying again may help, when that is known. */
+  /** Seconds after which a retry may succeed, if known. */
   retry_after: number | null;
-  /** Every try of a provider that led here, in order. */
+  /** Every attempt, in order. */
   attempts: Attempt[];
 }
 
-/** What a provider did in one of its roles during the last seven days, in all processes that share the store. */
+/** A provider's results in one of its roles over the last seven days, in all processes that share the store. */
 export interface ProviderRecord {
-  /** What it was asked to do. */
+  /** Its role. */
   role: "search" | "read";
-  /** How often it was asked. */
+  /** The number of attempts. */
   attempts: number;
-  /** The share of attempts that went well, 0 to 1. */
+  /** The share of successful attempts, 0 to 1. */
   success_rate: number | null;
-  /** How often it searched and found nothing. */
+  /** The number of searches without results. */
   empty: number;
-  /** The mean time of a good attempt, in milliseconds. */
+  /** The mean duration of a successful attempt, in milliseconds. */
   mean_ms: number | null;
   /** The p95 latency of successful attempts, in milliseconds; at most 10,000. */
   p95_ms: number | null;
-  /** What its attempts cost, in US dollars. */
+  /** The cost of its attempts, in US dollars. */
   cost_usd: number;
 }
 
-/** One provider of the gateway's settings. */
+/** A provider in the gateway's settings. */
 export interface ProviderReply {
   /** Its name. */
   name: string;
-  /** What it is asked to do here. */
+  /** Its roles here. */
   roles: Array<"search" | "read">;
-  /** Whether it has all that it needs, so that it is used. */
+  /** Whether it is configured, so that it is used. */
   configured: boolean;
-  /** What it lacks, when it is not configured. */
+  /** What is missing, if it is not configured. */
   needs: string;
-  /** How it does in this process: `degraded` is asked last, in a `cooldown` it is skipped. Of one that does not search it is unknown. */
+  /** Its health in this process: `degraded` is called last, `cooldown` is skipped. Unknown for one that does not search. */
   health: "healthy" | "degraded" | "cooldown" | "unknown";
-  /** Seconds of the cooldown that it asked for. */
+  /** Seconds left of its cooldown. */
   cooldown_seconds: number | null;
-  /** Why it is not well. */
+  /** The reason, if it is not healthy. */
   reason: string;
-  /** What its calls cost, when they cost anything. */
+  /** The price of its calls, if any. */
   price: Price | null;
-  /** What it did lately, by role; for keys of operators. */
+  /** Its recent results, by role; for operators' keys. */
   records: ProviderRecord[];
 }
 
 /** The providers of a gateway. */
 export interface ProvidersReply {
-  /** In the order in which they are asked, search before read; then, for keys of operators, those that lack something. */
+  /** In the order in which they are called, search before read, followed by unconfigured ones for operators' keys. */
   providers: ProviderReply[];
 }
 
-/** Who searches for a model. */
+/** A search plan. */
 export interface ResolveReply {
   /** The model provider. */
   provider: string;
   /** The model. */
   model: string;
-  /** Whether the model API searches by itself, or the model calls our tool. */
+  /** Whether the model API searches or the model calls the local tool. */
   path: "native" | "local";
-  /** The type of the hosted tool; empty where there is none. */
+  /** The type of the hosted tool; empty if there is none. */
   tool: string;
-  /** Why, as a sentence. */
+  /** The reason, as a sentence. */
   reason: string;
-  /** What an operator should know. */
+  /** Remarks for the operator. */
   warnings: string[];
 }
 
-/** Whose model is to search. */
+/** A model whose search is to be planned. */
 export interface ResolveRequest {
   /** The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search. */
   provider: string;
   /** The model. */
   model: string;
-  /** Hosted search where it fits, only that, or only ours; by default the gateway's setting `search.mode`. */
+  /** Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`. */
   mode?: "auto" | "native" | "local" | null;
 }
 
-/** What to search for. */
+/** A search. */
 export interface SearchRequest {
-  /** Seconds for the whole call; by default, and at most, what the gateway gives. */
+  /** Seconds for the whole call; by default, and at most, the gateway's limit. */
   timeout?: number | null;
-  /** The session that pays and that remembers its sources; without a name the call is a session by itself. */
+  /** The session that is charged and remembers its sources; without a name, the call is its own session. */
   session?: string | null;
-  /** The words. */
+  /** The query. */
   query: string;
   /** The most results; by default the gateway's setting `search.limit`. */
   limit?: number | null;
-  /** Only these domains and their sub-domains; none means every domain. */
+  /** Only these domains and their subdomains; none means every domain. */
   allowed_domains?: string[];
-  /** Never these domains nor their sub-domains. */
+  /** Never these domains nor their subdomains. */
   blocked_domains?: string[];
   /** How recent: within a day, a week, a month, a year, or any age. */
   time_range?: "d" | "w" | "m" | "y" | "all" | "day" | "week" | "month" | "year";
-  /** The first day on which a result may have been published. */
+  /** The first publication date allowed. */
   published_after?: string | null;
-  /** The last such day. */
+  /** The last publication date allowed. */
   published_before?: string | null;
   /** A language tag such as `en` or `pt-BR`. */
   language?: string | null;
@@ -432,9 +432,9 @@ export interface SearchRequest {
   region?: string | null;
   /** The SafeSearch level; by default the gateway's setting. */
   safesearch?: "off" | "moderate" | "strict" | null;
-  /** Which page of results. */
+  /** The page of results. */
   page?: number;
-  /** How providers are asked; by default the gateway's setting. */
+  /** The strategy for calling providers; by default the gateway's setting. */
   strategy?: "fallback" | "hedge" | "fuse" | null;
   /** Whether to skip the cache. */
   refresh?: boolean;
@@ -442,7 +442,7 @@ export interface SearchRequest {
   keep?: boolean;
 }
 
-/** The answer to a search. No results means: searched, and found nothing. */
+/** The response to a search. No results means that the search succeeded and found nothing. */
 export interface SearchResponse {
   query: string;
   results: SearchResult[];
@@ -456,7 +456,7 @@ export interface SearchResponse {
   stale: boolean;
 }
 
-/** One page that a provider found. */
+/** A page found by a provider. */
 export interface SearchResult {
   citation_id: number;
   title: string;
@@ -474,17 +474,17 @@ export interface SearchResultItem {
   citation_id: number;
   /** The page's title. */
   title: string;
-  /** The page's address. */
+  /** The page's URL. */
   url: string;
   /** A passage of the page. */
   snippet: string;
-  /** Who found it. */
+  /** The provider that found it. */
   source: string;
   /** When it was published, ISO 8601; None means unknown. */
   published: string | null;
 }
 
-/** A section of a page: a heading and the text under it. */
+/** A section of a page: a heading and the text below it. */
 export interface Section {
   level: number;
   title: string;
@@ -492,7 +492,7 @@ export interface Section {
   length: number;
 }
 
-/** A page that a session was shown. */
+/** A page shown to a session. */
 export interface SeenReply {
   citation_id: number;
   title: string;
@@ -500,78 +500,78 @@ export interface SeenReply {
   opened: boolean;
 }
 
-/** What a session has used and was shown. */
+/** The usage and the sources of a session. */
 export interface SessionReply {
   /** Its name. */
   id: string;
-  /** The searches that it made. */
+  /** The searches it made. */
   searches: number;
-  /** The most that it may make; none when it has no limit. */
+  /** The maximum; null if it has no limit. */
   limit: number | null;
-  /** Those that are left. */
+  /** The searches left. */
   remaining: number | null;
-  /** What it cost, in US dollars. */
+  /** Its cost, in US dollars. */
   cost_usd: number;
-  /** The tokens of page text that it read; they are counted only under a limit. */
+  /** The tokens of page text it read; counted only with a limit. */
   tokens: number;
-  /** The pages that it was shown, by the numbers to cite them by. */
+  /** The pages shown to it, by citation number. */
   sources: SeenReply[];
 }
 
-/** What a citation `[1]` points to. */
+/** The target of a citation `[1]`. */
 export interface Source {
   citation_id: number;
   title: string;
   url: string;
 }
 
-/** What became of every sentence of an answer. */
+/** The verification of an answer. */
 export interface VerifyReply {
-  /** Whether every sentence with a mark is supported. */
+  /** Whether every sentence with a marker is supported. */
   supported: boolean;
-  /** How many sentences got each verdict; verdicts that none got are left out. */
+  /** How many sentences have each verdict, without verdicts that do not occur. */
   counts: { [name in "supported" | "altered" | "not_found" | "not_opened" | "unknown_source" | "not_comparable" | "uncited" | "no_claim"]?: number };
-  /** One a sentence, in order. */
+  /** One finding per sentence, in order. */
   findings: Finding[];
-  /** The numbers in marks that no source has. */
+  /** The cited numbers that have no source. */
   unknown: number[];
-  /** What holds for the answer as a whole. */
+  /** Warnings about the answer as a whole. */
   warnings: string[];
 }
 
-/** An answer to check, sentence by sentence, against what it cites: what a session was shown, or given sources. */
+/** An answer to verify, sentence by sentence, against the sources of a session or given ones. */
 export interface VerifyRequest {
-  /** Seconds for the whole call; by default, and at most, what the gateway gives. */
+  /** Seconds for the whole call; by default, and at most, the gateway's limit. */
   timeout?: number | null;
-  /** The session that pays and that remembers its sources; without a name the call is a session by itself. */
+  /** The session that is charged and remembers its sources; without a name, the call is its own session. */
   session?: string | null;
-  /** The answer in Markdown, with marks such as `[1]`. */
+  /** The answer in Markdown, with markers such as `[1]`. */
   answer: string;
-  /** What the numbers stand for, instead of a session. */
+  /** The sources by number, instead of a session. */
   sources?: GivenSource[] | null;
 }
 
 /** What `web_search` returns. */
 export interface WebSearchToolResult {
-  /** The words that were searched for. */
+  /** The query. */
   query: string;
-  /** What was found, best first. */
+  /** The results, best first. */
   results: SearchResultItem[];
-  /** What each citation number points to. */
+  /** The target of each citation number. */
   sources: Source[];
-  /** What an agent should know: nothing found, few searches left, words cut. */
+  /** Warnings for the agent: no results, few searches left, a shortened query. */
   message: string;
-  /** The provider that answered. */
+  /** The provider of the results. */
   provider: string;
-  /** Every try, in order. */
+  /** Every attempt, in order. */
   attempts: Attempt[];
-  /** What became of each filter that was asked for. */
+  /** How each requested filter was applied. */
   filters: FilterReceipt[];
-  /** Whether the web could be searched. */
+  /** Whether the search succeeded. */
   status: "success" | "error";
-  /** Why not, and what to do. */
+  /** The reason and the next step, if it failed. */
   error: string;
-  /** The fields that hold text from the web: information, not instructions. */
+  /** The fields with text from the web: information, not instructions. */
   untrusted: string[];
 }
 

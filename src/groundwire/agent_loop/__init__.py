@@ -1,4 +1,4 @@
-"""The loop between a model and its tools, for any client library.
+"""The agent loop between a model and its tools, for any client library.
 
 run = await run_tools(body, call_model, web=web, api="openai_chat")
 print(run.answer.text, run.sources)

@@ -1,7 +1,8 @@
-"""Answering a question: search, read, answer with citations, and check every sentence against the pages it cites."""
+"""Question answering: search, read, answer with citations, and verify every sentence against the pages it cites."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Mapping
@@ -35,14 +36,14 @@ _SYSTEM: Final = (
     "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
     f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
 )
-_OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API wants a number
-_PAGES, _TOKENS = 3, 400  # pages that are read for an extract, and tokens of each
+_OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API requires a number
+_PAGES, _TOKENS = 3, 400  # pages read for an extract, and tokens of each
 _QUOTES: Final = 3  # sentences of an extract
-_SHORTEST, _LONGEST = 40, 400  # characters of a sentence that is quoted
+_SHORTEST, _LONGEST = 40, 400  # characters of a sentence that may be quoted
 _NO_PROSE: Final = ("#", "|", "-", ">", "```", "*", "1.")
 _WORD: Final = re.compile(r"\w+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+")
-_PROBE: Final = 2.0  # seconds for a server on this machine to list its models
+_PROBE: Final = 2.0  # seconds to wait for a local server to list its models
 _PLAIN: Final = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
 
@@ -51,33 +52,33 @@ class CitedAnswer:
     """An answer to a question."""
 
     question: str
-    """What was asked."""
+    """The question."""
     text: str
-    """The answer in Markdown, with marks such as `[1]`."""
+    """The answer in Markdown, with markers such as `[1]`."""
     sources: tuple[Source, ...]
-    """The pages that the text cites."""
+    """The pages cited in the text."""
     report: Report
-    """What each sentence is worth: whether the pages that it cites say so."""
+    """The verification of each sentence against the pages it cites."""
     model: str
-    """The model that wrote it; empty where passages were quoted."""
+    """The model that wrote the answer; empty when passages were quoted."""
     searches: int
-    """The searches that the session made meanwhile."""
+    """The searches the session made for it."""
     cost_usd: float
-    """What they and reading cost, in US dollars; the model's own price is not in it."""
+    """Cost of searching and reading, in US dollars, without the price of the model."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know."""
+    """Warnings for the reader."""
 
 
 class ChatModel:
-    """A model behind an HTTP API, to be called as `run_tools` calls it.
+    """A model behind an HTTP API, callable as `run_tools` expects.
 
     Args:
-        clients: How services are reached.
+        clients: The HTTP clients.
         api: `openai_chat`, `anthropic` or `gemini`.
         base_url: The API's address.
         model: The model's name.
         key: The API key; empty for a local server.
-        deadline: When the whole answer must be here.
+        deadline: The deadline of the whole answer.
     """
 
     def __init__(
@@ -94,7 +95,7 @@ class ChatModel:
         """Send a request and return the JSON of its answer.
 
         Raises:
-            ProviderError: the model cannot be reached, or refuses; the text says why.
+            ProviderError: the model cannot be reached or rejects the request; the message says why.
         """
         path, headers = {
             "openai_chat": ("/chat/completions", {"Authorization": f"Bearer {self._key}"} if self._key else {}),
@@ -136,10 +137,10 @@ def _json(reply: Response, base: str) -> Any:
 
 
 async def _find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | None:
-    """Return the model with this name or of the settings, else one that a server on this machine offers, else None.
+    """Return the model given by name or in the settings, else one offered by a local server, else None.
 
     Raises:
-        ConfigurationError: a model is named, and it has neither an address nor a key, or the address is none.
+        ConfigurationError: the named model has neither a base URL nor a key, or the base URL is invalid.
     """
     chosen, clients = web.settings.answer, web.clients
     wanted = str(name or chosen.model)
@@ -164,7 +165,7 @@ async def _find_model(web: Web, deadline: Deadline, name: object) -> ChatModel |
 
 
 async def _first_model(clients: HttpClients, base: str) -> str:
-    """Return the first model that a server lists; nothing where none answers."""
+    """Return the first model that a server lists, or an empty string if it does not respond."""
     try:
         reply = await clients.operator(base).call(
             "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE)
@@ -184,21 +185,21 @@ async def ask(
     on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
 ) -> CitedAnswer:
-    """Answer a question from the web, with citations that are checked.
+    """Answer a question from the web, with verified citations.
 
     Args:
         question: The question.
-        web: What searches and reads, and whose session pays; it stays the caller's to close.
-        model: What writes the answer, or its name, with which the setting `answer.model` is replaced. Without one it is
-            that of the settings, else one that a server on this machine offers.
-        quote: Whether to ask no model: the passages that answer best are quoted, as where no model is found.
+        web: Does the searching and reading; its session is charged. The caller closes it.
+        model: The model, or its name, which overrides the setting `answer.model`. Defaults to the model of the
+            settings, else to one offered by a local server.
+        quote: Use no model and quote the best passages, as when no model is available.
         on_event: Called with every tool call that the model makes.
         timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
 
     Raises:
         InvalidRequest: the question is empty or too long. AllProvidersFailed: no provider could search.
         ConfigurationError: there is no key for the model. ProviderError: it cannot be reached, or refuses.
-        PermissionDenied: nothing may be kept, so that nothing can be checked. DeadlineExceeded, Closed.
+        PermissionDenied: storing is not permitted, so nothing could be verified. DeadlineExceeded, Closed.
     """
     words = check_text(question)
     if not web.keeps:
@@ -213,7 +214,7 @@ async def ask(
         pages = await web.sources()
     else:
         ledger = CitationLedger()
-        for page in await web.sources(content=False):  # a page that the session knows keeps its number
+        for page in await web.sources(content=False):  # a page already known to the session keeps its number
             ledger.number(page.url, page.title)
         run = await run_tools(
             writer.request(words),
@@ -233,7 +234,7 @@ async def ask(
             else CitedPage(number=source.citation_id, url=source.url, title=source.title)
             for source in run.sources
         )
-    cited = cited_numbers(text)
+    cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
     used = tuple(page for page in pages if page.number in cited)
     after = await web.usage()
     return CitedAnswer(
@@ -249,7 +250,7 @@ async def ask(
 
 
 async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...]]:
-    """Return the passages that answer a question best, and what the search warned of."""
+    """Return the passages that answer a question best, and the warnings of the search."""
     found = await web.search(question, timeout=deadline.remaining())
     urls = [row.url for row in found.results[:_PAGES]]
     read: tuple[Page, ...] = ()
@@ -275,7 +276,7 @@ async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tu
 
 
 def _quote(text: str, question: str) -> str:
-    """Return the sentence of a passage that has most of a question's words, as plain text; nothing if it has none."""
+    """Return the sentence of a passage with most words of the question, as plain text; empty if there is none."""
     wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2}
     sentences = [
         _plain(sentence)
@@ -288,5 +289,5 @@ def _quote(text: str, question: str) -> str:
 
 
 def _plain(markdown: str) -> str:
-    """Return Markdown as one line of plain text, without marks of its own."""
+    """Return Markdown as one line of plain text."""
     return " ".join(_PLAIN.sub(r"\1", markdown).split())

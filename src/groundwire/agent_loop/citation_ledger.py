@@ -1,4 +1,4 @@
-"""One numbering for every page of a run, and the marks in an answer that use it."""
+"""One numbering for all pages of a run, and the markers in an answer that use it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,32 @@ from dataclasses import replace
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
 from groundwire.models import Source
 from groundwire.tools import LocalSearchToolResult, ToolResult, WebSearchToolResult, render_text
+from groundwire.web.known_urls import addresses_in
 
 __all__ = ["CitationLedger", "citations_in", "marked", "marks_in"]
 
-# `[2]`, `[1, 3]`, and the brackets of models that were trained on them; no text of a link and no footnote's definition.
+# `[2]`, `[1, 3]`, and the brackets that some models are trained on; not link text, not a footnote definition.
 _MARK = re.compile(r"\[(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\](?!\(|: ?https?:)|【(\d{1,4})(?:†[^】\n]{0,80})?】")
-_YEARS = 1_000  # from here on a number in brackets is rather a year
+_LOOKED_AT = 10_000  # characters searched for URLs, in a few milliseconds
+_YEARS = 1_000  # from here on, a number in brackets is probably a year
 _CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
 class CitationLedger:
-    """The pages of a run, numbered from 1 in the order in which they came; no address twice.
+    """The pages of a run, numbered from 1 in order of appearance, each URL once.
 
     Args:
-        sources: Pages that have their numbers already.
-        reserved: Numbers that stand for something unknown in the conversation; no page gets one, and none resolves.
+        sources: Pages that already have numbers.
+        reserved: Numbers with an unknown meaning in the conversation: never assigned, never resolved.
     """
 
     def __init__(self, sources: Iterable[Source] = (), *, reserved: Iterable[int] = ()) -> None:
         self.reserved: frozenset[int] = frozenset(reserved)
         self.last = max((one for one in self.reserved if one < _YEARS), default=0)
-        """The largest number that is taken; what has four digits is a year more often than a source."""
+        """The largest number assigned; four digits are more often a year than a source."""
         self._numbers: dict[str, int] = {}
+        self._given: frozenset[str] = frozenset()
+        self._from_text: set[str] = set()
         self._sources: dict[int, Source] = {}
         for source in sources:
             self._add(source.citation_id, source.url, source.title)
@@ -40,21 +44,48 @@ class CitationLedger:
         """Every page, by number."""
         return tuple(source for _, source in sorted(self._sources.items()))
 
+    @property
+    def vouched(self) -> tuple[str, ...]:
+        """The URLs of the pages that a search found or the user gave, without those that only another page contains."""
+        return tuple(source.url for source in self.sources if source.url not in self._from_text)
+
+    def given(self, *texts: str) -> None:
+        """Record the URLs that the user has written; in a long conversation, those at its end."""
+        recent, left = list[str](), _LOOKED_AT
+        for text in reversed(texts):
+            recent.append(text[-left:])
+            left -= len(recent[-1])
+            if left <= 0:
+                break
+        found = {url.request_text for url in addresses_in("\n".join(recent))}
+        self._given |= found
+        self._from_text -= found
+
+    def _meet(self, result: ToolResult) -> None:
+        """Record which URLs only a page, or the model, has named."""
+        if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
+            self._from_text.difference_update(row.url for row in result.results)
+        elif result.status == "success" and result.url not in self._numbers and result.url not in self._given:
+            address = result.final_url or result.url
+            if address not in self._numbers:
+                self._from_text.add(address)
+
     def number(self, url: str, title: str = "") -> int:
-        """Return the number of a page, which is a new one for a page that was not met before."""
+        """Return the number of a page, assigning the next one to a new page."""
         return self._add(self._numbers.get(url) or self.last + 1, url, title)
 
     def get(self, number: int) -> Source | None:
-        """Return the page with a number, None if there is none."""
+        """Return the page with a number, or None."""
         return None if number in self.reserved else self._sources.get(number)
 
     async def assign(self, results: Sequence[ToolResult]) -> None:
-        """Number the pages of tool results before `take` renders them; a ledger that others share asks its store."""
+        """Number the pages of tool results before `take` renders them; a shared ledger assigns numbers in its store."""
 
     def unnumbered(self, results: Sequence[ToolResult]) -> dict[str, str]:
-        """Return the pages of tool results that have no number yet: their titles by their addresses."""
+        """Return the pages of tool results that have no number yet, as titles by URL."""
         found: dict[str, str] = {}
         for result in results:
+            self._meet(result)
             if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
                 found |= {row.url: row.title for row in result.results}
             elif result.status == "success" and result.url not in self._numbers:
@@ -70,7 +101,8 @@ class CitationLedger:
         return number
 
     def take(self, result: ToolResult) -> str:
-        """Note the pages of a tool's result; return the result as text for the model, with the run's numbers in it."""
+        """Record the pages of a tool result and return it as text for the model, with the run's numbers."""
+        self._meet(result)
         if isinstance(result, WebSearchToolResult):
             rows = tuple(
                 row.model_copy(update={"citation_id": self.number(row.url, row.title)}) for row in result.results
@@ -86,15 +118,15 @@ class CitationLedger:
         return render_text(result)
 
     def take_hosted(self, answer: HostedAnswer) -> None:
-        """Note the pages that an API has found."""
+        """Record the pages that a hosted search found."""
         for one in answer.sources:
             self.number(one.url, one.title)
 
 
 def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
-    """Return an answer whose citations tell also what the marks in its text point to, and whose sources are the run's.
+    """Return an answer with citations for the markers in its text, and with the sources of the run.
 
-    An answer that its API has given citations of its own keeps those alone.
+    If the API has already cited sources, the answer keeps only those citations.
     """
     known = {one.url: one for one in answer.sources}
     sources = tuple(known.get(one.url) or HostedSource(url=one.url, title=one.title) for one in ledger.sources)
@@ -104,7 +136,7 @@ def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
 
 
 def marks_in(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """Yield where the marks in a text begin and end, and their numbers, in order; marks inside code are none."""
+    """Yield the start, end and numbers of each marker in a text, in order, skipping code."""
     if "[" not in text and "【" not in text:
         return
     code = [span.span() for span in _CODE.finditer(text)] if "`" in text or "~~~" in text else []
@@ -117,7 +149,7 @@ def marks_in(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
 
 
 def citations_in(text: str, ledger: CitationLedger) -> Iterator[HostedCitation]:
-    """Yield what the marks in a text point to, in order; marks inside code and marks of unknown numbers are none."""
+    """Yield the citations that the markers in a text point to, in order, skipping code and unknown numbers."""
     for start, end, numbers in marks_in(text):
         for number in numbers:
             source = ledger.get(number)

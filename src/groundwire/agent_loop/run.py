@@ -1,6 +1,6 @@
-"""The loop: ask the model, make its calls of our tools, give it the results, until it answers.
+"""The agent loop: call the model, run its tool calls, return the results, until it answers.
 
-The one plan of a run.
+Also the search plan of a run.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from groundwire.agent_loop.wire_formats import (
     last_turn,
     no_choice,
     total,
+    users_texts,
     with_results,
 )
 from groundwire.citations.link_filter import Addresses, neutralized
@@ -47,9 +48,9 @@ __all__ = ["CallModel", "planned", "run_tools"]
 def planned(
     body: Body, row: Api, web: Web, mode: Mode | None, needs: Needs | None, tools: Sequence[Tool], most: int
 ) -> Plan:
-    """Return the plan for a request with a search in it.
+    """Return the search plan for a request.
 
-    Where the session's searches are limited, `auto` chooses no hosted search that cannot be limited.
+    When the session's searches are limited, `auto` never chooses a hosted search that cannot be limited.
     """
 
     def made(asked: Needs) -> Plan:
@@ -67,7 +68,7 @@ CallModel = Callable[[dict[str, Any]], Any]
 """Sends a request to the model and returns its answer, or an awaitable of it. A plain function runs in a thread."""
 
 _USD = 0.01
-"""What a hosted search costs: ten dollars a thousand, at Anthropic and at OpenAI (price lists of 2026-11)."""
+"""Cost of a hosted search: ten dollars per thousand at Anthropic and OpenAI (price lists of 2026-11)."""
 _REFUSALS = frozenset({400, 403, 404, 410, 422})
 _REFUSED = re.compile(
     r"model_not_found|model_not_available|model.{0,80}(not found|not exist|deprecated|shut down|retired|decommissioned)"
@@ -75,8 +76,8 @@ _REFUSED = re.compile(
     r"|(unsupported|unknown|invalid|unrecognized).{0,40}(tool|web.?search)",
     re.IGNORECASE | re.DOTALL,
 )
-_LIMIT = "Search limit reached"  # how the refusals of a budget begin
-_DRY = 2  # rounds in a row in which every call was refused for want of budget
+_LIMIT = "Search limit reached"  # beginning of the messages for an exhausted budget
+_DRY = 2  # consecutive rounds in which every call was rejected for lack of budget
 
 
 async def run_tools(
@@ -97,36 +98,36 @@ async def run_tools(
     ledger: CitationLedger | None = None,
     on_event: Callable[[LoopEvent], None] | None = None,
 ) -> Run:
-    """Ask a model, make its calls of our tools, and go on until it answers.
+    """Call a model and run its tool calls until it answers.
 
-    Hosted and local searches are counted in the budget of the web's session, before they are made. That budget lives
-    in the store: it does not matter what becomes of the messages, and runs at the same time share it.
+    Hosted and local searches are charged to the budget of the web's session before they are made. The budget is in the
+    store: it does not depend on the messages, and concurrent runs share it.
 
     Args:
         messages: The request's body, or only its conversation.
         call_model: Sends a whole body (`client.messages.create(**body)` and the like) and returns the answer: its
             JSON, or the object of the SDK.
-        web: What searches and reads, and whose session pays; it stays the caller's to close.
+        web: Does the searching and reading; its session is charged. The caller closes it.
         api: The model API's or provider's name.
         model: The model, where `messages` does not name it.
-        plan: Who searches; by default it is planned for this request. There is one plan for the whole run.
+        plan: Which search is used; by default, planned for this request. One plan applies to the whole run.
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: What every search must honor.
-        tools: Our tools, such as `guarded_tools(web)`; by default `web_tools(web, plan.needs)`.
-        max_rounds: The most calls of the model, 1 to 100. In the last it may call nothing, so that it answers.
-        hosted_searches: The most searches that one call of the model may make by its API, 1 to 1,000. Fewer are
-            allowed when fewer are left in the session.
-        hosted_price_usd: What one of them costs at most, for the session's money.
-        timeout: Seconds for the whole run; None is no limit.
-        ledger: The numbering of sources to go on with; by default a new one.
-        on_event: Called with every call of our tools.
+        needs: Requirements for every search.
+        tools: The local tools, such as `guarded_tools(web)`; by default `web_tools(web, plan.needs)`.
+        max_rounds: The most model calls, 1 to 100. In the last one tools are disabled, so that the model answers.
+        hosted_searches: The most hosted searches per model call, 1 to 1,000. Fewer are allowed when the session has
+            fewer left.
+        hosted_price_usd: The highest cost of one hosted search, charged to the session's budget.
+        timeout: Seconds for the whole run; None means no limit.
+        ledger: An existing numbering of sources to continue; by default a new one.
+        on_event: Called for every tool call.
 
     Returns:
-        The answer, the whole conversation, the sources, and why it ended.
+        The answer, the whole conversation, the sources, and the stop reason.
 
     Raises:
         InvalidRequest: an argument or the request is wrong. NativeUnsupported: see `plan_for`.
-        UnexpectedResponse: what `call_model` returned is no answer. What `call_model` raises passes through.
+        UnexpectedResponse: the return value of `call_model` is not an answer. Exceptions of `call_model` pass through.
     """
     check_int("max_rounds", max_rounds, 1, 100)
     check_int("hosted_searches", hosted_searches, 1, 1_000)
@@ -158,7 +159,8 @@ async def run_tools(
         given=None if tools is None else tuple(tools),
         automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
-    loop.prepared()  # a wrong request raises before anything is asked
+    loop.ledger.given(*users_texts(loop.messages))
+    loop.prepared()  # an invalid request raises before the first model call
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
@@ -170,7 +172,7 @@ async def run_tools(
 
 @dataclass(slots=True, kw_only=True)
 class _Loop:
-    """The state of one run. What must outlive it is in the session's budget."""
+    """The state of one run. What must outlive the run is in the session's budget."""
 
     web: Web
     call_model: CallModel
@@ -195,13 +197,13 @@ class _Loop:
     dry: int = 0
 
     async def run(self) -> Run:
-        """Go round until there is a reason to stop."""
+        """Run rounds until there is a reason to stop."""
         while True:
             request = self.prepared(last=len(self.answers) + 1 >= self.max_rounds)
             if self.plan.path == "native":
                 try:
                     answer = await self._ask_native(request)
-                except Exception as raised:  # of whichever client library
+                except Exception as raised:  # from any client library
                     if not self._falls_back(refusal_of(raised)):
                         raise
                     continue
@@ -220,7 +222,7 @@ class _Loop:
                 )
             ours = [call for call in answer.calls if call.name in self.tools or self._is_invented(call)]
             if echoed := [call for call in answer.calls if call.name == self.plan.tool and self.plan.path == "native"]:
-                given = [Result(call, str(call.arguments)) for call in echoed]  # Kimi's search wants its arguments back
+                given = [Result(call, str(call.arguments)) for call in echoed]  # Kimi's search needs its arguments back
                 self.messages = with_results(self.messages, self.plan.api.wire, given)
                 ours = echoed
             theirs = tuple(call for call in answer.calls if call not in ours)
@@ -237,7 +239,7 @@ class _Loop:
                 return self.ended("budget", "The session may search no more, and the model goes on searching.")
 
     def prepared(self, *, last: bool = False) -> Body:
-        """Return the next request: the conversation so far, and the search that the plan wants."""
+        """Return the next request: the conversation so far, and the search of the plan."""
         row = self.plan.api
         body = {**self.body, row.body: list(self.messages) if self.answers else self.body.get(row.body)}
         request = prepare(body, self.plan, tools=tuple(self.tools.values()))
@@ -259,7 +261,7 @@ class _Loop:
         return answer_of(cast("AnswerApi", self.plan.api.name), given)
 
     async def _ask_native(self, request: Body) -> HostedAnswer | None:
-        """Ask a model that searches by itself within what is left; None when a turn cannot go on without any."""
+        """Call a model with hosted search within the remaining budget; None if a turn cannot go on without search."""
         limit = self.plan.needs.max_uses
         left = self.most if limit is None else min(self.most, limit - total(self.paused).searches)
         reservation = await self.web.reserve_searches(left, price_usd=self.price_usd) if left > 0 else Reservation(0)
@@ -275,7 +277,7 @@ class _Loop:
             answer = await self._ask(request)
             made = answer.usage.searches
         except asyncio.CancelledError:
-            made = reservation.searches  # the API may have made them, and will bill them
+            made = reservation.searches  # the API may have made them and will charge for them
             raise
         finally:
             await asyncio.shield(self.web.settle_searches(reservation, made))
@@ -283,7 +285,7 @@ class _Loop:
         return answer
 
     def _falls_back(self, refusal: HostedError | None) -> bool:
-        """Search with our tools from here on, if the API has refused its own search and that may be."""
+        """Switch to local search if the API rejected its hosted search and the plan permits it."""
         hosted = self.plan.hosted
         if refusal is None or hosted is None or not self.automatic or self.answers:
             return False
@@ -307,7 +309,7 @@ class _Loop:
         self.paused = [*self.paused, answer] if answer.finish == "pause" else []
 
     async def _make(self, calls: Sequence[HostedCall]) -> None:
-        """Make calls; searches beyond the limit of the request are refused, as hosted ones would be."""
+        """Run tool calls; searches over the request's limit are rejected, as hosted ones would be."""
         limit = self.plan.needs.max_uses
         room = len(calls) if limit is None else max(0, limit - self.searches)
         kept: list[HostedCall] = []
@@ -333,12 +335,12 @@ class _Loop:
         self._count(made)
 
     def _is_invented(self, call: HostedCall) -> bool:
-        """Whether a call is of a function that the request does not have: the model is answered that."""
+        """Whether a call names a function that the request does not declare."""
         declared = declared_functions(self.body, self.plan.api) if self.tools else None
         return declared is not None and call.name not in declared
 
     def _unknown(self, call: HostedCall) -> str:
-        """Return what a model reads that has called a function which it was not given."""
+        """Return the model's error message for a call of an undeclared function."""
         if call.name in self.tools:
             return ""
         names = dict.fromkeys((*self.tools, *sorted(declared_functions(self.body, self.plan.api) or ())))
@@ -352,12 +354,12 @@ class _Loop:
         self.dry = self.dry + 1 if len(empty) == len(results) else 0
 
     def _shown(self, text: str) -> str:
-        """Return an answer in which nothing loads an address that is no source's; it is as long as it was."""
+        """Return an answer in which only sources' URLs load anything; its length does not change."""
         images: Addresses = "known" if self.web.settings.policy.untrusted_images == "drop" else "any"
-        return neutralized(text, (source.url for source in self.ledger.sources), images=images)
+        return neutralized(text, self.ledger.vouched, images=images)
 
     def ended(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
-        """Return the run as it is now."""
+        """Return the run in its current state."""
         last = joined(last_turn(self.answers)) if self.answers else HostedAnswer(api=self.plan.api.name)
         used = total(self.answers)
         errors = (*last.errors, *([self.fallen] if self.fallen else []))

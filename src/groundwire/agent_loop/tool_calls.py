@@ -1,6 +1,6 @@
-"""Making the calls of our tools that a model's turn has.
+"""Running the tool calls of a model's turn.
 
-Answers as client libraries hand them out, made into the JSON that they were.
+Also converts the answers of client libraries to the JSON they were made from.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from groundwire.tools import Tool, ToolResult, refused
 
 __all__ = ["answer_of", "arguments_of", "make_calls", "refusal_of"]
 
-_AT_ONCE = 8  # calls of one turn; a model that wants fifty pages at once gets them in turn
+_AT_ONCE = 8  # concurrent calls of one turn; a model that asks for fifty pages at once gets them in batches
 
 
 async def make_calls(
     calls: Sequence[HostedCall], tools: Mapping[str, Tool], tell: Callable[[LoopEvent], None]
 ) -> list[ToolResult]:
-    """Make calls at once and return their results in order; whatever goes wrong with one is in its result.
+    """Run calls concurrently and return their results in order; a failure becomes the result of its call.
 
     Args:
         calls: Calls of these tools.
@@ -50,10 +50,10 @@ async def make_calls(
 
 
 def arguments_of(call: HostedCall) -> dict[str, Any]:
-    """Return the arguments that a model wrote.
+    """Parse the arguments written by a model.
 
     Raises:
-        InvalidRequest: they are no JSON object.
+        InvalidRequest: they are not a JSON object.
     """
     given = call.arguments
     if isinstance(given, str):
@@ -69,7 +69,7 @@ def arguments_of(call: HostedCall) -> dict[str, Any]:
 
 
 def refusal_of(error: Exception) -> HostedError | None:
-    """Return the refusal of an API that a client library raised; None for everything else.
+    """Return the API error that a client library raised; None for any other exception.
 
     Args:
         error: An exception of the openai, anthropic or google-genai SDK, of an HTTP library, or Groundwire's own.
@@ -85,23 +85,23 @@ def refusal_of(error: Exception) -> HostedError | None:
 
 
 def answer_of(api: AnswerApi, given: Any) -> HostedAnswer:
-    """Return what a caller's function returned as an answer.
+    """Convert the return value of a caller's function to an answer.
 
     Args:
-        api: Whose answer it is.
-        given: JSON, as values or as bytes; an object of the openai, anthropic or google-genai SDK; or an answer that
-            was read already.
+        api: The API that the answer comes from.
+        given: JSON, as values or as bytes; an object of the openai, anthropic or google-genai SDK; or an answer that is
+            already parsed.
 
     Raises:
-        InvalidRequest: it is nothing, or of another type.
-        UnexpectedResponse: it is no answer of a model.
+        InvalidRequest: it is empty or of another type.
+        UnexpectedResponse: it is not a model's answer.
     """
     if isinstance(given, HostedAnswer):
         return given
     if callable(to_dict := getattr(given, "to_dict", None)):
-        given = to_dict(mode="json")  # openai and anthropic: as the API sent it, unset fields left out
+        given = to_dict(mode="json")  # openai and anthropic: as sent by the API, without unset fields
     elif callable(dump := getattr(given, "model_dump", None)):
-        given = dump(by_alias=True, exclude_none=True)  # google-genai: bytes stay bytes, so that it takes them back
+        given = dump(by_alias=True, exclude_none=True)  # google-genai: bytes stay bytes, so that the SDK accepts them
     if not isinstance(given, (dict, list, str, bytes, bytearray)):
         raise InvalidRequest(
             "call_model",

@@ -1,4 +1,4 @@
-"""What a run of the loop gives, and what it says while it goes on."""
+"""Results and events of a run of the agent loop."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from groundwire.tools import ToolResult
 __all__ = ["CallEnded", "CallStarted", "LoopEvent", "Run", "Spent", "Stop"]
 
 Stop = Literal["answered", "calls", "rounds", "budget", "deadline", "failed"]
-"""Why a run ended: the model answered; it calls functions of the caller's; it would go on after the last round; the
-session may search no more; the time was up; the model's API failed."""
+"""Why a run ended: the model answered; it calls functions of the caller; the rounds are used up; the session's
+search budget is used up; the deadline passed; the model's API failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallStarted:
-    """One of our tools was called."""
+    """A tool call has started."""
 
     call: HostedCall
 
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """One of our tools has answered."""
+    """A tool call has ended."""
 
     call: HostedCall
     result: ToolResult
 
 
 LoopEvent = CallStarted | CallEnded
-"""Either of them."""
+"""Either event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """What a run used."""
+    """Usage of a run."""
 
     rounds: int = 0
-    """Calls of the model."""
+    """Model calls."""
     searches: int = 0
     """Local searches."""
     hosted_searches: int = 0
-    """Searches that the model's API made."""
+    """Hosted searches."""
     pages: int = 0
-    """Pages that we opened."""
+    """Pages opened."""
     input_tokens: int = 0
-    """Tokens that the model read, in all rounds."""
+    """Input tokens of all rounds."""
     output_tokens: int = 0
-    """Tokens that the model wrote, in all rounds."""
+    """Output tokens of all rounds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,34 +62,34 @@ class Run:
     """One run of the loop, from a request to an answer."""
 
     stop: Stop
-    """Why it ended."""
+    """Why the run ended."""
     reason: str
-    """The same in a sentence."""
+    """The same as a sentence."""
     answer: HostedAnswer
-    """The last answer. Its sources are all of the run, and its citations also say what marks such as `[2]` mean."""
+    """The last answer, with all sources of the run, and with citations for markers such as `[2]`."""
     answers: tuple[HostedAnswer, ...] = ()
-    """The answers of all rounds, as they came."""
+    """The answers of all rounds, in order."""
     messages: tuple[Any, ...]
-    """The whole conversation in the API's form, the last answer included: what the next request begins with."""
+    """The whole conversation in the API's format, including the last answer: the start of the next request."""
     added: int = 0
-    """How many of the messages this run has added."""
+    """How many of the messages this run added."""
     pending: tuple[HostedCall, ...] = ()
-    """Calls of the caller's own functions that wait for a result."""
+    """Calls of the caller's own functions that are waiting for a result."""
     sources: tuple[Source, ...] = ()
-    """Every page that was found or opened, ours and the API's, under one numbering."""
+    """Every page found or opened, by local and hosted search, under one numbering."""
     spent: Spent
-    """What was used."""
+    """Usage."""
     plan: Plan
-    """Who searched, and why."""
+    """Which search was used, and why."""
 
     def with_results(self, results: Sequence[str]) -> tuple[Any, ...]:
-        """Return the conversation with the results of the caller's own functions in it.
+        """Return the conversation with the results of the caller's own functions appended.
 
         Args:
             results: One for each of `pending`, in that order.
 
         Raises:
-            InvalidRequest: there are more or fewer.
+            InvalidRequest: the number of results differs.
         """
         if len(results) != len(self.pending):
             raise InvalidRequest(

@@ -1,11 +1,11 @@
-"""How each API has a conversation go on: the model's turn, the results of its calls, and what it may choose.
+"""How each API continues a conversation: the model's turn, tool results, and tool choice.
 
-One answer of several: the pieces of a turn that its API paused, and what all rounds used.
+Also joins the parts of a paused turn into one answer, and adds up the usage of all rounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
@@ -25,6 +25,7 @@ __all__ = [
     "last_turn",
     "no_choice",
     "total",
+    "users_texts",
     "with_results",
 ]
 
@@ -33,7 +34,7 @@ _WIRES = ("anthropic", "chat", "gemini", "responses")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The result of one call, as it goes back to the model."""
+    """The result of one call, as sent to the model."""
 
     call: HostedCall
     """The call."""
@@ -44,7 +45,7 @@ class Result:
 
 
 def check_wire(api: Api) -> None:
-    """See that conversations of this API can go on here.
+    """Check that conversations of this API can be continued here.
 
     Raises:
         InvalidRequest: they cannot.
@@ -58,7 +59,7 @@ def check_wire(api: Api) -> None:
 
 
 def conversation(body: Mapping[str, Any], api: Api) -> list[Any]:
-    """Return the messages of a request as a list of their own; a bare text is a message of the user."""
+    """Return the messages of a request as a new list; a bare string is a user message."""
     given = body.get(api.body)
     if given is None:
         return []
@@ -68,8 +69,19 @@ def conversation(body: Mapping[str, Any], api: Api) -> list[Any]:
     return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
+def users_texts(messages: Sequence[Any]) -> Iterator[str]:
+    """Yield what the user says in a conversation of any API; results of tools, which some put there, are left out."""
+    for message in messages:
+        if not _is_object(message) or message.get("role") != "user":
+            continue
+        parts = message.get("content", message.get("parts"))
+        for part in parts if isinstance(parts, list) else [{"text": parts}]:
+            if _is_object(part) and isinstance(text := part.get("text"), str):
+                yield text
+
+
 def declared_functions(body: Mapping[str, Any], api: Api) -> frozenset[str] | None:
-    """Return the names of the functions that a request declares; None where it may know others, too."""
+    """Return the names of the functions that a request declares; None if there may be others."""
     if body.get("prompt") or body.get("previous_response_id") or body.get("functions") or body.get("conversation"):
         return None
     names: set[str] = set()
@@ -92,9 +104,9 @@ def _is_object(value: object) -> TypeGuard[Mapping[str, Any]]:
 
 
 def with_results(messages: Sequence[Any], wire: Wire, results: Sequence[Result]) -> tuple[Any, ...]:
-    """Return a conversation with results of calls after the turn that made them.
+    """Return a conversation with tool results after the turn that made the calls.
 
-    Anthropic and Gemini want all results of a turn in one message; those that follow others join them.
+    Anthropic and Gemini require all results of a turn in one message, so later results join earlier ones.
     """
     if not results:
         return tuple(messages)
@@ -114,7 +126,7 @@ def with_results(messages: Sequence[Any], wire: Wire, results: Sequence[Result])
 
 
 def free_choice(body: Mapping[str, Any], wire: Wire) -> dict[str, Any]:
-    """Return a request that does not demand a call any more, because one was made."""
+    """Return a request that no longer forces a tool call, because one was made."""
     changed = dict(body)
     choice = body.get("tool_choice")
     if wire == "gemini":
@@ -129,7 +141,7 @@ def free_choice(body: Mapping[str, Any], wire: Wire) -> dict[str, Any]:
 
 
 def no_choice(body: Mapping[str, Any], wire: Wire) -> dict[str, Any]:
-    """Return a request in which the model may call nothing any more and must answer."""
+    """Return a request in which tools are disabled and the model must answer."""
     changed = dict(body)
     if wire == "gemini":
         return _gemini_mode(changed, "NONE")
@@ -164,7 +176,7 @@ def _response(one: Result) -> dict[str, Any]:
 
 
 def _gemini_mode(body: dict[str, Any], mode: str, only: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Set the mode of function calling, wherever this request has it; in place of `only`, if any are named."""
+    """Set the function calling mode where this request has it, replacing `only` if it names any."""
     inner = body.get("config")
     holder: dict[str, Any] = dict(inner) if isinstance(inner, Mapping) else body
     keys = ("tool_config", "function_calling_config") if holder is not body else ("toolConfig", "functionCallingConfig")
@@ -181,7 +193,7 @@ def _gemini_mode(body: dict[str, Any], mode: str, only: tuple[str, ...] = ()) ->
 
 
 def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
-    """Return the pieces of one turn as one answer: texts follow each other, citations move with them.
+    """Join the parts of one turn into one answer: concatenate texts and shift citations accordingly.
 
     Args:
         answers: The pieces in order, at least one.
@@ -209,7 +221,7 @@ def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
 
 
 def _read_as_one(answers: Sequence[HostedAnswer]) -> HostedAnswer:
-    """Return the pieces of a turn as one message: a page may be fetched in one and cited in another."""
+    """Join the parts of a turn into one message: a page may be fetched in one part and cited in another."""
     turn = tuple(part for one in answers for part in one.turn)
     content = [block for message in turn for block in message.get("content") or ()]
     whole = read_answer("anthropic", {"type": "message", "content": content, "stop_reason": answers[-1].stop_reason})
@@ -219,7 +231,7 @@ def _read_as_one(answers: Sequence[HostedAnswer]) -> HostedAnswer:
 
 
 def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
-    """Return the pieces of the last turn: those that were paused before it belong to it."""
+    """Return the parts of the last turn, including the paused ones before it."""
     first = len(answers) - 1
     while first > 0 and answers[first - 1].finish == "pause":
         first -= 1
@@ -227,7 +239,7 @@ def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
 
 
 def total(answers: Sequence[HostedAnswer]) -> HostedUsage:
-    """Return what several answers cost together."""
+    """Return the total usage of several answers."""
     return HostedUsage(
         searches=sum(one.usage.searches for one in answers),
         fetches=sum(one.usage.fetches for one in answers),

@@ -1,7 +1,7 @@
-"""Record and replay: what the outside world answered, kept in a file that a person can read.
+"""Record and replay: responses of the outside world, in a file that a person can read.
 
-A test of an agent records once and then runs without a network, the same every time. Nothing in here opens a
-connection: `groundwire.transport` and providers with a client of their own ask a `Cassette` before they would.
+A test of an agent is recorded once and then runs without a network, the same every time. This package opens no
+connection: `groundwire.transport` and providers with their own client consult a `Cassette` first.
 """
 
 from __future__ import annotations

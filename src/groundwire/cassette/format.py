@@ -1,12 +1,12 @@
-"""The file of a cassette: a line that says what it is, then a line of JSON for each exchange.
+"""The cassette file: a header line, then a line of JSON for each exchange.
 
-Every exchange is written at once, under a lock on the file, so that several processes may add to one cassette and one
-that is killed keeps what it has.
+Every exchange is written immediately, under a lock on the file, so that several processes can add to one cassette and a
+killed process loses nothing it has written.
 
-One exchange as a value and as a line of JSON.
+Also the JSON form of one exchange.
 
-A body stands in its line as `text` when it is UTF-8 and short, else as `base64`, or as `gzip` (in base 64) when it is
-long. Bodies are kept decoded, so headers that tell of their coding on the wire are not kept.
+A body is stored as `text` if it is UTF-8 and short, else as `base64`, or as `gzip` (in base 64) if it is long. Bodies
+are stored decoded, so headers that describe their encoding on the wire are dropped.
 """
 
 from __future__ import annotations
@@ -42,60 +42,60 @@ __all__ = [
     "unpack",
 ]
 
-_LONG = 100_000  # bytes; a longer line is nothing that a person reads
+_LONG = 100_000  # bytes; a longer line is not readable anyway
 _LEVEL = 6
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedFailure:
-    """Why there was no answer, or no whole one."""
+    """Why there was no response, or only a part of one."""
 
     kind: str
-    """A word of the code that recorded it, such as `timeout` or `network`."""
+    """The failure kind of the code that recorded it, such as `timeout` or `network`."""
     detail: str = ""
     """What happened, in a few words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP answer."""
+    """An HTTP response."""
 
     status: int
-    """The status."""
+    """The status code."""
     headers: Mapping[str, str] = field(default_factory=dict)
-    """The headers; names in any case."""
+    """The headers, with names in any case."""
     body: bytes = b""
-    """The body without any coding, as far as it was read."""
+    """The decoded body, as far as it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exchange:
-    """What was asked and what became of it. An answer and a failure together are an answer that broke off."""
+    """A request and its outcome. A response together with a failure is an interrupted response."""
 
     kind: str
-    """The way on which it was asked: `http`, or the name of another client."""
+    """The client that made the request: `http`, or the name of another one."""
     request: Mapping[str, Any]
-    """What was asked, as JSON."""
+    """The request, as JSON."""
     response: Mapping[str, Any] | None = None
-    """What was answered, as JSON."""
+    """The response, as JSON."""
     failure: RecordedFailure | None = None
-    """What went wrong."""
+    """The failure."""
     ms: int = 0
     """How long it took, in milliseconds."""
     day: date
-    """The day on which it was recorded, in UTC."""
+    """The day of recording, in UTC."""
 
     @property
     def answer(self) -> Answer | None:
-        """The answer of an `http` exchange, unpacked."""
+        """The response of an `http` exchange, decoded from JSON."""
         return None if self.response is None else unpack(self.response)
 
 
 class CallFailed(Exception):
-    """A call outside failed, now or when it was recorded.
+    """An outside call failed, now or when it was recorded.
 
     Args:
-        failure: Why.
+        failure: The reason.
     """
 
     def __init__(self, failure: RecordedFailure) -> None:
@@ -104,7 +104,7 @@ class CallFailed(Exception):
 
 
 def pack(answer: Answer) -> dict[str, Any]:
-    """Return an HTTP answer as JSON."""
+    """Return an HTTP response as JSON."""
     packed: dict[str, Any] = {"status": answer.status, "headers": dict(answer.headers)}
     if not answer.body:
         return packed
@@ -118,10 +118,10 @@ def pack(answer: Answer) -> dict[str, Any]:
 
 
 def unpack(packed: Mapping[str, Any]) -> Answer:
-    """Return an HTTP answer from its JSON.
+    """Return an HTTP response from its JSON.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is invalid.
     """
     status, headers = packed.get("status"), packed.get("headers", {})
     if not isinstance(status, int) or not isinstance(headers, dict):
@@ -160,10 +160,10 @@ def to_line(exchange: Exchange, number: int) -> dict[str, Any]:
 
 
 def from_line(line: object) -> Exchange:
-    """Return the exchange that a line holds.
+    """Parse the exchange on a line.
 
     Raises:
-        ValueError: none does.
+        ValueError: there is none.
     """
     if not isinstance(line, dict):
         raise ValueError("not an object")
@@ -195,20 +195,20 @@ _STEP = 65_536  # bytes
 
 
 class CassetteFile:
-    """A cassette that is being recorded. Threads and processes may share it.
+    """A cassette that is being recorded. It may be shared by threads and processes.
 
     Args:
-        path: The file. Its folder is made when it does not exist.
-        append: Whether exchanges are added to those that it has already.
+        path: The file. Its folder is created if it does not exist.
+        append: Whether to add exchanges to the existing ones.
 
     Raises:
-        ConfigurationError: the file cannot be written, or is no cassette.
+        ConfigurationError: the file cannot be written, or is not a cassette.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._known = 0  # bytes whose lines are counted
+        self._known = 0  # bytes whose lines are already counted
         self._lines = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -216,7 +216,7 @@ class CassetteFile:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 if _at_end(file):
                     file.seek(0)
-                    _check_mark(file.readline(), path)  # before it is emptied: the path may be mistyped
+                    _check_mark(file.readline(), path)  # before truncating: the path may be a typo
                 if not append:
                     file.truncate(0)
                 _begin(file)
@@ -224,7 +224,7 @@ class CassetteFile:
             raise ConfigurationError(f"The cassette {path} cannot be written: {error.strerror or error}.") from error
 
     def add(self, exchange: Exchange) -> None:
-        """Write one exchange behind the others.
+        """Append one exchange.
 
         Raises:
             OSError: it cannot be written.
@@ -237,7 +237,7 @@ class CassetteFile:
             file.write(_encoded(to_line(exchange, self._lines)))
 
     def _count(self, file: BinaryIO) -> None:
-        """Count the lines that other processes and we have added since the last time."""
+        """Count the lines added since the last time, by this process and others."""
         size = _at_end(file)
         if size < self._known:  # another process replaced it
             self._known = self._lines = 0
@@ -248,10 +248,10 @@ class CassetteFile:
 
 
 def load(path: Path) -> list[Exchange]:
-    """Read all exchanges of a cassette; a last line that was cut off when its writer was killed is left out.
+    """Read all exchanges of a cassette, without a last line that is incomplete because its writer was killed.
 
     Raises:
-        ConfigurationError: there is no such file, it is no cassette, or a line cannot be understood.
+        ConfigurationError: the file does not exist, is not a cassette, or has a line that cannot be parsed.
     """
     try:
         data = path.read_bytes()
@@ -277,7 +277,7 @@ def load(path: Path) -> list[Exchange]:
 
 
 def count_exchanges(path: Path) -> int:
-    """Return how many exchanges a file holds; none when it does not exist."""
+    """Return how many exchanges a file holds; zero if it does not exist."""
     if not path.is_file():
         return 0
     with path.open("rb") as file:
@@ -298,14 +298,14 @@ def _check_mark(line: bytes, path: Path) -> None:
 
 
 def _begin(file: BinaryIO) -> None:
-    """Write the first line if there is none."""
+    """Write the header line if it is missing."""
     if not _at_end(file):
         file.write(_encoded({_MARK: _VERSION, "recorded_with": f"groundwire {__version__}"}))
         file.flush()
 
 
 def _mend(file: BinaryIO) -> None:
-    """End a last line that has no end, or take it away when its writer was killed in the middle of it."""
+    """Terminate the last line, or remove it if its writer was killed in the middle of it."""
     size = _at_end(file)
     start, tail = size, b""
     while start and b"\n" not in tail:
@@ -332,5 +332,5 @@ def _at_end(file: BinaryIO) -> int:
 def _encoded(line: dict[str, Any]) -> bytes:
     try:
         return json.dumps(line, ensure_ascii=False).encode() + b"\n"
-    except UnicodeEncodeError:  # lone surrogates, which stand for bytes of a header that are not UTF-8
+    except UnicodeEncodeError:  # lone surrogates, for header bytes that are not UTF-8
         return json.dumps(line).encode() + b"\n"

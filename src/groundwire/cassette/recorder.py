@@ -1,6 +1,6 @@
 """The public cassette object.
 
-Which cassette a `Web` gets: the one it is given, or for programs that know of none, the environment's.
+Also the choice of the cassette of a `Web`: the one it is given, or else the one named in the environment.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _WAITS = frozenset({"timeout", "timeout_ms", "timeoutMs"})
 
 
 class Index:
-    """Recorded exchanges by what was asked; equal requests are answered in their recorded order, the last repeats.
+    """Recorded exchanges by request. Equal requests are answered in recorded order, and the last response repeats.
 
-    | tried | the same is | why |
+    | match | compared | why |
     | --- | --- | --- |
     | first | everything | |
     | then | everything, dates counted from the day of recording and of replay | "the last week" is sent as two dates |
-    | only when not strict | method and address without parameters | a test whose words are not the same each time |
+    | only when not strict | method and URL without parameters | a test whose words differ each time |
 
-    Headers never count, and neither does a field of a body that says how long we wait.
+    Headers are never compared, nor is a body field that carries a timeout.
 
     Args:
         exchanges: In recorded order.
@@ -57,9 +57,9 @@ class Index:
         """Return the exchange that answers a request, or None.
 
         Args:
-            kind: The way on which it is asked.
-            request: What is asked, without secrets.
-            today: The day, in UTC, from which dates are counted.
+            kind: The client that makes the request.
+            request: The request, without secrets.
+            today: The day, in UTC, that dates are relative to.
         """
         key = _key(kind, request)
         found = self._exact.get(key) or self._shifted.get(_relative(key, today))
@@ -73,7 +73,7 @@ class Index:
 
 
 def _key(kind: str, request: Mapping[str, Any]) -> str:
-    """Return the text that two requests share exactly if they are the same."""
+    """Return the comparison key of a request."""
     counted = {name: _without_waits(value) for name, value in request.items() if name != "headers"}
     return json.dumps([kind, counted], sort_keys=True)
 
@@ -85,12 +85,12 @@ def _without_waits(value: object) -> object:
 
 
 def _where(kind: str, request: Mapping[str, Any]) -> str:
-    """Return method and address without parameters; for other ways than HTTP nothing but the way."""
+    """Return method and URL without parameters; for clients other than HTTP, only the client."""
     return f"{kind} {request.get('method', '')} {str(request.get('url', '')).partition('?')[0]}"
 
 
 def _relative(key: str, day: date) -> str:
-    """Return a key with its dates as a number of days from `day`."""
+    """Return a key with its dates as offsets in days from `day`."""
     return _DATE.sub(_from(day), key)
 
 
@@ -108,8 +108,8 @@ def _from(day: date) -> Callable[[re.Match[str]], str]:
 
 _logger = logging.getLogger(__name__)
 
-_SHOWN = 300  # characters of an address in a message
-_SOMEWHERE = "1.1.1.1"  # a public address, so that the guard lets it pass; nothing connects in replay
+_SHOWN = 300  # characters of a URL in a message
+_SOMEWHERE = "1.1.1.1"  # a public address that the guard accepts; replay never connects
 
 
 def _today() -> date:
@@ -117,10 +117,10 @@ def _today() -> date:
 
 
 class Cassette:
-    """What the outside world answered, being recorded into a file or replayed from one.
+    """Responses of the outside world, recorded to a file or replayed from one.
 
-    Make one with `record`, `replay` or `auto` and give it to a `Web`. It holds no connection and needs no closing;
-    threads may share it. Secrets are taken out before anything is written.
+    Create one with `record`, `replay` or `auto` and pass it to a `Web`. It holds no connection, needs no closing and is
+    thread-safe. Secrets are removed before anything is written.
     """
 
     def __init__(
@@ -140,32 +140,32 @@ class Cassette:
         """Return a cassette that records.
 
         Args:
-            path: The file; an existing one is replaced, its folder is created.
-            append: Whether the exchanges that the file has already stay.
+            path: The file; an existing one is replaced and its folder is created.
+            append: Whether to keep the exchanges already in the file.
 
         Raises:
-            ConfigurationError: the file cannot be written, or is something else than a cassette.
+            ConfigurationError: the file cannot be written, or is not a cassette.
         """
         return cls(Path(path), file=CassetteFile(Path(path), append=append), index=None)
 
     @classmethod
     def replay(cls, path: str | Path, *, strict: bool = True, today: Callable[[], date] = _today) -> Self:
-        """Return a cassette that answers from its file; what is not in it fails and never reaches the network.
+        """Return a cassette that answers from its file. Anything else fails and never reaches the network.
 
         Args:
             path: The file.
-            strict: Whether parameters and body must be as recorded. Otherwise a request that is not in the file is
-                answered like the next recorded one of the same method and address.
-            today: The day in UTC, from which dates in requests are counted.
+            strict: Whether parameters and body must be as recorded. Otherwise, a request that is not in the file gets
+                the response of the next recorded one with the same method and URL.
+            today: The day in UTC that dates in requests are relative to.
 
         Raises:
-            ConfigurationError: there is no such file, or it is not a cassette that this version can read.
+            ConfigurationError: the file does not exist, or is not a cassette that this version can read.
         """
         return cls(Path(path), file=None, index=Index(load(Path(path)), strict=strict), today=today)
 
     @classmethod
     def auto(cls, path: str | Path) -> Self:
-        """Return a cassette that replays if its file is there, and else records it.
+        """Return a cassette that replays an existing file, or else records a new one.
 
         Raises:
             ConfigurationError: the file cannot be used.
@@ -182,11 +182,11 @@ class Cassette:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The requests that were asked in replay and are not in the file."""
+        """The requests made in replay that are not in the file."""
         return tuple(self._missing)
 
     def hide(self, *secrets: str) -> None:
-        """Keep these texts out of the file wherever they appear; those of fewer than six characters are ignored."""
+        """Redact these texts wherever they appear; texts of fewer than six characters are ignored."""
         with self._lock:
             for secret in secrets:
                 self._masks.learn(secret)
@@ -195,11 +195,11 @@ class Cassette:
         """Return the exchange that answers a request.
 
         Args:
-            kind: The way on which it is asked.
-            request: What is asked, as JSON.
+            kind: The client that makes the request.
+            request: The request, as JSON.
 
         Raises:
-            CallFailed: it is not in the file; the failure's kind is `cassette`.
+            CallFailed: the request is not in the file; the kind of failure is `cassette`.
             RuntimeError: the cassette records.
         """
         if self._index is None:
@@ -222,13 +222,13 @@ class Cassette:
         failure: RecordedFailure | None = None,
         ms: int = 0,
     ) -> None:
-        """Write one exchange. A file that cannot be written is logged and interrupts no call.
+        """Write one exchange. A write error is logged and does not interrupt the call.
 
         Args:
-            kind: The way on which it was asked.
-            request: What was asked, as JSON.
-            response: What was answered, as JSON or as an HTTP answer.
-            failure: What went wrong; together with a response, why that broke off.
+            kind: The client that made the request.
+            request: The request, as JSON.
+            response: The response, as JSON or as an HTTP response.
+            failure: The failure; together with a response, why it was interrupted.
             ms: How long it took, in milliseconds.
 
         Raises:
@@ -237,7 +237,7 @@ class Cassette:
         if self._file is None:
             raise RuntimeError("This cassette replays; nothing can be added to it.")
         with self._lock:
-            asked = self._without_secrets(request)  # first: it shows what to take out of the answer
+            asked = self._without_secrets(request)  # first: it shows what to remove from the response
             answered = self._answer_without_secrets(response)
         said = None if failure is None else RecordedFailure(failure.kind, self._masks.text(failure.detail))
         exchange = Exchange(kind=kind, request=asked, response=answered, failure=said, ms=ms, day=self._today())
@@ -247,13 +247,13 @@ class Cassette:
             _logger.error("The cassette %s lacks an exchange: %s", self.path, error.strerror or error)
 
     def call(self, kind: str, request: Mapping[str, Any], do: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
-        """Make a call of a client of its own, or answer it from the file. It blocks as long as `do` does.
+        """Make a call of another client, or answer it from the file. Blocks as long as `do` does.
 
         Args:
             kind: A name for the client, such as `ddgs`.
-            request: What is asked, as JSON; calls with equal requests are taken for the same.
-            do: Makes the call and returns the answer as JSON. It raises CallFailed for failures that are to be
-                replayed; other exceptions are not recorded.
+            request: The request, as JSON; calls with equal requests are considered equal.
+            do: Makes the call and returns its response as JSON. It raises CallFailed for failures to be replayed; other
+                exceptions are not recorded.
 
         Raises:
             CallFailed: `do` raised it, now or when recording, or the call is not in the file (kind `cassette`).
@@ -273,7 +273,7 @@ class Cassette:
         return answer
 
     async def resolve(self, host: str, port: int) -> Sequence[str]:
-        """Return a public address for every name without asking anybody: the resolver of a guard in replay.
+        """Return a public address for every name without a lookup: the resolver of a guard in replay.
 
         Raises:
             RuntimeError: the cassette records.
@@ -286,7 +286,7 @@ class Cassette:
         asked = {name: self._masks.value(value, name) for name, value in request.items() if name != "headers"}
         if isinstance(headers := request.get("headers"), Mapping):
             shown = self._masks.request_headers(headers)
-            # Again: a header may have shown what to take out of the address and the body.
+            # Again: a header may have shown what to remove from the URL and the body.
             asked = {name: self._masks.value(value, name) for name, value in asked.items()}
             return asked | ({"headers": shown} if shown else {})
         return asked
@@ -313,15 +313,15 @@ def _since(started: float) -> int:
 
 
 RECORD_VARIABLE = "GROUNDWIRE_RECORD"
-"""Names the file to which exchanges are added."""
+"""Names the file that exchanges are added to."""
 REPLAY_VARIABLE = "GROUNDWIRE_REPLAY"
-"""Names the file from which requests are answered; nothing reaches the network."""
+"""Names the file that requests are answered from; nothing reaches the network."""
 
 
 def cassette_from_environment(environment: Mapping[str, str]) -> Cassette | None:
-    """Return the cassette that the environment names, or None. An empty variable counts as not set.
+    """Return the cassette named in the environment, or None. An empty variable counts as unset.
 
-    Recording adds to the file, because a program may consist of several processes or make several `Web` objects.
+    Recording appends, because a program may have several processes or create several `Web` objects.
 
     Args:
         environment: The variables, usually `os.environ`.
@@ -341,12 +341,12 @@ def cassette_from_environment(environment: Mapping[str, str]) -> Cassette | None
 def choose_cassette(
     cassette: Cassette | None, record: str | Path | None, replay: str | Path | None, environment: Mapping[str, str]
 ) -> Cassette | None:
-    """Return the one cassette that is given, or that of the environment if none is.
+    """Return the cassette given, or else the one of the environment.
 
     Args:
         cassette: A cassette.
         record: A file to record into; an existing one is replaced.
-        replay: A file to be replayed.
+        replay: A file to replay.
         environment: The variables, usually `os.environ`.
 
     Raises:

@@ -1,8 +1,8 @@
-"""Takes secrets out of what is recorded.
+"""Redaction of secrets in recorded exchanges.
 
-A header of a request is written with its value only if it is known to hold none. Parameters and fields of bodies are
-judged by their names, in any spelling. What such a place held is remembered and taken out of everything else too:
-some services repeat the key that they refuse.
+A request header is written with its value only if it is known to be harmless. Parameters and body fields are judged by
+name, in any spelling. A redacted value is remembered and removed everywhere else too: some services repeat the key that
+they reject.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus
 __all__ = ["MASK", "Masks"]
 
 MASK = "***"
-"""What stands for a secret."""
+"""The placeholder for a secret."""
 
 _SHOWN = frozenset(
     re.findall(
@@ -27,7 +27,7 @@ _SHOWN = frozenset(
         "x-tavily-access-mode x-token-budget",
     )
 )
-_LEFT_OUT = frozenset({"x-timeout"})  # says how long we wait, which is never the same twice
+_LEFT_OUT = frozenset({"x-timeout"})  # the client's timeout, which varies
 _KEPT = frozenset(
     re.findall(
         r"[\w-]+",
@@ -47,38 +47,38 @@ _PERHAPS = frozenset({"code", "nonce", "sas", "session", "sessionid", "sid", "ti
 _PAGING = frozenset({"continuation", "cursor", "next", "page", "paging", "pagination", "prev", "start"})
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PARAMETER = re.compile(r"([?&;#])([^=&;#?/]+)=([^&;#]*)")
-_SHORTEST = 6  # characters; shorter ones are words of other texts as well
+_SHORTEST = 6  # characters; shorter values also occur in ordinary text
 _RANDOM = 16  # characters
-_DEPTH = 2  # addresses within parameters of addresses
+_DEPTH = 2  # URLs nested in parameters of URLs
 
 
 class Masks:
-    """Knows which secrets have been seen, and masks them."""
+    """The known secrets, and their redaction."""
 
     def __init__(self) -> None:
         self._known: tuple[str, ...] = ()
 
     def learn(self, secret: str) -> None:
-        """Take a secret out of everything from now on; one of fewer than six characters is ignored."""
+        """Redact a secret from now on; one of fewer than six characters is ignored."""
         if len(secret) < _SHORTEST or secret in self._known or secret == MASK:
             return
         spellings = {secret, quote(secret, safe=""), quote_plus(secret), json.dumps(secret)[1:-1]}
         self._known = tuple(sorted({*self._known, *spellings}, key=len, reverse=True))
 
     def text(self, text: str) -> str:
-        """Return a text without the secrets that are known."""
+        """Return a text without the known secrets."""
         for secret in self._known:
             text = text.replace(secret, MASK)
         return text
 
     def body(self, body: bytes) -> bytes:
-        """Return a body without the secrets that are known."""
+        """Return a body without the known secrets."""
         for secret in self._known:
             body = body.replace(secret.encode("utf-8", "surrogatepass"), MASK.encode())
         return body
 
     def url(self, url: str) -> str:
-        """Return an address without its secret parameters; masking it again changes nothing."""
+        """Return a URL without its secret parameters. Idempotent."""
         return self.text(self._parameters(url, _DEPTH))
 
     def value(self, value: Any, name: str = "") -> Any:
@@ -102,7 +102,7 @@ class Masks:
                 return value
 
     def request_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """Return the headers of a request; values that may be secret are masked and remembered."""
+        """Return the headers of a request; possibly secret values are redacted and remembered."""
         shown = {}
         for name, value in headers.items():
             if name.lower() in _LEFT_OUT:
@@ -113,7 +113,7 @@ class Masks:
         return shown
 
     def response_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
-        """Return those headers of an answer that somebody reads, the first of each; cookies are never among them."""
+        """Return the response headers that are used, the first of each; never cookies."""
         kept: dict[str, str] = {}
         for name, value in headers.items():
             if name.lower() in _KEPT or name.lower().startswith(_KEPT_STARTS):
@@ -178,7 +178,7 @@ def _looks_random(value: str) -> bool:
 
 
 def _basic(text: str) -> Iterator[str]:
-    """Yield user name and password of RFC 7617."""
+    """Yield user name and password of an RFC 7617 header."""
     try:
         yield base64.b64decode(text, validate=True).decode("utf-8").partition(":")[2]
     except (binascii.Error, UnicodeDecodeError):

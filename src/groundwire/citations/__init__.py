@@ -1,4 +1,4 @@
-"""From the marks in an answer to its sources: asking for them, finding them, showing them, and checking them."""
+"""Citations: requesting them, finding the markers in an answer, rendering the sources, and verifying them."""
 
 from groundwire.citations.hosted_answers import MarkedAnswer, marked
 from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks

@@ -1,4 +1,4 @@
-"""Where an answer is shown: how text is escaped there, how a link is written, and the rest of its markup."""
+"""The markup of each channel: how text is escaped, how a link is written, and the rest."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from groundwire.citations.markdown_blocks import Dialect
 __all__ = ["CHANNELS", "Channel", "ChannelName", "leads", "one_line"]
 
 ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack", "plain", "ansi"]
-"""The channels that are known."""
+"""The supported channels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """How text and links are written on a channel."""
+    """The markup of text and links on a channel."""
 
     name: ChannelName
-    """What it is called."""
+    """The name of the channel."""
     dialect: Dialect | None = None
-    """How the answer's Markdown is written; None where it is shown as the model wrote it."""
+    """How the answer's Markdown is written; None if it is shown as the model wrote it."""
     text: Callable[[str], str]
-    """Writes other text, such as a source's title: none of it means anything to the channel."""
+    """Escapes other text, such as a source's title."""
     link: Callable[[str, str], str]
-    """Writes a link from its label, which is written already, and its address."""
+    """Writes a link from its escaped label and its URL."""
     sources: Callable[[Sequence[str]], str]
-    """Writes what stands below an answer, from one line a source, each written already."""
+    """Writes the footer of an answer, from one escaped line per source."""
 
 
 _MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:@])")
 _TELEGRAM_SPECIAL: Final = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")  # core.telegram.org/bots/api#markdownv2-style
 _CONTROLS: Final[Mapping[int, int]] = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
 _TERMINAL: Final[Mapping[int, int]] = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
-_SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986 all but brackets and parentheses, which end links
+_SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986, all but brackets and parentheses, which end links
 
 
 def _address(url: str) -> str:
-    """Return an address in characters that end a link nowhere; those of other scripts are percent-encoded."""
+    """Return a URL in characters that never end a link; non-ASCII characters are percent-encoded."""
     return quote(url, safe=_SAFE_IN_URLS)
 
 
@@ -75,12 +75,16 @@ def _slack_link(label: str, url: str) -> str:
 
 
 def _terminal(text: str) -> str:
-    """Return text with control characters made visible: none may move the cursor or color the screen."""
+    """Return text with visible control characters, so that none can move the cursor or color the screen."""
     return text.translate(_TERMINAL)
 
 
 def _terminal_link(label: str, url: str) -> str:
     return f"\x1b]8;;{_address(url)}\x1b\\{label}\x1b]8;;\x1b\\"
+
+
+def _html_inline(text: str) -> str:
+    return f"<code>{_html(text)}</code>"
 
 
 def _html_code(text: str, language: str) -> str:
@@ -97,11 +101,11 @@ def _telegram_code(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    return text.replace("<blockquote>", "").replace("</blockquote>", "")  # Telegram knows no quotation within another
+    return text.replace("<blockquote>", "").replace("</blockquote>", "")  # Telegram has no nested quotations
 
 
 def leads(url: str) -> bool:
-    """Tell whether an address is one that a link may lead to."""
+    """Return whether a link to this URL is allowed."""
     try:
         return urlsplit(url).scheme.lower() in _LINKED
     except ValueError:
@@ -109,12 +113,17 @@ def leads(url: str) -> bool:
 
 
 def _let_through(link: Callable[[str, str], str]) -> Callable[[str, str], str]:
-    """Return what writes a link of the answer's own: its label alone when its address leads nowhere that is known."""
+    """Return a function that writes a link of the answer itself, or only its label if its URL is unknown."""
     return lambda label, url: link(label, url) if leads(url) else label
 
 
+def _prefixed(sign: str) -> Callable[[str], str]:
+    """Return what writes a quotation: a sign before each line."""
+    return lambda text: "\n".join(f"{sign}{line}" for line in text.split("\n"))
+
+
 def _listed(heading: str, before: str = "") -> Callable[[Sequence[str]], str]:
-    """Return what writes sources one below the other, under a heading."""
+    """Return a function that writes one source per line under a heading."""
     return lambda lines: "\n".join([f"\n\n{heading}", *(f"{before}{line}" for line in lines)])
 
 
@@ -123,7 +132,7 @@ def _html_list(lines: Sequence[str]) -> str:
     return f'\n<section class="sources"><strong>Sources</strong><ul>{items}</ul></section>'
 
 
-_DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+_DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
     {
         "html": Dialect(
             text=_html,
@@ -131,8 +140,8 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             strong=("<strong>", "</strong>"),
             emphasis=("<em>", "</em>"),
             struck=("<s>", "</s>"),
-            code=lambda text: f"<code>{_html(text)}</code>",
-            block=lambda text, language: _html_code(text, language),
+            code=_html_inline,
+            block=_html_code,
             quote=lambda text: f"<blockquote>{text}</blockquote>",
             html=True,
         ),
@@ -142,7 +151,7 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             strong=("<b>", "</b>"),
             emphasis=("<i>", "</i>"),
             struck=("<s>", "</s>"),
-            code=lambda text: f"<code>{_html(text)}</code>",
+            code=_html_inline,
             block=lambda text, language: _html_code(text, language).replace("\n</code>", "</code>"),
             quote=lambda text: f"<blockquote>{_unquoted(text)}</blockquote>",
         ),
@@ -164,7 +173,7 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             struck=("~", "~"),
             code=lambda text: f"`{_html(text)}`",
             block=lambda text, _language: f"```\n{_html(text)}```",
-            quote=lambda text: "\n".join(f"&gt; {line}" for line in text.split("\n")).replace("&gt; ", "> "),
+            quote=_prefixed("> "),
         ),
         "plain": Dialect(
             text=_same,
@@ -174,7 +183,7 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             struck=("", ""),
             code=_same,
             block=lambda text, _language: text.rstrip("\n"),
-            quote=lambda text: "\n".join(f"> {line}" for line in text.split("\n")),
+            quote=_prefixed("> "),
         ),
         "ansi": Dialect(
             text=_terminal,
@@ -184,57 +193,39 @@ _DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
             struck=("\x1b[9m", "\x1b[29m"),
             code=lambda text: f"\x1b[36m{_terminal(text)}\x1b[39m",
             block=lambda text, _language: "\n".join(f"    {_terminal(line)}" for line in text.rstrip("\n").split("\n")),
-            quote=lambda text: "\n".join(f"│ {line}" for line in text.split("\n")),
+            quote=_prefixed("│ "),
         ),
     }
 )
 
-_ALL: Final = (
-    Channel(
-        name="markdown",
-        text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
-        link=_bracketed_link,
-        sources=_listed("**Sources**\n", "- "),
-    ),
-    Channel(name="html", text=_html, link=_html_link, sources=_html_list, dialect=_DIALECTS["html"]),
-    Channel(
-        name="telegram_markdown_v2",
-        text=_telegram,
-        link=_bracketed_link,
-        sources=_listed("*Sources*"),
-        dialect=_DIALECTS["telegram_markdown_v2"],
-    ),
-    Channel(
-        name="telegram_html",
-        text=_html,
-        link=_telegram_html_link,
-        sources=_listed("<b>Sources</b>"),
-        dialect=_DIALECTS["telegram_html"],
-    ),
-    Channel(name="slack", text=_html, link=_slack_link, sources=_listed("*Sources*"), dialect=_DIALECTS["slack"]),
-    Channel(
-        name="plain",
-        text=_same,
-        link=lambda label, _url: label,
-        sources=_listed("Sources"),
-        dialect=_DIALECTS["plain"],
-    ),
-    Channel(
-        name="ansi",
-        text=_terminal,
-        link=_terminal_link,
-        sources=_listed("\x1b[1mSources\x1b[0m"),
-        dialect=_DIALECTS["ansi"],
-    ),
+_LINKS: Final[Mapping[ChannelName, tuple[Callable[[str, str], str], Callable[[Sequence[str]], str]]]] = {
+    "html": (_html_link, _html_list),
+    "telegram_markdown_v2": (_bracketed_link, _listed("*Sources*")),
+    "telegram_html": (_telegram_html_link, _listed("<b>Sources</b>")),
+    "slack": (_slack_link, _listed("*Sources*")),
+    "plain": (lambda label, _url: label, _listed("Sources")),
+    "ansi": (_terminal_link, _listed("\x1b[1mSources\x1b[0m")),
+}
+"""How the channels with a dialect write a link, and the sources below an answer."""
+
+_MARKDOWN: Final = Channel(
+    name="markdown",
+    text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
+    link=_bracketed_link,
+    sources=_listed("**Sources**\n", "- "),
 )
 
-CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({channel.name: channel for channel in _ALL})
-"""The channels by their names."""
+_FORMATTED: Final[Mapping[ChannelName, Channel]] = {
+    name: Channel(name=name, text=_DIALECTS[name].text, link=link, sources=sources, dialect=_DIALECTS[name])
+    for name, (link, sources) in _LINKS.items()
+}
+CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({"markdown": _MARKDOWN, **_FORMATTED})
+"""The channels by name."""
 
 
 def one_line(text: str) -> str:
-    """Return a text with single blanks for whatever parts its words."""
+    """Collapse the whitespace of a text to single spaces."""
     return " ".join(text.split())
 
 
-_LINKED: Final = ("http", "https")  # what a link may lead to
+_LINKED: Final = ("http", "https")  # schemes that a link may have

@@ -1,4 +1,4 @@
-"""Answers of model APIs that searched by themselves, with marks as ours have them, and what the marks stand for."""
+"""Answers of model APIs with hosted search, converted to Groundwire's markers and sources."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from groundwire.models import Source
 
 __all__ = ["MarkedAnswer", "marked"]
 
-_REPLACED = ("link", "marker")  # spans that are themselves what points to the source
+_REPLACED = ("link", "marker")  # spans that are themselves the reference to the source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MarkedAnswer:
-    """An answer with marks such as `[1]`."""
+    """An answer with markers such as `[1]`."""
 
     text: str
-    """What the model says. Links and marks of the API are rewritten as our marks; other text that looks like a mark is
-    escaped with a backslash."""
+    """The text. Links and markers of the API are rewritten as Groundwire's markers; other text that looks like a
+    marker is escaped with a backslash."""
     pages: tuple[CitedPage, ...]
-    """What the numbers stand for: first what is cited, in the order of the answer, then what was only found."""
+    """The sources by number: first the cited ones, in order of citation, then those that were only found."""
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """The same, as rendering takes it."""
+        """The sources as rendering expects them."""
         return tuple(Source(citation_id=page.number, title=page.title, url=page.url) for page in self.pages)
 
 
 def marked(answer: HostedAnswer) -> MarkedAnswer:
-    """Return a hosted answer in the shape in which answers are rendered and verified.
+    """Convert a hosted answer to the form that is rendered and verified.
 
-    A citation without any place in the answer gets a number and no mark.
+    A citation without a position in the answer gets a number but no marker.
 
     Args:
         answer: The answer, as `groundwire.hosted.answers.read_answer` returns it.
@@ -57,7 +57,7 @@ def _place(citation: HostedCitation) -> int | None:
 
 
 def _pieces(text: str, placed: list[HostedCitation], numbers: dict[str, int]) -> Iterator[str]:
-    """Yield the text with marks; `placed` is in the order of the places."""
+    """Yield the text with markers; `placed` is in order of position."""
     at = 0
     waiting: dict[int, None] = {}
     for citation in placed:
@@ -78,7 +78,7 @@ def _written(numbers: dict[int, None]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return text in which everything that looks like one of our marks is escaped."""
+    """Escape everything in a text that looks like a marker."""
     return "".join(f"\\{piece.text}" if isinstance(piece, Mark) else piece for piece in find_marks(text))
 
 
@@ -89,7 +89,7 @@ def _page(answer: HostedAnswer, url: str, number: int) -> CitedPage:
         citation.cited_text
         for citation in cited
         if citation.covers == "block" and citation.cited_text and citation.cited_text not in answer.text
-    ]  # with others the text is that of the answer
+    ]  # the others refer to the text of the answer
     shown = [source.snippet] if source is not None and source.snippet else []
     titles = [source.title] if source is not None else []
     titles += [citation.title for citation in cited]

@@ -1,8 +1,8 @@
-"""Images and links of an answer whose URLs the session has not seen: they are rewritten so that nothing loads them.
+"""Neutralizes images and links of an answer whose URLs the session has not seen, so that nothing loads them.
 
-A page can talk a model into an image whose address carries what the model knows; whatever shows the answer would send
-it off without a click. Where code begins and ends is decided as CommonMark 0.31 does; where that takes text of other
-lines, or a renderer might see it otherwise, what looks like code is treated as text.
+A page can talk a model into an image whose URL carries what the model knows; a client that shows the answer would send
+it without a click. Code is recognized as CommonMark 0.31 defines it; where that depends on other lines, or a renderer
+might disagree, apparent code is treated as text.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from groundwire.safety.urls import parse_url
 __all__ = ["Addresses", "LinkFilter", "neutralized"]
 
 Addresses = Literal["known", "any"]
-"""Which addresses of images or links stay as they are: those that the session was shown, or all."""
+"""Which URLs of images or links are kept: those shown to the session, or all."""
 
-_LONGEST: Final = 4_000  # characters that are held back until it is clear what they are
+_LONGEST: Final = 4_000  # characters held back until their meaning is clear
 _TRIGGER: Final = re.compile(r"\\|`+|!|<|\]|h", re.IGNORECASE)
 _FENCE: Final = re.compile(r"(`{3,}(?!`)(?=[^`\n]*\n)|~{3,}(?!~))[^\n]*\n")
 _MAY_BE_FENCE: Final = re.compile(r"[`~]{1,2}\Z|(?:```|~~~)[^\n]{0,200}\Z")
@@ -42,31 +42,37 @@ _MAY_BE_DEFINITION: Final = re.compile(
 _NO_COLON: Final = "꞉"
 _URL: Final = re.compile(r"https?://[^\s<>\"`\]]{0,2000}", re.IGNORECASE)
 _AMBIGUOUS: Final = frozenset("`<[")
+_LABEL: Final = re.compile(r"\[((?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+)\]", re.DOTALL)
+_TARGET: Final = re.compile(
+    r"\(\s*+(<[^<>\n]*+>|(?:[^\s()]|\([^\s()]*+\))*+)(?:\s++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?\s*+\)"
+)
+"""Where a link leads, and its title (CommonMark 0.31, 6.3), with brackets in one another once."""
 _SCHEME: Final = "https://"
 _AFTER: Final = ").,;:!?'*_"
+_SIGNS: Final = 10  # after an address
 
 
 def neutralized(text: str, known: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> str:
-    """Return a whole answer in Markdown, as long as it was, in which nothing loads an address that is not known.
+    """Neutralize the unknown URLs of a whole answer in Markdown, without changing its length.
 
     Args:
         text: The answer.
-        known: The addresses that the session was shown.
-        images: Which images stay; of others the exclamation mark becomes a backslash, so that their words are text.
-        links: Which links stay; the others lose the colon of their scheme.
+        known: The URLs that the session was shown.
+        images: Which images are kept; in others, the exclamation mark becomes a backslash, so that their label is text.
+        links: Which links are kept; in others, the colon of the scheme is replaced.
     """
     made = LinkFilter(known, images=images, links=links)
     return made.feed(text) + made.close()
 
 
 class LinkFilter:
-    """Takes an answer in chunks; however it is cut, what comes out is the same, and as long as what came in.
+    """Filters an answer in chunks. The output does not depend on the chunks and is as long as the input.
 
     Args:
-        known: The addresses that stay.
-        images: Which images stay.
-        links: Which links stay.
-        markdown: Whether Markdown and HTML mean something where the answer is shown; otherwise only addresses do.
+        known: The URLs to keep.
+        images: Which images to keep.
+        links: Which links to keep.
+        markdown: Whether the output is rendered as Markdown and HTML; otherwise only URLs matter.
 
     Raises:
         InvalidRequest: `images` or `links` is neither `known` nor `any`.
@@ -83,26 +89,26 @@ class LinkFilter:
         self._text = ""
         self._fence = ""
         self._line_start = True
-        self._paragraph = ""  # the beginning of what stands since the last empty line, as far as it has a "<"
+        self._paragraph = ""  # the start of the text since the last empty line, if it has a "<"
 
     def knows(self, url: str) -> bool:
-        """Tell whether an address is one of those that stay in any case."""
+        """Return whether a URL is always kept."""
         return _name(url) in self._known
 
     def keeps_image(self, url: str) -> bool:
-        """Tell whether an image stays."""
+        """Return whether an image is kept."""
         return self._images == "any" or self.knows(url)
 
     def keeps_link(self, url: str) -> bool:
-        """Tell whether a link stays."""
+        """Return whether a link is kept."""
         return self._links == "any" or self.knows(url)
 
     def in_text(self, text: str, *, goes_on: bool = False) -> str:
-        """Return text without Markdown, in which addresses that do not stay are none any more.
+        """Neutralize the URLs of text without Markdown.
 
         Args:
             text: The text.
-            goes_on: Whether what is shown after it may add to an address at its end.
+            goes_on: Whether the text shown after it could extend a URL at its end.
         """
         if self._links == "any":
             return text
@@ -114,14 +120,14 @@ class LinkFilter:
         return _URL.sub(written, text)
 
     def feed(self, chunk: str) -> str:
-        """Take the next part of the answer; return what is certain."""
+        """Take the next chunk of the answer and return the text that is final."""
         if self._images == self._links == "any":
             return chunk
         self._text += chunk
         return self._taken(ended=False)
 
     def close(self) -> str:
-        """Return what was held back; the answer has ended."""
+        """End the answer and return the text held back."""
         return self._taken(ended=True)
 
     def _taken(self, *, ended: bool) -> str:
@@ -134,7 +140,7 @@ class LinkFilter:
                 step = _to_line_end(text, place)
             else:
                 step = self._in_line(text, place, ended=ended)
-            if step is None:  # what follows decides
+            if step is None:  # depends on the following text
                 break
             piece, place = step
             out.append(piece)
@@ -143,7 +149,7 @@ class LinkFilter:
         return "".join(out)
 
     def _at_line_start(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
-        """Look whether a fence begins or ends here."""
+        """Check whether a fence begins or ends here."""
         self._line_start = False
         if self._fence:
             end = text.find("\n", place)
@@ -166,7 +172,7 @@ class LinkFilter:
             self._paragraph = ""
         if self._images == "known" and self._markdown and text[place] in _CONTAINERS:
             found = _DEFINITION.match(text, place)
-            if found and found.end() < len(text):  # an image such as ![1] would take its address from here
+            if found and found.end() < len(text):  # an image such as ![1] would take its URL from here
                 url = found[2].strip("<>")
                 kept = url and self.knows(url)
                 return (found[0] if kept else f"{found[1]}{_NO_COLON}{found[0][len(found[1]) + 1 :]}"), found.end()
@@ -192,7 +198,7 @@ class LinkFilter:
         return None if made is None else (made[0], place + made[1])
 
     def _special(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
-        """Return what becomes of the beginning of a line's rest, and how much of it that is; None when more decides."""
+        """Return the replacement for the start of a line's rest and its length; None if more text is needed."""
         match rest[0]:
             case "\\":
                 if open_ended and len(rest) < 2:
@@ -259,9 +265,9 @@ class LinkFilter:
     def _may_link(self, url: str) -> bool:
         if self._links == "any":
             return True
-        while url and not self.knows(url) and url[-1] in _AFTER:
-            url = url[:-1]
-        return self.knows(url)
+        bare = url.rstrip(_AFTER)
+        signs = len(url) - len(bare)
+        return any(self.knows(f"{bare}{url[len(bare) : len(url) - less]}") for less in range(min(signs, _SIGNS) + 1))
 
 
 def _one(rest: str) -> tuple[str, int]:
@@ -275,7 +281,7 @@ def _to_line_end(text: str, place: int) -> tuple[str, int]:
 
 
 def _code(rest: str, *, open_ended: bool) -> tuple[str, int] | None:
-    """Return a code span as it is, when it ends in its line and in no other cell of a table; else its backticks."""
+    """Return a code span unchanged if it ends in its line and in no other table cell; else its backticks."""
     run = len(rest) - len(rest.lstrip("`"))
     place = run
     while (at := rest.find("`", place)) >= 0:
@@ -286,35 +292,21 @@ def _code(rest: str, *, open_ended: bool) -> tuple[str, int] | None:
 
 
 def _inline_address(rest: str, opens: int) -> str | None:
-    """Return the address of the link or image whose bracket opens at a place; empty when it has none in this line.
+    """Return the URL of the link or image whose bracket opens at a position; empty if it has none in this line.
 
-    None when the text ends before that is clear.
+    None if the text ends before that is clear, and for anything that a renderer should not take for a link.
     """
-    depth, place = 0, opens
-    while place < len(rest):
-        character = rest[place]
-        place += 1 + (character == "\\")
-        depth += (character == "[") - (character == "]")
-        if not depth:
-            break
-    else:
+    found = _LABEL.match(rest, opens)
+    if found is None or found.end() == len(rest):
         return None
-    if place >= len(rest):
-        return None
-    label = rest[opens + 1 : place]
-    if rest[place] != "(" or not _AMBIGUOUS.isdisjoint(label):  # what binds tighter, or may end somewhere else
+    if rest[found.end()] != "(" or not _AMBIGUOUS.isdisjoint(found[1]):  # constructs that bind tighter or end elsewhere
         return ""
-    begin, parens = place + 1, 1
-    for at in range(begin, len(rest)):
-        parens += (rest[at] == "(") - (rest[at] == ")")
-        if not parens:
-            words = rest[begin:at].split(maxsplit=1)
-            return words[0].strip("<>") if words else ""
-    return None
+    target = _TARGET.match(rest, found.end())
+    return target[1].strip("<>") if target else None
 
 
 def _name(url: str) -> str:
-    """Return what is sent for an address: nothing may be added to one that is known."""
+    """Return the part of a URL that is sent: a known URL must not be extended."""
     try:
         return parse_url(url).request_text
     except (InvalidRequest, BlockedByPolicy):

@@ -1,7 +1,7 @@
-"""The Markdown of an answer in the markup of a channel: bold, lists, tables, code and links, block by block.
+"""Conversion of an answer's Markdown to a channel's markup, block by block: bold, lists, tables, code and links.
 
-The answer is cut into its blocks as it comes in, so that what a channel is given while the answer is still being
-written is what it is given at the end. A block is read by markdown-it, a kept parser of CommonMark.
+The answer is split into blocks as it arrives, so that a channel gets the same output while the answer is being written
+as at the end. Blocks are parsed with markdown-it, a maintained CommonMark parser.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ __all__ = ["FORMULA", "BlockSplitter", "Dialect", "render_block"]
 FORMULA: Final = re.compile(
     r"\$\$[^$`]{1,2000}\$\$|(?<![\\\w$])\$(?![\s$])[^$`\n]{1,500}(?<![\s\\])\$(?![\d$])|\\\([^\n]{1,500}?\\\)|\\\[[^$`]{1,2000}?\\\]"
 )
-"""A TeX formula: its content means nothing to Markdown, and a bracketed number in it is no mark."""
+"""A TeX formula. Markdown inside it means nothing, and a bracketed number in it is not a marker."""
 
 _HELD: Final = re.compile("\ue000(\\d{1,6})\ue001")
 _OURS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-_LONGEST: Final = 100_000  # characters of a block; a longer one is cut at a line
+_LONGEST: Final = 100_000  # characters of a block; a longer one is split at a line break
 
 
 class BlockSplitter:
-    """Cuts Markdown that comes in chunks into its blocks: at blank lines outside of code and lists."""
+    """Splits Markdown that arrives in chunks into blocks, at blank lines outside of code and lists."""
 
     def __init__(self) -> None:
         self._line = ""
@@ -45,14 +45,14 @@ class BlockSplitter:
         self._blank = False
 
     def feed(self, chunk: str) -> Iterator[str]:
-        """Take the next chunk; yield the blocks that are whole."""
+        """Take the next chunk and yield the complete blocks."""
         *lines, rest = (self._line + chunk).split("\n")
         self._line = rest
         for line in lines:
             yield from self._take(f"{line}\n")
 
     def close(self) -> Iterator[str]:
-        """Yield what is left; the text has ended."""
+        """End the text and yield the rest."""
         if self._line:
             yield from self._take(self._line)
             self._line = ""
@@ -78,43 +78,43 @@ class BlockSplitter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """How a channel writes what Markdown can say. Texts that come in are written for the channel already."""
+    """How a channel writes Markdown constructs. Arguments are already in the channel's markup."""
 
     text: Callable[[str], str]
     """Writes plain text."""
     link: Callable[[str, str], str]
-    """Writes a link from its label and its address; an address that is not let through comes back as the label."""
+    """Writes a link from its label and URL; a URL that is not allowed is reduced to the label."""
     strong: tuple[str, str]
-    """What stands before and after bold text."""
+    """Text before and after bold text."""
     emphasis: tuple[str, str]
-    """The same of italic text."""
+    """The same for italic text."""
     struck: tuple[str, str]
-    """The same of text that is struck through."""
+    """The same for strikethrough text."""
     code: Callable[[str], str]
-    """Writes code within a line."""
+    """Writes inline code."""
     block: Callable[[str, str], str]
-    """Writes a block of code from its text and its language."""
+    """Writes a code block from its text and language."""
     quote: Callable[[str], str]
-    """Writes a quotation."""
+    """Writes a block quotation."""
     html: bool = False
-    """Whether paragraphs, lists and tables are elements of HTML; otherwise they are lines."""
+    """Whether paragraphs, lists and tables are HTML elements; otherwise they are lines."""
 
 
 @cache
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # costs nothing until it is used
+    from markdown_it import MarkdownIt  # loaded on first use
 
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
 def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links: LinkFilter) -> str:
-    """Return one block of Markdown in the markup of a channel.
+    """Convert one block of Markdown to the markup of a channel.
 
     Args:
         text: The block.
         dialect: How the channel writes it.
-        mark: Writes a citation mark.
-        links: Which images, links and addresses stay; of others the words do.
+        mark: Writes a citation marker.
+        links: Which images, links and URLs are kept; the others are reduced to their text.
     """
     writer = _Writer(dialect, links)
     text = text.translate(_OURS)
@@ -129,25 +129,25 @@ def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links
             out.append(text[at : at + length])
         at += length
     source = FORMULA.sub(lambda found: writer.hold_formula(found[0]), "".join(out))
-    return writer.blocks(_parser().parse(source)) or writer.text(source.strip())  # what other blocks refer to
+    return writer.blocks(_parser().parse(source)) or writer.text(source.strip())  # definitions for other blocks
 
 
 class _Writer:
-    """Writes what a parser found in a block."""
+    """Writes the parsed tokens of a block."""
 
     def __init__(self, dialect: Dialect, links: LinkFilter) -> None:
         self._dialect = dialect
         self._links = links
-        self._held: list[tuple[str, str]] = []  # as it was, and as it is written
-        self._bold = False  # whether all is bold already, as in a heading
+        self._held: list[tuple[str, str]] = []  # original and converted text
+        self._bold = False  # whether everything is already bold, as in a heading
 
     def hold(self, raw: str, written: str) -> str:
-        """Put something aside that the parser must not read; return what stands for it."""
+        """Replace text that the parser must not see with a placeholder, and return the placeholder."""
         self._held.append((raw, written))
         return f"\ue000{len(self._held) - 1}\ue001"
 
     def hold_formula(self, text: str) -> str:
-        """Put a formula aside."""
+        """Replace a formula with a placeholder."""
         raw = self._raw(text)
         return self.hold(raw, self._plain(raw, goes_on=True))
 
@@ -155,11 +155,11 @@ class _Writer:
         return _HELD.sub(lambda found: self._held[int(found[1])][0], text)
 
     def text(self, text: str, *, goes_on: bool = False) -> str:
-        """Write plain text, with what was put aside in its place.
+        """Write plain text and restore its placeholders.
 
         Args:
             text: The text.
-            goes_on: Whether what is shown after it may add to an address at its end.
+            goes_on: Whether the text shown after it could extend a URL at its end.
         """
         parts = _HELD.split(text)
         last = len(parts) - 1
@@ -172,7 +172,7 @@ class _Writer:
         return self._dialect.text(self._links.in_text(text, goes_on=goes_on))
 
     def blocks(self, tokens: Sequence[Token]) -> str:
-        """Write blocks that stand one below the other."""
+        """Write consecutive blocks."""
         written = []
         at = 0
         while at < len(tokens):
@@ -241,7 +241,7 @@ class _Writer:
             lines = ("".join(f"<{tag}>{body}</{tag}>" for tag, body, _ in row) for row in rows)
             return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
         marks = any(body != self._dialect.text(shown) for row in rows for _, body, shown in row)
-        if marks:  # what has links or bold text in it cannot stand in a block of code
+        if marks:  # a code block cannot contain links or bold text
             return "\n".join(self._dialect.text(" | ").join(body for _, body, _ in row) for row in rows)
         widths = [
             max(_width(row[at][2]) for row in rows if at < len(row)) for at in range(max(map(len, rows), default=0))
@@ -283,14 +283,14 @@ class _Writer:
         return "".join(out)
 
     def _goes_on(self, following: Sequence[Token], links: Sequence[tuple[str, int]]) -> bool:
-        """Tell whether what follows a text may add to an address at its end: no line break, and no end of a link."""
+        """Return whether the following text could extend a URL: neither a line break nor the end of a link."""
         if following and following[0].type == "link_close":
             return not links or not self._links.keeps_link(links[-1][0])
         return bool(following) and following[0].type not in {"softbreak", "hardbreak"}
 
 
 def _closing(tokens: Sequence[Token], at: int) -> int:
-    """Return the place of what closes a token; its own when it needs nothing."""
+    """Return the index of the token that closes a token; its own index if it is self-contained."""
     depth = 0
     for place in range(at, len(tokens)):
         depth += tokens[place].nesting
@@ -304,5 +304,5 @@ def _shown(tokens: Sequence[Token]) -> str:
 
 
 def _width(text: str) -> int:
-    """Return how many columns a text takes."""
+    """Return the display width of a text, in columns."""
     return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

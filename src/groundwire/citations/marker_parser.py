@@ -1,8 +1,7 @@
-"""Citation marks in an answer, found while the answer is still being written.
+"""Incremental parser of citation markers in an answer.
 
-A mark is `[1]`, `[1, 3]`, `[1-3]` or the same in other brackets, `【1】` and `［1］`; one in code, in a link or
-behind a backslash is none. The rules of code and links are those of CommonMark 0.31 as far as they can be followed
-without waiting for text that has not come yet.
+A marker is `[1]`, `[1, 3]`, `[1-3]` or the same in other brackets, `【1】` and `［1］`, but not in code, in a link or
+after a backslash. Code and links follow CommonMark 0.31 as far as that is possible without lookahead.
 """
 
 from __future__ import annotations
@@ -15,65 +14,66 @@ from typing import Final, Literal
 __all__ = ["Mark", "MarkScanner", "find_marks"]
 
 _PAIRS: Final[Mapping[str, str]] = {"[": "]", "［": "］", "【": "】"}
-_LONGEST: Final = 64  # characters; a list of a dozen sources
-_WIDEST: Final = 50  # sources that a range such as [1-50] may name
-_INNER: Final = frozenset(" \t\u00a0\u3000,;、，；-‐‑‒–—−")  # what may stand between the numbers
+_LONGEST: Final = 64  # characters; enough for a list of a dozen sources
+_LONGEST_RUN: Final = 1_000  # backticks or tildes in a row; longer runs count as equal
+_WIDEST: Final = 50  # sources in a range such as [1-50]
+_INNER: Final = frozenset(" \t\u00a0\u3000,;、，；-‐‑‒–—−")  # allowed between the numbers
 _SEPARATOR: Final = r"[ \t\u00a0\u3000]{0,2}(?:[,;、，；\-‐‑‒–—−]|(?<=[ \t\u00a0\u3000]))[ \t\u00a0\u3000]{0,2}"
 _BODY: Final = re.compile(rf"[ \u00a0]?(\d{{1,4}}(?:{_SEPARATOR}\d{{1,4}})*)(?:†[^\]］】]*)?[ \u00a0]?")
 _PIECES: Final = re.compile(r"\d+|\D+")
 _DASH: Final = re.compile(r"\s*[\-‐‑‒–—−]\s*")
 _BEFORE_FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*")
 _HEADING: Final = re.compile(r"[ \t>]*#{1,6}[ \t]")
-_BLOCK: Final = re.compile(r"[ \t>]*(?:[-*+]|1[.)]|#{1,6})")  # what interrupts a paragraph, before its blank
+_BLOCK: Final = re.compile(r"[ \t>]*(?:[-*+]|1[.)]|#{1,6})")  # interrupts a paragraph, before its space
 _BEFORE_END: Final = re.compile(r"[ \t>]*")
-_DULL: Final = re.compile(r"[^\\`~\[\]［【(/\n]+")  # what changes nothing in plain text
+_DULL: Final = re.compile(r"[^\\`~\[\]［【(/\n]+")  # plain text without effect on the state
 _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _URL_ENDS: Final = frozenset('<>"`')
-_PREFIX: Final = 40  # characters of a line's beginning that are remembered
+_PREFIX: Final = 40  # characters of a line's start that are remembered
 
 _Mode = Literal["text", "code", "info", "fence", "closing", "destination", "url"]
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One mark, as written in the answer."""
+    """One marker, as written in the answer."""
 
     text: str
-    """The mark with its brackets."""
+    """The marker with its brackets."""
     pieces: tuple[str | int, ...]
-    """The same text in pieces: a number that is cited is an integer; with `spelled` it makes the whole text again."""
+    """The same text in pieces, where a cited number is an integer; with `spelled` it restores the whole text."""
     spelled: tuple[str, ...]
-    """Each piece as it is written: numbers may be in digits of any script."""
+    """Each piece as it is written: digits may be of any script."""
     numbers: tuple[int, ...]
-    """The sources it names, in its order and without doubles; a range names all of its numbers."""
+    """The sources it names, in order and without duplicates; a range names each of its numbers."""
 
 
 class MarkScanner:
-    """Finds marks in text that comes in chunks; what it holds back is never more than one mark.
+    """Finds markers in text that arrives in chunks. It never holds back more than one marker.
 
-    The same text gives the same pieces however it is cut into chunks (but for where plain text is cut).
+    The pieces do not depend on the chunks, except for where plain text is split.
     """
 
     def __init__(self) -> None:
         self._out: list[str | Mark] = []
         self._plain: list[str] = []
         self._mode: _Mode = "text"
-        self._held = ""  # the beginning of what may be a mark, or a whole one whose next character decides
-        self._mark: Mark | None = None  # the held mark, when it is whole
+        self._held = ""  # the start of a possible marker, or a whole one whose next character decides
+        self._mark: Mark | None = None  # the held marker, if it is complete
         self._line = ""  # the beginning of the current line
         self._blank = True  # whether the current line has only spaces so far
         self._escaped = False
-        self._run = ""  # backticks or tildes in a row, up to here
-        self._run_before = ""  # what stands before them in their line
+        self._run = ""  # consecutive backticks or tildes so far
+        self._run_before = ""  # the text before them in their line
         self._opened = ""  # the run that opened the code
         self._outer = ""  # the run that opened the code in which a fence seems to begin
-        self._depth = 0  # open brackets of what may be a link's text
-        self._closed = False  # whether a link's text has just ended
+        self._depth = 0  # open brackets of possible link text
+        self._closed = False  # whether link text has just ended
         self._parens = 0
         self._tail = ""  # the last characters of plain text
 
     def feed(self, chunk: str) -> list[str | Mark]:
-        """Take the next chunk; return plain text and marks, in order, as far as they are certain."""
+        """Take the next chunk and return the final plain text and markers, in order."""
         place = 0
         while place < len(chunk):
             if self._mode == "text" and not (self._held or self._run or self._escaped or self._closed or self._depth):
@@ -88,7 +88,7 @@ class MarkScanner:
         return self._taken()
 
     def close(self) -> list[str | Mark]:
-        """Return what was held back; the text has ended."""
+        """End the text and return what was held back."""
         if self._mark is not None:
             self._found(self._mark)
         elif self._held:
@@ -99,7 +99,7 @@ class MarkScanner:
 
     @property
     def open_fence(self) -> str:
-        """What would end the block of code that the text is in; empty outside of one."""
+        """The fence that would close the current code block; empty outside of one."""
         return self._opened if self._mode in {"info", "fence"} else ""
 
     def _taken(self) -> list[str | Mark]:
@@ -125,7 +125,7 @@ class MarkScanner:
         self._held, self._mark = "", None
 
     def _note(self, text: str) -> None:
-        """Remember where in its line the text now stands."""
+        """Record the position in the current line."""
         if len(self._line) < _PREFIX:
             self._line += text
         self._tail = (self._tail + text)[-3:]
@@ -166,7 +166,7 @@ class MarkScanner:
         self._note(character)
 
     def _in_text(self, character: str) -> bool:
-        """Look at a character of plain text; return whether it is held back."""
+        """Process a character of plain text and return whether it is held back."""
         escaped, self._escaped = self._escaped, False
         closed, self._closed = self._closed, False
         if escaped and character in _PUNCTUATION:
@@ -190,7 +190,7 @@ class MarkScanner:
         return False
 
     def _holds(self, character: str) -> bool:
-        """Look at the character after what is held; return whether it belongs to it, too."""
+        """Process the character after the held text and return whether it belongs to it."""
         if self._mark is not None:
             if character == "(":
                 self._emit_held()
@@ -223,10 +223,11 @@ class MarkScanner:
         if character == of:
             if not self._run:
                 self._run_before = self._line
-            self._run += character
+            if len(self._run) < _LONGEST_RUN:
+                self._run += character
 
     def _end_run(self) -> None:
-        """Decide what a run of backticks or tildes was: the beginning of code, its end, or nothing."""
+        """Classify a run of backticks or tildes: the start of code, its end, or neither."""
         run, before, self._run = self._run, self._run_before, ""
         fences = len(run) >= 3 and _BEFORE_FENCE.fullmatch(before)
         match self._mode:
@@ -237,7 +238,7 @@ class MarkScanner:
                 self._mode, self._opened = "code", run
             case "code" if run == self._opened:
                 self._mode = "text"
-            case "info":  # a fence has no backticks in its line: these are code within a line
+            case "info":  # a fence's line has no backticks: these are inline code
                 self._end_inline(run)
             case "fence" if len(run) >= len(self._opened) and _BEFORE_END.fullmatch(before):
                 self._mode = "closing"
@@ -245,7 +246,7 @@ class MarkScanner:
                 pass
 
     def _end_inline(self, run: str) -> None:
-        """Take what looked like a fence for a run of backticks in its line, and look at the run that followed it."""
+        """Reinterpret an apparent fence as inline backticks, and process the run that followed it."""
         first, outer = self._opened, self._outer
         if outer and first == outer:
             self._mode, self._opened = "code", run
@@ -269,27 +270,27 @@ class MarkScanner:
         self._line, self._tail, self._blank = "", "", True
 
     def _end_block(self) -> None:
-        """A new paragraph, item or heading begins: what was open in the one before is open no more."""
+        """Reset what was open: a new paragraph, item or heading begins."""
         self._depth = 0
         if self._mode in {"code", "destination"}:
             self._mode = "text"
 
 
 def find_marks(text: str) -> list[str | Mark]:
-    """Return a whole text in pieces: plain text and marks, in order; together they are the text."""
+    """Split a whole text into plain text and markers, in order."""
     scanner = MarkScanner()
     return scanner.feed(text) + scanner.close()
 
 
 def _may_follow(held: str, character: str) -> bool:
-    """Tell whether a character can go on a mark that began as `held`."""
+    """Return whether a character can continue a marker that began as `held`."""
     if "†" in held:
         return character != "\n"
     return character.isdecimal() or character in _INNER or (character == "†" and held[-1].isdecimal())
 
 
 def _parse(text: str) -> Mark | None:
-    """Return brackets and what they hold as a mark; None when it is none."""
+    """Parse brackets and their content as a marker, or return None."""
     body = _BODY.fullmatch(text, 1, len(text) - 1)
     if body is None:
         return None

@@ -1,4 +1,4 @@
-"""An answer with its marks as links and its sources below, whole or as it is being written."""
+"""Rendering of an answer with its markers as links and its sources in a footer, whole or as a stream."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from groundwire.models.validators import check_choice
 __all__ = ["CHANNELS", "Channel", "ChannelName", "CitationStream", "RenderedAnswer", "one_line", "render_answer"]
 
 Untrusted = Literal["drop", "keep"]
-"""What becomes of images or links whose addresses are none of the sources'."""
+"""The treatment of images or links whose URL belongs to no source."""
 _UNTRUSTED: Final = ("drop", "keep")
-_PREVIEWING: Final = frozenset({"slack", "telegram_markdown_v2", "telegram_html"})  # they fetch every address they show
-_FETCHING: Final = frozenset({"markdown", "html"}) | _PREVIEWING  # what shows the text may load what is in it
-_JOINING: Final = frozenset("!\\")  # before a link in Markdown the one makes an image of it, the other no link
-_MAY_BEGIN: Final = re.compile(r"[$\\]")  # a formula
+_PREVIEWING: Final = frozenset({"slack", "telegram_markdown_v2", "telegram_html"})  # they fetch every URL they show
+_FETCHING: Final = frozenset({"markdown", "html"}) | _PREVIEWING  # rendering the text may load its content
+_JOINING: Final = frozenset("!\\")  # before a Markdown link, the first makes it an image and the second disables it
+_MAY_BEGIN: Final = re.compile(r"[$\\]")  # the start of a formula
 _LONGEST_FORMULA: Final = 2_000  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RenderedAnswer:
-    """An answer as a channel shows it."""
+    """A rendered answer."""
 
     text: str
-    """The answer with its sources below, in the channel's markup."""
+    """The answer with its sources, in the channel's markup."""
     used: tuple[int, ...]
-    """The sources that it cites, by number."""
+    """The sources it cites, by number."""
     unknown: tuple[int, ...]
-    """The numbers it cites that no source has; they are shown as they were written."""
+    """The cited numbers without a source; they are shown as written."""
 
 
 class CitationStream:
-    """Writes an answer for a channel while it comes in.
+    """Renders a streamed answer for a channel.
 
-    On the Markdown channel the answer passes through as it is but for the marks, and at once: only what may be a mark,
-    code within a line, a tag, an image, or a line that may hold a formula, is held back until that is certain. On the
-    others its Markdown is written in the markup of the channel, a block at a time. Images whose address is that of no
-    source are written as text. However the answer is cut into chunks, the text written is the same.
+    On the Markdown channel the answer passes through immediately, unchanged except for the markers: only a possible
+    marker, inline code, a tag, an image, or a line with a possible formula is held back until it is complete. On other
+    channels the Markdown is converted to the channel's markup, a block at a time. Images whose URL belongs to no source
+    are written as text. The output does not depend on how the answer is split into chunks.
 
     Args:
-        sources: What the numbers stand for; of two with one number the first counts.
+        sources: The sources by number; of two with the same number the first counts.
         channel: Where the answer is shown.
-        footer: Whether the sources that were used stand below the answer.
-        links: Other addresses to lead to than the sources' own, by number, such as one of a passage in the page.
-        untrusted_images: What becomes of images whose address is that of no source: `drop` writes them as text, `keep`
-            leaves them. Slack and Telegram fetch a preview of every address, so that on those all addresses count.
-        untrusted_links: The same for links, by default `keep`: nothing follows them unasked.
+        footer: Whether to list the cited sources below the answer.
+        links: Link targets that replace the sources' URLs, by number, such as one of a passage in the page.
+        untrusted_images: The treatment of images whose URL belongs to no source: `drop` writes them as text, `keep`
+            leaves them. Slack and Telegram fetch a preview of every URL, so there it applies to all URLs.
+        untrusted_links: The same for links, by default `keep`: nothing follows them automatically.
 
     Raises:
-        InvalidRequest: there is no such channel, or something else than `drop` or `keep` is to be done.
+        InvalidRequest: the channel is unknown, or the treatment is neither `drop` nor `keep`.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class CitationStream:
         self._scanner = MarkScanner()
         self._blocks = BlockSplitter()
         self._begun = False
-        self._pending: list[str | Mark] = []  # a line that may hold a formula, from its first dollar on
+        self._pending: list[str | Mark] = []  # a line with a possible formula, from its first dollar sign on
         self._used: set[int] = set()
         self._unknown: dict[int, None] = {}
         self._last = ""
@@ -102,17 +102,17 @@ class CitationStream:
 
     @property
     def unknown(self) -> tuple[int, ...]:
-        """The numbers cited so far that no source has, in the order in which they came."""
+        """The numbers cited so far that have no source, in order."""
         return tuple(self._unknown)
 
     def feed(self, chunk: str) -> str:
-        """Take the next part of the answer; return what can be shown now."""
+        """Take the next chunk of the answer and return the text that can be shown now."""
         if self._channel.dialect is not None:
             return "".join(map(self._rendered, self._blocks.feed(chunk)))
         return self._written(self._settled(self._scanner.feed(self._filter.feed(chunk))))
 
     def close(self) -> str:
-        """Return what was held back and, when sources were used, the sources; the answer has ended."""
+        """End the answer and return the text held back, followed by the cited sources."""
         if self._channel.dialect is not None:
             rest = "".join(map(self._rendered, self._blocks.close()))
         else:
@@ -124,7 +124,7 @@ class CitationStream:
         return rest + fence + self._channel.sources([self._line(number) for number in self.used])
 
     def _rendered(self, block: str) -> str:
-        """Write a block of the answer's Markdown."""
+        """Render a block of the answer's Markdown."""
         dialect = self._channel.dialect
         if dialect is None or not block.strip():
             return ""
@@ -134,7 +134,7 @@ class CitationStream:
         return between + written
 
     def _settled(self, pieces: Iterable[str | Mark]) -> list[str | Mark]:
-        """Return the pieces of which it is certain whether they belong to a formula; hold back the rest."""
+        """Return the pieces that certainly are or are not part of a formula; hold back the rest."""
         out: list[str | Mark] = []
         for piece in pieces:
             if isinstance(piece, Mark):
@@ -154,14 +154,14 @@ class CitationStream:
         return [piece for piece in out if piece]
 
     def _goes_on(self) -> bool:
-        """Tell whether what is held back is a formula of several lines that has not ended."""
+        """Return whether the held text is a multiline formula that has not ended."""
         whole = "".join(piece.text if isinstance(piece, Mark) else piece for piece in self._pending)
         if not whole.startswith(("$$", "\\[")) or len(whole) > _LONGEST_FORMULA or not whole.splitlines()[-1].strip():
             return False
         return FORMULA.match(whole) is None
 
     def _without_formulas(self) -> list[str | Mark]:
-        """Return the pieces that were held back; marks within formulas are plain text."""
+        """Return the pieces held back; markers inside formulas are plain text."""
         pieces, self._pending = self._pending, []
         whole = "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces)
         formulas = [found.span() for found in FORMULA.finditer(whole)]
@@ -182,7 +182,7 @@ class CitationStream:
         return "".join(out)
 
     def _mark(self, mark: Mark) -> str:
-        """Write a mark: the numbers that are known are links, the rest stands as it was."""
+        """Write a marker: known numbers become links, the rest is unchanged."""
         known = [number for number in mark.numbers if number in self._sources]
         self._used.update(known)
         self._unknown.update(dict.fromkeys(number for number in mark.numbers if number not in self._sources))
@@ -208,7 +208,7 @@ class CitationStream:
         return url if leads(url) else ""
 
     def _line(self, number: int) -> str:
-        """Write a source on one line: its number, its title as a link, or its address where there are no links."""
+        """Write a source on one line: its number and its title as a link, or its URL on channels without links."""
         source, text = self._sources[number], self._channel.text
         title, url = one_line(source.title), self._address(number)
         if self._channel.name == "plain":
@@ -227,10 +227,10 @@ def render_answer(
     untrusted_images: Untrusted = "drop",
     untrusted_links: Untrusted = "keep",
 ) -> RenderedAnswer:
-    """Return a finished answer as a channel shows it; see `CitationStream` for the arguments.
+    """Render a finished answer for a channel; see `CitationStream` for the arguments.
 
     Raises:
-        InvalidRequest: there is no such channel.
+        InvalidRequest: the channel is unknown.
     """
     stream = CitationStream(
         sources,

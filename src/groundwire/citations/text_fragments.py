@@ -1,8 +1,8 @@
-"""Links that lead a person to the sentence: text fragments (wicg.github.io/scroll-to-text-fragment).
+"""Links to a sentence of a page: text fragments (wicg.github.io/scroll-to-text-fragment).
 
-`https://a.example/page#:~:text=The%20tower,metres%20tall` scrolls to the words and shows them in color, in browsers
-that know it; others open the page. A browser looks for whole words, without regard to case, and a text given as one
-must stand within one block; one given as a start and an end may go over several.
+`https://a.example/page#:~:text=The%20tower,metres%20tall` scrolls to the words and highlights them in browsers with
+support; others open the page. A browser matches whole words, ignoring case. A single text must be within one block; a
+start and an end may span several.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from groundwire.citations.verify.segmentation import TextSpan, blank_markup, blo
 
 __all__ = ["finding_links", "fragment_link", "source_links"]
 
-_LONG: Final = 12  # words from which on only the first and the last are given
+_LONG: Final = 12  # words; for longer passages, only the start and the end are given
 _ENDS: Final = 4  # words of a start and of an end
-_BESIDE: Final = 3  # words before and after, where the text is on the page more than once
-_SAFE: Final = "!$'()*+./:;=?@_~"  # not what a fragment directive is made of: & - and ,
+_BESIDE: Final = 3  # words of context before and after, if the text occurs more than once
+_SAFE: Final = "!$'()*+./:;=?@_~"  # without the delimiters of a fragment directive: & - and ,
 _ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 def fragment_link(url: str, content: str, start: int, end: int) -> str:
-    """Return the address of a page that leads to a passage of it.
+    """Return the URL of a page with a text fragment for a passage.
 
     Args:
-        url: The page's address; a fragment that it has is kept.
+        url: The page's URL; an existing fragment is kept.
         content: The page as Markdown.
         start: The passage's first code point in it.
         end: The code point after its last.
 
     Returns:
-        The address with a text fragment; the plain address when the passage has no words.
+        The URL with a text fragment; the plain URL if the passage has no words.
     """
     first, last = _lines(content, start, end)
     words = first.split()
@@ -60,7 +60,7 @@ def _directive(content: str, start: int, end: int, first: list[str], last: list[
 
 
 def _lines(content: str, start: int, end: int) -> tuple[str, str]:
-    """Return what a person sees of the first and of the last block of a passage; cells of a table are blocks, too."""
+    """Return the visible text of the first and of the last block of a passage; table cells count as blocks."""
     pieces = []
     for block in blocks(content[start:end]):
         for cell in content[start + block.start : start + block.end].split(" | "):
@@ -71,19 +71,19 @@ def _lines(content: str, start: int, end: int) -> tuple[str, str]:
 
 
 def _shown(markdown: str) -> str:
-    """Return Markdown as a browser shows it, in one line."""
+    """Return Markdown as visible text, in one line."""
     text = _ESCAPE.sub(lambda found: found[1] if found[1] not in "*_`|\\" else f"\0{ord(found[1])}\0", markdown)
     text = _bare(text)
     return " ".join(re.sub(r"\0(\d+)\0", lambda found: chr(int(found[1])), text).split()).strip("| ")
 
 
 def _bare(markdown: str) -> str:
-    """Return Markdown without its marks; nothing is put in their place, so that words stay whole."""
+    """Remove Markdown syntax without inserting anything, so that words stay whole."""
     plain = blank_markup(markdown)
     return "".join(
         new
         for old, new in zip(markdown, plain, strict=True)
-        if not (new == " " and old != " ")  # a mark became a space
+        if not (new == " " and old != " ")  # markup became a space
     )
 
 
@@ -96,7 +96,7 @@ def _shown_all(content: str) -> str:
 
 
 def _beside(content: str, start: int, end: int) -> tuple[str, str]:
-    """Return the words before and after a passage in its own blocks, or the nearest ones."""
+    """Return the words before and after a passage in its own blocks, or else the nearest ones."""
     before = _block_text(content, max(0, start - 400), start, last=True)
     after = _block_text(content, end, min(len(content), end + 400), last=False)
     return " ".join(before[-_BESIDE:]), " ".join(after[:_BESIDE])
@@ -109,18 +109,18 @@ def _block_text(content: str, start: int, end: int, *, last: bool) -> list[str]:
     for block in reversed(found) if last else found:
         words = _shown(content[start + block.start : start + block.end]).split()
         if words:
-            # the first word may be cut in two where the stretch begins, and the last where it ends
+            # the first and the last word may be cut in two at the ends of the stretch
             cut = words[1:] if last and block.start == 0 and start else words
             return cut[:-1] if not last and block.end == end - start and end < len(content) and len(cut) > 1 else cut
     return []
 
 
 def _encoded(text: str) -> str:
-    return quote(text, safe=_SAFE).replace("-", "%2D")  # which `quote` leaves as it is
+    return quote(text, safe=_SAFE).replace("-", "%2D")  # `quote` leaves it as it is
 
 
 def finding_links(report: Report, pages: Iterable[CitedPage]) -> Mapping[int, str]:
-    """Return for each sentence that is supported, by its place among the findings, a link to what supports it."""
+    """Return a link to the supporting passage for each supported sentence, by index of the finding."""
     known = {page.number: page for page in pages}
     links = {}
     for place, finding in enumerate(report.findings):
@@ -131,9 +131,9 @@ def finding_links(report: Report, pages: Iterable[CitedPage]) -> Mapping[int, st
 
 
 def source_links(report: Report, pages: Iterable[CitedPage]) -> Mapping[int, str]:
-    """Return for each source, by its number, a link to what supports the first sentence that it supports.
+    """Return a link to the first passage that supports a sentence for each source, by number.
 
-    It is what `links` of `groundwire.citations.render_answer` takes.
+    Pass it as `links` to `groundwire.citations.render_answer`.
     """
     known = {page.number: page for page in pages}
     links: dict[int, str] = {}

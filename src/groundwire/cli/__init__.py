@@ -46,12 +46,12 @@ _COMMANDS = MappingProxyType(
         "keys": "keys",
     }
 )
-"""The module of each command, and its name there if that is another one. One is loaded when it is used: a server that a
-client starts should not wait for what it does not need."""
+"""The module of each command, and the command's name there if it differs. Commands are loaded on use, because a
+server started by a client should not wait for what it does not need."""
 
 
 class _Group(click.Group):
-    """The group, ended by whatever happens with an exit code of its own: 1 is kept for "found nothing"."""
+    """The command group. Every failure has its own exit code: 1 is reserved for "found nothing"."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *_COMMANDS})
@@ -118,13 +118,13 @@ def group(ctx: click.Context, verbose: int, log_format: str) -> None:
 
 
 def main() -> None:
-    """Run the command line; the process ends with the command's exit code."""
+    """Run the command line and exit with the command's exit code."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the parent process
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a page may hold signs that this terminal's encoding has not
+            stream.reconfigure(errors="replace")  # pages may contain characters that the terminal cannot encode
     try:
         group(prog_name="groundwire")
     except SystemExit as end:
@@ -133,7 +133,7 @@ def main() -> None:
 
 
 def _leave(code: int) -> None:
-    """End at once if threads are left that cannot be stopped, such as one in which ddgs still waits for an answer."""
+    """Exit immediately if threads are left that cannot be stopped, such as one in which ddgs waits for a response."""
     left = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
     if left:
         try:
@@ -144,7 +144,7 @@ def _leave(code: int) -> None:
 
 
 def _forget_stdout() -> None:
-    """Discard what is still to be written to standard output, which no one reads any more."""
+    """Discard unwritten standard output whose reader has closed the pipe."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

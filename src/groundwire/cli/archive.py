@@ -31,7 +31,7 @@ __all__ = ["archive"]
 
 _logger = logging.getLogger(__name__)
 
-_WIDEST = 100  # columns; longer lines are tiring to read
+_WIDEST = 100  # columns; longer lines are hard to read
 _INDENT = " " * 4
 _OFF = "The archive is switched off: set archive.enabled = true."
 _EXIT_CODES = """\b
@@ -47,7 +47,7 @@ _T = TypeVar("_T")
 
 
 class _Command(click.Command):
-    """A command that ends with the right exit code; under `--json` its failures are JSON, too."""
+    """A command with the right exit code; with `--json`, its failures are JSON too."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -242,10 +242,10 @@ def import_(file: IO[bytes], as_json: bool) -> None:
 
 
 def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
-    """Open the archive of the settings, do the work, close it.
+    """Open the archive of the settings, call the function and close the archive.
 
     Raises:
-        ConfigurationError: the settings are wrong, or switch it off. GroundwireError: what the work raised.
+        ConfigurationError: the settings are invalid, or disable it. GroundwireError: raised by the function.
     """
     settings = load()
     warn(*settings.warnings)
@@ -257,7 +257,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
     async def whole() -> _T:
         try:
             await kept.open()
-            if kept.recreated:  # what it held is not forgotten, not exported, not found: none of that has happened
+            if kept.recreated:  # the previous content was not deleted, exported or searched
                 raise StoreError(
                     f"The archive {kept.path} was damaged and moved aside: {kept.path}.corrupt-TIMESTAMP. "
                     "Look at that file, then try again: a new archive was begun."
@@ -272,7 +272,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
 
 @contextlib.contextmanager
 def _without_the_warning() -> Iterator[None]:
-    """Keep the archive's own warning out of the log: the command says the same as its error."""
+    """Suppress the archive's own log warning, because the command reports the same as its error."""
     logger = logging.getLogger("groundwire.storage.archive.store")
     logger.addFilter(_is_no_warning)
     try:
@@ -287,7 +287,7 @@ def _is_no_warning(record: logging.LogRecord) -> bool:
 
 @contextlib.contextmanager
 def _bar(doing: str, length: int | None) -> Iterator[Callable[[int], object] | None]:
-    """Show a bar on standard error while the block runs, if that is a terminal."""
+    """Show a progress bar on standard error while the block runs, if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return
@@ -297,7 +297,7 @@ def _bar(doing: str, length: int | None) -> Iterator[Callable[[int], object] | N
 
 @contextlib.contextmanager
 def _target(file: str) -> Iterator[IO[bytes]]:
-    """Open what an export is written to; a file takes its name when it is whole, and is its owner's only."""
+    """Open the target of an export; a file is renamed into place when complete and readable only by its owner."""
     if file == "-":
         yield sys.stdout.buffer
         return
@@ -321,7 +321,7 @@ def _size(file: IO[bytes]) -> int | None:
 
 
 def _agreed() -> bool:
-    """Ask whether to delete everything.
+    """Ask for confirmation to delete everything.
 
     Raises:
         InvalidRequest: there is no terminal to ask on.

@@ -1,8 +1,8 @@
-"""Running one call of a `Web` for a command, with progress.
+"""Runs one call of a `Web` for a command, with progress.
 
-What a person sees while waiting: a line on the terminal that says what is under way.
+A spinner on the terminal shows what is in progress.
 
-A command that stands for a tool: under `--json` its failures are the tool's results too.
+For a command that corresponds to a tool, failures under `--json` are tool results too.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def progress(doing: str) -> Iterator[Observer]:
     """Show a spinner on standard error while the block runs, if that is a terminal.
 
     Args:
-        doing: What is under way, such as `Searching`.
+        doing: The action in progress, such as `Searching`.
 
     Yields:
-        An observer that keeps the line up to date.
+        An observer that updates the line.
     """
-    if not sys.stderr.isatty() or logging.getLogger("groundwire").isEnabledFor(logging.INFO):  # the log tells it then
+    if not sys.stderr.isatty() or logging.getLogger("groundwire").isEnabledFor(logging.INFO):  # the log shows it then
         yield _ignore
         return
     from rich.console import Console
@@ -74,20 +74,20 @@ def _ignore(event: Event) -> None:
 
 _logger = logging.getLogger(__name__)
 
-_GRACE_SECONDS = 2.0  # seconds; a stale answer was shown, and the next call should have a fresh one
+_GRACE_SECONDS = 2.0  # seconds; a stale answer was shown, and the next call should get a fresh one
 _T = TypeVar("_T")
 
 
 def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitable[_T]]) -> _T:
-    """Make a `Web`, run one call, close it.
+    """Create a `Web`, run one call and close it.
 
     Args:
-        doing: What is under way, for the person who waits.
-        arguments: Settings by dotted key that the command line gave; None means not given.
+        doing: The action in progress, for the spinner.
+        arguments: Settings by dotted key from the command line; None means not given.
         call: The call.
 
     Raises:
-        GroundwireError: what the call raised, or what is wrong with the settings.
+        GroundwireError: raised by the call, or because the settings are invalid.
     """
     settings = load({key: value for key, value in arguments.items() if value is not None})
     warn(*settings.warnings)
@@ -110,9 +110,9 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
 
 
 async def without_waiting(work: Callable[[], Awaitable[_T]]) -> _T:
-    """Await `work`, and leave behind threads that cannot be stopped, such as one that still resolves a name.
+    """Await `work` without waiting for threads that cannot be stopped, such as a name lookup.
 
-    `asyncio.run` waits for the loop's executor, so it gets an idle one at the end.
+    `asyncio.run` waits for the loop's executor, so that is replaced with an idle one at the end.
     """
     loop = asyncio.get_running_loop()
     threads = ThreadPoolExecutor(thread_name_prefix="groundwire-cli")
@@ -132,17 +132,17 @@ def _log(event: Event) -> None:
 
 
 Failed = Callable[[str, GroundwireError], "ToolResult"]
-"""Makes the tool's result of what was asked and what went wrong."""
+"""Makes a tool result from the request and the error."""
 
-_SHOWN = 200  # characters of what was asked
+_SHOWN = 200  # characters of the request in an error
 
 
 class ToolCommand(click.Command):
-    """Runs a command and ends it with the right exit code, whatever goes wrong.
+    """Runs a command and exits with the right exit code on any failure.
 
     Args:
-        failed: Makes the tool's result of a failure, for `--json`.
-        subject: The parameter that says what was asked.
+        failed: Makes the tool result of a failure, for `--json`.
+        subject: The parameter with the query or URL.
     """
 
     def __init__(self, *args: Any, failed: Failed, subject: str, **options: Any) -> None:
@@ -153,7 +153,7 @@ class ToolCommand(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Read the arguments; under `--json` even their faults are said as JSON."""
+        """Parse the arguments; with `--json`, usage errors are JSON too."""
         given = args[: args.index("--")] if "--" in args else list(args)
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -165,7 +165,7 @@ class ToolCommand(click.Command):
             sys.exit(ExitCode.WRONG_USE)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a failure is said on standard error, or as the tool's result on standard output."""
+        """Run the command; a failure is printed to standard error, or as a tool result to standard output."""
         try:
             return super().invoke(ctx)
         except GroundwireError as error:
@@ -189,7 +189,7 @@ class ToolCommand(click.Command):
         sys.exit(code)
 
     def _flag(self, field: str) -> str:
-        """Return the option that sets a field, where its name is another; else nothing."""
+        """Return the option that sets a field if its name differs, else an empty string."""
         options = (param for param in self.params if isinstance(param, click.Option))
         long = (opt for option in options if option.name == field for opt in option.opts if opt.startswith("--"))
         flag = next(long, "")
@@ -197,17 +197,17 @@ class ToolCommand(click.Command):
 
 
 def each(values: Iterable[str]) -> tuple[str, ...]:
-    """Return the values of a repeatable option, which may also be given in one go with commas."""
+    """Return the values of a repeatable option, which may also be comma-separated."""
     return tuple(part.strip() for value in values for part in value.split(","))
 
 
 def print_json(result: ToolResult) -> None:
-    """Print a tool's result as one line of JSON."""
+    """Print a tool result as one line of JSON."""
     from groundwire.tools import render_json
 
     click.echo(escaped(render_json(result)))
 
 
 def storable(text: str) -> str:
-    """Return an argument as text that has a UTF-8 form; bytes that were none became lone surrogates (PEP 383)."""
+    """Return an argument as valid UTF-8 text; undecodable bytes were read as lone surrogates (PEP 383)."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,6 +1,6 @@
 """`groundwire completion`.
 
-What a shell offers for the value of an option whose words are judged elsewhere.
+Also the value completion of options whose values are validated elsewhere.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["SHELLS", "Complete", "completion", "one_of", "providers_that_read", 
 
 
 class _Zsh(ZshComplete):
-    """The script for zsh, whose function bears the name of its file.
+    """The completion script for zsh, whose function is named after its file.
 
-    zsh takes the whole file for the function when that has another name: the second TAB of a shell would only
-    define again what is there (zshmisc, "Autoloading Functions").
+    If the function had another name, zsh would take the whole file for the function: the second TAB in a shell would
+    only redefine what is already there (zshmisc, "Autoloading Functions").
     """
 
     @property
@@ -29,9 +29,9 @@ class _Zsh(ZshComplete):
 
 
 SHELLS = MappingProxyType({"bash": BashComplete, "fish": FishComplete, "zsh": _Zsh})
-"""The supported shells, and the class that writes the script of each."""
+"""The supported shells, and the class that writes the completion script of each."""
 
-_VARIABLE = "_GROUNDWIRE_COMPLETE"  # click's own rule: the program's name in capitals between _ and _COMPLETE
+_VARIABLE = "_GROUNDWIRE_COMPLETE"  # click's convention: the program's name in capitals between _ and _COMPLETE
 _PLACES = """\b
 Where to save the script:
   bash  ~/.local/share/bash-completion/completions/groundwire
@@ -52,11 +52,11 @@ def completion(ctx: click.Context, shell: str) -> None:
 
 
 Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
-"""What click asks: the words that may follow what was begun."""
+"""A click callback: returns the words that can complete the given prefix."""
 
 
 def one_of(words: Iterable[str]) -> Complete:
-    """Return a function that offers those of `words` which begin as the value does."""
+    """Return a callback that completes with those of `words` that start with the value."""
     known = tuple(words)
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
@@ -66,17 +66,17 @@ def one_of(words: Iterable[str]) -> Complete:
 
 
 def providers_that_search(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Offer the installed providers that search."""
+    """Complete with the installed search providers."""
     return _providers(incomplete, search=True)
 
 
 def providers_that_read(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Offer the installed providers that read."""
+    """Complete with the installed read providers."""
     return _providers(incomplete, search=False)
 
 
 def _providers(incomplete: str, *, search: bool) -> list[CompletionItem[str]]:
-    from groundwire.providers.registry import provider_class, provider_names  # here: every command loads this file
+    from groundwire.providers.registry import provider_class, provider_names  # local: every command loads this module
 
     found = []
     for name in provider_names():
@@ -84,7 +84,7 @@ def _providers(incomplete: str, *, search: bool) -> list[CompletionItem[str]]:
             continue
         try:
             able = provider_class(name).capabilities
-        except ConfigurationError:  # somebody else's, and broken: said when it is used
+        except ConfigurationError:  # a broken third-party provider: reported when it is used
             continue
         if able.search if search else able.read:
             found.append(CompletionItem(name))

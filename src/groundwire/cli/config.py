@@ -34,7 +34,7 @@ _EXIT_CODES = """\b
 Exit codes:
   0  the settings are valid
   2  a setting is wrong, or no provider can be used"""
-_WIDEST = 44  # columns of a value; what is longer pushes its origin to the right
+_WIDEST = 44  # columns of a value; a longer one pushes its origin to the right
 
 
 @click.group()
@@ -108,7 +108,7 @@ def set_(key: str, value: str, project: bool) -> None:
 
 
 def _toml(value: str) -> Any:
-    """Return a value as TOML reads it, or as text; text with commas is a list."""
+    """Parse a value as TOML, or else as text; text with commas is a list."""
     try:
         return tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
@@ -117,10 +117,10 @@ def _toml(value: str) -> Any:
 
 
 async def _skipped(settings: Settings) -> tuple[str, ...]:
-    """Return why providers of the settings are not used.
+    """Return why configured providers are not used.
 
     Raises:
-        ConfigurationError: none is left, or a setting is wrong that only its user can judge.
+        ConfigurationError: none is left, or a setting is invalid in a way that is detected only on use.
     """
     async with Web(settings) as web:
         return web.skipped
@@ -171,6 +171,6 @@ def _print_providers(settings: Settings, skipped: Sequence[str]) -> None:
 
 
 def _quoted(section: str) -> str:
-    """Return a section's name as TOML wants it."""
+    """Quote a section's name for TOML."""
     provider = section.removeprefix("providers.")
     return f'providers."{provider}"' if provider != section and not provider.isidentifier() else section

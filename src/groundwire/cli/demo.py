@@ -35,7 +35,7 @@ __all__ = ["demo", "practice"]
 _QUESTION = "reciprocal rank fusion"
 _FIRST, _SECOND = "searxng:first", "searxng:second"
 _EXCERPT = 900  # characters of the page that are shown
-_PROSE = 80  # characters; what is shorter is a caption or a label
+_PROSE = 80  # characters; shorter text is a caption or a label
 
 
 @click.command(short_help="Search and read a miniature web, without network or keys.")
@@ -61,7 +61,7 @@ def demo(serve: bool, port: int) -> None:
 
         practice(port)
         return
-    from groundwire.testing.world import World  # here, because no other command needs a web server
+    from groundwire.testing.world import World  # a local import, because no other command needs a web server
 
     with World(named=True) as world:
         ok = asyncio.run(_show(world))
@@ -118,7 +118,7 @@ def _step(name: str, text: str) -> None:
 
 
 def _told(event: Event) -> None:
-    """Say each attempt as it ends."""
+    """Print each attempt as it ends."""
     if isinstance(event, AttemptFinished):
         click.echo("    " + _line(event.attempt))
 
@@ -132,8 +132,8 @@ def _line(attempt: Attempt) -> str:
 
 
 def _sentence(content: str) -> str:
-    """Return the first sentence of a page's text without its full stop, as a stand-in for a model's answer."""
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[*`]", r"\1", content)
+    """Return the first sentence of a page's text without its full stop, in place of a model's answer."""
+    plain = re.sub(r"\[([^\[\]]*)\]\([^()]*\)|[*`]", r"\1", content)
     prose = [" ".join(block.split()) for block in plain.split("\n\n") if not block.startswith(("#", "-", "|", ">"))]
     text = next((block for block in prose if len(block) > _PROSE), plain)
     return text.split(". ")[0].rstrip(".")
@@ -145,10 +145,10 @@ def _failed(reason: str) -> bool:
 
 
 def practice(port: int) -> None:
-    """Serve the miniature web and a stand-in for a model until Control-C or SIGTERM.
+    """Serve the miniature web and an emulated model until Control-C or SIGTERM.
 
     Args:
-        port: The first of its ports; 0 takes any free ones.
+        port: The first of its ports; 0 uses free ones.
     """
     file = Path("groundwire.toml")
     if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(DEMO_LINE):
@@ -182,8 +182,8 @@ def _serve_until_stopped(sites: int, models: str) -> None:
 
 @contextmanager
 def _settings(file: Path, world: World, models: str) -> Iterator[None]:
-    """Write the settings, and remove them again unless they were changed meanwhile."""
-    with tempfile.TemporaryDirectory(prefix="groundwire-demo-") as folder:  # nothing of it is to outlive the demo
+    """Write the settings file, and remove it afterwards unless it was changed in the meantime."""
+    with tempfile.TemporaryDirectory(prefix="groundwire-demo-") as folder:  # nothing outlives the demo
         text = f"""{DEMO_LINE}{os.getpid()}
 [search]
 providers = ["searxng"]
@@ -210,13 +210,13 @@ path = "{folder}/archive.db"
             left = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
             if left == text:
                 file.unlink()
-            elif left.startswith(DEMO_LINE):  # somebody's own by now
+            elif left.startswith(DEMO_LINE):  # changed by the user
                 file.write_text(left.partition("\n")[2], encoding="utf-8")
 
 
 @contextmanager
 def _stopped_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the block as Control-C does."""
+    """Make SIGTERM end the block as Control-C does."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt

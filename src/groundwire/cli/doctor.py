@@ -44,7 +44,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     """Check this installation, and print what is wrong, why, and how to fix it.
 
-    Each provider in use is asked once, as a search would ask it; that costs what one call costs. Nothing is changed.
+    Each provider in use is called once, which costs the price of one call. Nothing is changed.
     Every problem has a stable name, such as key-wrong.
     """
     machine = Machine.here()
@@ -59,7 +59,7 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
-    """Print each check as it is finished, with a line below that says what is still under way."""
+    """Print each check as it finishes, with a status line below that shows what is in progress."""
     if quiet:
         yield lambda result: None
         return
@@ -72,7 +72,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
     with Console().status("Looking at everything …") as status:
 
         def tell(result: CheckResult) -> None:
-            status.stop()  # takes its line away, so that nothing stands beside what is printed
+            status.stop()  # removes its line, so that nothing mixes with the printed text
             _print(result)
             left.remove(result.title)
             if left:
@@ -106,7 +106,7 @@ def _print_finding(finding: DoctorFinding) -> None:
 
 
 def _wrapped(text: str, indent: int) -> str:
-    """Return text in lines; a path or a command is not broken, so that it can be copied."""
+    """Wrap text without breaking paths and commands, so that they can be copied."""
     margin = " " * indent
     return textwrap.fill(
         clean(text),

@@ -1,4 +1,4 @@
-"""What the exit codes say, and which error gives which."""
+"""The exit codes, and the error that each belongs to."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class ExitCode(IntEnum):
     NOTHING = 1
     """The web was searched, and nothing was found."""
     WRONG_USE = 2
-    """An argument or a setting is wrong."""
+    """An argument or a setting is invalid."""
     FAILED = 3
     """The web could not be searched, or the page could not be read."""
     INTERRUPTED = 130
     """Control-C; 128 + SIGINT, as shells have it."""
     BROKEN_PIPE = 141
-    """The reader of the output has gone; 128 + SIGPIPE."""
+    """The reader of the output has closed the pipe; 128 + SIGPIPE."""
 
 
 def exit_code(error: GroundwireError) -> ExitCode:

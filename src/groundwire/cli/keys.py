@@ -189,7 +189,7 @@ def _providers(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _say_what_is_missing(names: Sequence[str]) -> None:
-    """Say if none of a key's providers can search, or none can read."""
+    """Warn if none of a key's providers can search, or none can read."""
     able = [provider_class(name.partition(":")[0]).capabilities for name in names]
     if not any(one.search for one in able):
         warn("None of these providers searches: this key can only open pages.")
@@ -198,7 +198,7 @@ def _say_what_is_missing(names: Sequence[str]) -> None:
 
 
 def _moment(text: str | None, now: datetime) -> datetime | None:
-    """Return when a key ends."""
+    """Return when a key expires."""
     if text is None:
         return None
     try:
@@ -216,7 +216,7 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
 
 
 def _span(text: str) -> timedelta:
-    """Return for how long two keys are valid together."""
+    """Return for how long both keys of a rotation are valid."""
     found = _SPAN.fullmatch(text)
     if found is None or (not found[2] and int(found[1])):
         raise ConfigurationError(f"--grace-period: {text[:60]!r} is not a duration. Write 30m, 12h, 7d, or 0.")
@@ -230,7 +230,7 @@ def _fault(where: str, what: str) -> str:
 
 
 def _shown(record: KeyRecord, now: datetime) -> dict[str, Any]:
-    """Return what may be shown of a key: no part of its hash."""
+    """Return what may be shown of a key, without any part of its hash."""
     return {**record.model_dump(mode="json", exclude={"digest"}), "state": record.why_dead(now) or "valid"}
 
 

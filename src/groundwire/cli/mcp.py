@@ -36,7 +36,7 @@ Exit codes:
 
 
 class _ClientName(_Name):
-    """The name of a client, looked up when it is used: a server that starts needs no table of clients."""
+    """The name of a client, validated on use: a starting server does not need the table of clients."""
 
     name = "name"
 
@@ -119,12 +119,12 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
 def _asked(question: str) -> bool:
     try:
         return click.confirm(question, default=False, err=True)
-    except click.Abort:  # no one there to answer
+    except click.Abort:  # no terminal to answer on
         return False
 
 
 def _command() -> tuple[str, ...]:
-    """Return what starts the server, by a whole path: desktop programs know nothing of a shell's PATH."""
+    """Return the command that starts the server, with an absolute path: desktop programs do not use a shell's PATH."""
     for name in ("groundwire", "groundwire.exe"):
         script = Path(sys.executable).with_name(name)
         if script.is_file():
@@ -132,7 +132,7 @@ def _command() -> tuple[str, ...]:
     return sys.executable, "-m", "groundwire", "mcp"
 
 
-_GRACE = 2.0  # seconds for what is under way when the server is asked to end
+_GRACE = 2.0  # seconds for running calls when the server is stopped
 _TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the variable's name
 _EXIT_CODES = """\b
 Exit codes:
@@ -196,11 +196,10 @@ def mcp(
 
 
 def _serve_stdio() -> None:
-    from groundwire.server.mcp.lazy_sdk import load_server_only
-    from groundwire.server.mcp.stdio import claimed_streams, serve_stdio
+    from groundwire.server.mcp.stdio import claimed_streams, load_server_only, serve_stdio
 
     with claimed_streams() as (incoming, outgoing):
-        gc.disable()  # loading makes many objects and no garbage
+        gc.disable()  # loading creates many objects and no garbage
         load_server_only()
         from groundwire.settings import load
 
@@ -237,10 +236,10 @@ async def _serve_preset(
 
 
 def _token(file: Path | None) -> str:
-    """Return the token; a file is stronger than the variable.
+    """Return the token; a file takes precedence over the variable.
 
     Raises:
-        ConfigurationError: the file cannot be read, or holds nothing.
+        ConfigurationError: the file cannot be read, or is empty.
     """
     if file is None:
         return os.environ.get(_TOKEN, "").strip()

@@ -47,10 +47,10 @@ _DEFAULTS = ReadSettings.model_construct()
     "--max-length",
     type=int,
     metavar="N",
-    help="Maximum characters of Markdown; longer pages are cut at a block and say so. "
+    help="Maximum characters of Markdown; longer pages are cut between blocks and marked. "
     f"By default the setting read.max_length ({_DEFAULTS.max_length}).",
 )
-@click.option("--max-tokens", type=int, metavar="N", help="Maximum tokens of Markdown, estimated from above.")
+@click.option("--max-tokens", type=int, metavar="N", help="Maximum tokens of Markdown, counted as an upper bound.")
 @click.option(
     "-r",
     "--reader",
@@ -79,7 +79,7 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
         raise click.UsageError("--cursor continues one page: give one URL.")
 
     async def call(web: Web) -> Sequence[Page]:
-        await web.allow_urls_in(*urls)  # who typed them is the user
+        await web.allow_urls_in(*urls)  # URLs on the command line come from the user
         if len(urls) > 1:
             return await web.open_pages(urls, **options)
         return [await web.open_page(urls[0], **options)]
@@ -99,7 +99,7 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
 
 
 def _outline(page: Page) -> str:
-    """Return the sections of a page, a line each, as deep as they are."""
+    """Return the outline of a page, one section per line, indented by level."""
     rows = [
         f"{f'#{number}':>5} {'  ' * (row.level - 1)}{row.title} ({row.length:,})"
         for number, row in enumerate(page.sections, start=1)

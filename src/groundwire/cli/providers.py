@@ -44,7 +44,7 @@ _LEGEND = "can: t time range, y dates, d domains, l language, r region, s safe s
 def providers(check: bool, as_json: bool) -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.
 
-    Those in use come first, in the order in which they are asked. Health covers the last 7 days, from the store.
+    Those in use come first, in order of use. Health covers the last 7 days, from the store.
     Keys are not shown, only where they come from.
     """
     settings = load()
@@ -60,7 +60,7 @@ def providers(check: bool, as_json: bool) -> None:
 
 
 async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]:
-    """Return how providers did, by name and role; nothing when the store cannot be read."""
+    """Return the recent results of providers, by name and role; empty if the store cannot be read."""
     names = (*settings.search.providers, *settings.read.providers)
     try:
         card = await card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
@@ -71,7 +71,7 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
 
 
 def _check(settings: Settings, rows: Sequence[ProviderStatus], *, quiet: bool) -> Mapping[str, Verification]:
-    """Try every service that is in use and ready."""
+    """Call every service that is in use and ready."""
     asked = [row for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
     cost = sum(row.offer.call_usd for row in asked if row.variable)
     if not quiet:
@@ -142,7 +142,7 @@ def _state(row: ProviderStatus, tried: Verification | None) -> Text:
 
 
 def _short(place: str) -> str:
-    """Return where a key is from, a path by its last part."""
+    """Return the origin of a key, with only the last part of a path."""
     return place.replace("\\", "/").rpartition("/")[2]
 
 

@@ -29,7 +29,7 @@ Exit codes:
   126  COMMAND cannot be started
   127  there is no such COMMAND
   2    FILE cannot be written"""
-_CANNOT_RUN = 126  # as shells have it (POSIX.1-2024, 2.8.2)
+_CANNOT_RUN = 126  # the convention of shells (POSIX.1-2024, 2.8.2)
 _NOT_FOUND = 127
 _SIGNALLED = 128
 
@@ -51,7 +51,7 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
     command = command[1:] if command[0] == "--" else command
     if not command:
         raise click.UsageError("Missing argument 'COMMAND...'.")
-    if shutil.which(command[0]) is None:  # looked for first: a mistyped command must not empty the file
+    if shutil.which(command[0]) is None:  # checked first: a mistyped command must not truncate the file
         say_error(f"There is no command {command[0]!r}, or it may not be run.")
         sys.exit(_NOT_FOUND)
     Cassette.record(path, append=append)
@@ -83,9 +83,9 @@ def _run(command: Sequence[str], path: Path) -> int:
 
 @contextmanager
 def _passed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Leave it to the child how a signal ends it; Control-C reaches it from the terminal by itself.
+    """Let the child process handle the signals that end it; Control-C reaches it from the terminal directly.
 
-    The block is given a function to tell of the child: a signal that comes before, even while it starts, waits for it.
+    The block receives a function that registers the child: a signal that arrives before that is delivered afterwards.
     """
     children: list[subprocess.Popen[bytes]] = []
     early: list[int] = []

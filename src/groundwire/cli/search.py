@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["search"]
 
-_WIDEST = 100  # columns; longer lines are tiring to read
+_WIDEST = 100  # columns; longer lines are hard to read
 _INDENT = " " * 4
 _EXIT_CODES = """\b
 Exit codes:
@@ -113,7 +113,7 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     "--strategy",
     metavar=f"[{'|'.join(get_args(Strategy))}]",
     shell_complete=one_of(get_args(Strategy)),
-    help="Ask one provider after the other; ask the next when one is slow; or ask several and merge.",
+    help="Call one provider after another; start the next when one is slow; or call several and merge.",
 )
 @click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--page", type=int, default=1, metavar="N", help="The page of results, if the provider has pages.")
@@ -154,7 +154,7 @@ def _print(response: SearchResponse, seconds: float) -> None:
             click.echo(wrap(clean(row.snippet), width, _INDENT))
         facts = " · ".join(filter(None, (row.source, day(row.published))))
         click.echo(_INDENT + click.style(clean(facts), dim=True) + "\n")
-    if response.results:  # else the warnings say it
+    if response.results:  # otherwise the warnings explain it
         for attempt in response.attempts:
             if attempt.outcome not in {"ok", "partial", "empty"}:
                 warn(attempt.describe())

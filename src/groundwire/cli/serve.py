@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["proxy", "run_server", "serve"]
 
-_SIGNALLED = 128  # and the number of the signal, as shells have it
-_UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the variable's name
+_SIGNALLED = 128  # plus the number of the signal, as in shells
+_UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the environment variable
 _MOUNTS: Final[Mapping[str, str]] = {"/mcp": "MCP", "/openai/v1": "OpenAI, with the web"}
 _USUAL = ServerSettings.model_construct()
-_CLOSING = 10.0  # seconds for closing what is open
-_PROXY_GRACE = 3.0  # seconds that conversations have to end
+_CLOSING = 10.0  # seconds for closing open resources
+_PROXY_GRACE = 3.0  # seconds that running conversations have to end
 _EPILOG = """\b
 Exit codes:
   130 or 143  stopped by Control-C or SIGTERM
@@ -102,15 +102,15 @@ async def run_server(
     """Serve until the process is asked to end, close the gateway, and return the number of the signal.
 
     Args:
-        gateway: What is served, by whichever preset.
-        host: Where.
-        port: Where; 0 is any free port.
-        ready: Is called with the address when requests are taken.
+        gateway: The gateway to serve, from either command.
+        host: The host to listen on.
+        port: The port; 0 uses a free one.
+        ready: Called with the URL when the server accepts requests.
         grace: Seconds that running calls have to end.
-        notice: Seconds before that for which calls are still taken.
+        notice: Seconds before that in which new calls are still accepted.
 
     Raises:
-        ConfigurationError: nothing can listen there.
+        ConfigurationError: listening there is not possible.
     """
     from groundwire.server.uvicorn_runner import bounded, listen, run
 
@@ -139,10 +139,10 @@ async def run_server(
 
 @contextmanager
 def _server_extra(what: str) -> Iterator[None]:
-    """Say which package is missing while the block imports what the server is made of.
+    """Report a missing package while the block imports the server's dependencies.
 
     Raises:
-        ConfigurationError: one is.
+        ConfigurationError: one is missing.
     """
     try:
         yield
@@ -153,7 +153,7 @@ def _server_extra(what: str) -> Iterator[None]:
 
 
 def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
-    """Yield what a person should know who has just started a gateway."""
+    """Yield what to tell a person who has just started a gateway."""
     yield f"Groundwire is ready at {address}"
     rows = [
         ("search, read, answer", "/v1/search  /v1/pages  /v1/ask  /v1/verify"),

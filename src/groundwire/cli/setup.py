@@ -142,7 +142,7 @@ def _named(
     *,
     only: bool,
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the providers of both roles: those that were named, then those that were there and can be used."""
+    """Return the providers of both roles: the named ones, then the existing ones that can be used."""
     readers = tuple(dict.fromkeys((*reading, *(name for name in searching if not _can(rows[name], "search")))))
     for name, role in (
         *((name, "search") for name in searching if name not in readers),
@@ -180,7 +180,7 @@ def _can(row: ProviderStatus, role: str) -> bool:
 
 
 def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
-    """Return where keys are to be kept; None for nowhere."""
+    """Return where to store keys; None for nowhere."""
     if keep == "nowhere":
         return None
     file = FileKeeper(keys_file())
@@ -205,7 +205,7 @@ def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
 
 
 def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk | None) -> None:
-    """Show what is to be written, ask, write it, and say what comes next."""
+    """Show the changes, ask for confirmation, write them, and print the next steps."""
     after = would_load(plan)
     if plan.before == plan.after:
         click.echo(f"\n{plan.path} is as it should be.", err=True)
@@ -234,7 +234,7 @@ def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk | None) -> None:
 
 
 def _say_stronger(plan: SetupPlan) -> None:
-    """Say which keys are not used although they are kept, because another place is stronger."""
+    """List the stored keys that are not used, because another source takes precedence."""
     now = load()
     for variable, key in plan.keys.items() if plan.keeper is not None else ():
         if now.secret(variable) != key and (found := key_source(now, (variable,))) is not None:

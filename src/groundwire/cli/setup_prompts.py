@@ -1,6 +1,6 @@
-"""What the command line gave to `groundwire setup`: keys and addresses, each for one provider.
+"""Keys and base URLs given to `groundwire setup` on the command line, each for one provider.
 
-What `groundwire setup` says and asks on a terminal.
+Also its prompts on a terminal.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from groundwire.setup import Offer, ProviderStatus, Verification, clean_key
 
 __all__ = ["Given", "Talk", "can_open_pages", "read_given"]
 
-_LARGEST = 100_000  # characters of a file with a key
+_LARGEST = 100_000  # characters of a key file
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Answers that need not be asked for."""
+    """Answers given in advance."""
 
     keys: Mapping[str, SecretStr]
     """Keys by provider."""
     addresses: Mapping[str, str]
-    """Addresses by provider."""
+    """Base URLs by provider."""
 
 
 def read_given(
@@ -45,17 +45,17 @@ def read_given(
     from_file: Iterable[str],
     addresses: Iterable[str],
 ) -> Given:
-    """Return what options of the form `[PROVIDER=]VALUE` say.
+    """Parse options of the form `[PROVIDER=]VALUE`.
 
     Args:
-        named: The providers that the command line names.
-        offers: What there is.
-        from_env: `[PROVIDER=]VARIABLE` each: an environment variable that holds a key.
-        from_file: `[PROVIDER=]FILE` each: a file that holds a key; `-` is standard input.
-        addresses: `[PROVIDER=]URL` each.
+        named: The providers named on the command line.
+        offers: The available providers.
+        from_env: Each `[PROVIDER=]VARIABLE`: an environment variable with a key.
+        from_file: Each `[PROVIDER=]FILE`: a file with a key; `-` is standard input.
+        addresses: Each `[PROVIDER=]URL`.
 
     Raises:
-        click.UsageError: it is not clear which provider one belongs to, or a key cannot be read.
+        click.UsageError: the provider of one is ambiguous, or a key cannot be read.
     """
     with_key = [name for name in named if offers[name.partition(":")[0]].variables]
     with_address = [name for name in named if offers[name.partition(":")[0]].address_needed]
@@ -109,13 +109,13 @@ _WIDTH = 80
 
 
 def can_open_pages(platform: str = sys.platform) -> bool:
-    """Tell whether a page would open in a window; a browser in this terminal would be in the way."""
+    """Return whether a web page would open in a window; a browser in this terminal would interfere."""
     windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     return platform in {"darwin", "win32"} or any(os.environ.get(name) for name in windows)
 
 
 class Talk:
-    """A conversation on the terminal.
+    """The dialog on the terminal.
 
     Args:
         browser: Whether to offer to open pages.
@@ -125,15 +125,15 @@ class Talk:
         self._browser = browser and can_open_pages()
 
     def say(self, text: str = "", *, bold: bool = False, color: str | None = None) -> None:
-        """Say something."""
+        """Print text."""
         click.echo(click.style(clean(text), fg=color, bold=bold or None))
 
     def confirm(self, question: str, *, default: bool) -> bool:
-        """Ask for yes or no."""
+        """Ask a yes-or-no question."""
         return click.confirm(question, default=default)
 
     def list_offers(self, title: str, rows: Sequence[ProviderStatus]) -> None:
-        """Show what there is to choose from, with numbers."""
+        """List the available choices with numbers."""
         day = max((row.offer.prices.as_of for row in rows), default="")
         self.say(f"{title}, prices as of {day}" if day else title, bold=True)
         for number, row in enumerate(rows, 1):
@@ -150,7 +150,7 @@ class Talk:
         self.say()
 
     def choose(self, question: str, rows: Sequence[ProviderStatus], default: Sequence[str]) -> tuple[str, ...]:
-        """Ask for numbers or names until they are known ones."""
+        """Ask for numbers or names until all are valid."""
         names = [row.name for row in rows]
         while True:
             answer = click.prompt(question, default=", ".join(default) or None)
@@ -169,11 +169,11 @@ class Talk:
                 return tuple(dict.fromkeys(chosen))
 
     def address(self, name: str, default: str) -> str:
-        """Ask where a service is that somebody runs."""
+        """Ask for the base URL of a self-hosted service."""
         return str(click.prompt(f"Address of {name}", default=default)).strip()
 
     def introduce(self, offer: Offer) -> None:
-        """Say what a provider is and where to get a key, and offer to open that page."""
+        """Describe a provider and where to get a key, and offer to open that page."""
         self.say()
         self.say(wrap(f"{offer.name}: {offer.summary}.", _WIDTH, "  "), bold=True)
         if not offer.key_page:
@@ -183,7 +183,7 @@ class Talk:
             webbrowser.open(offer.key_page)
 
     def key(self, offer: Offer) -> SecretStr | None:
-        """Ask for a key without showing it; None when there is none to be given."""
+        """Ask for a key without echoing it; None if there is none."""
         otherwise = "go on without one" if offer.keyless or not offer.key_needed else f"leave {offer.name} out"
         while True:
             text = click.prompt(
@@ -200,7 +200,7 @@ class Talk:
                 self.say(f"That {error.problem}. {error.fix}")
 
     def told(self, result: Verification) -> None:
-        """Say what a call showed."""
+        """Print the result of a call."""
         cost = f" (${result.cost_usd:.4f})" if result.cost_usd else ""
         if result.works:
             text = f"{result.provider} works: {result.what[:1].lower()}{result.what[1:]}{cost}"

@@ -1,4 +1,4 @@
-"""The steps of `groundwire setup`: what each chosen provider needs, tried with one call."""
+"""The steps of `groundwire setup`: what each chosen provider needs, verified with one call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from groundwire.setup import Offer, ProviderStatus, Verification, verify
 __all__ = ["SetupRefused", "Steps"]
 
 _USUAL_ADDRESS = "http://127.0.0.1:8888"
-_KEPT = frozenset({"no_quota", "too_fast", "unreachable"})  # nothing is wrong with what was given, as far as one knows
+_KEPT = frozenset({"no_quota", "too_fast", "unreachable"})  # as far as is known, nothing is wrong with the input
 
 
 class SetupRefused(Exception):
@@ -29,35 +29,36 @@ class SetupRefused(Exception):
 
 @dataclass(slots=True)
 class Steps:
-    """Gathers what the chosen providers need; nothing is written here."""
+    """Collects what the chosen providers need; writes nothing."""
 
     settings: Settings
-    """What is in force."""
+    """The settings in effect."""
     given: Given
-    """Answers that the command line gave."""
+    """Answers given on the command line."""
     talk: Talk | None
     """The prompts, or None without a terminal."""
     tries: bool
-    """Whether each provider is tried with one call."""
+    """Whether each provider is tested with one call."""
     values: dict[str, Any] = field(default_factory=dict)
-    """Settings to be written, by dotted key."""
+    """Settings to write, by dotted key."""
     keys: dict[str, SecretStr] = field(default_factory=dict)
-    """Keys to be kept, by variable."""
+    """Keys to store, by variable."""
     left_out: set[str] = field(default_factory=set)
-    """Providers that were given up on the way."""
+    """Providers given up on the way."""
 
     def take(self, rows: Sequence[ProviderStatus]) -> None:
-        """Get what each of some providers needs.
+        """Collect what some providers need.
 
         Raises:
-            ConfigurationError: something is missing that only a person can give. Refused: a provider refused it.
+            ConfigurationError: something is missing that only a person can provide. SetupRefused: a provider rejected
+                it.
         """
         for row in rows:
             if not self._take(row):
                 self.left_out.add(row.name)
 
     def _take(self, row: ProviderStatus) -> bool:
-        """Get what one provider needs; return whether it is to be used."""
+        """Collect what one provider needs; return whether to use it."""
         name, offer = row.name, row.offer
         options: dict[str, Any] = {}
         if self.talk is not None and offer.is_service:
@@ -94,7 +95,7 @@ class Steps:
         raise ConfigurationError(f"{row.name} needs its address: add --address {row.name}={_USUAL_ADDRESS}")
 
     def _key(self, row: ProviderStatus) -> tuple[SecretStr | None, bool]:
-        """Return a new key, or None to go on with what there is; and whether the provider is to work without one."""
+        """Return a new key, or None to keep the existing one, and whether to use the provider without a key."""
         offer = row.offer
         if not offer.variables:
             return None, False
@@ -116,13 +117,13 @@ class Steps:
             own = {**settings.providers.get(row.name, {}), **options}
             settings = settings.model_copy(update={"providers": {**settings.providers, row.name: own}})
         if key is not None:
-            for number, variable in enumerate(row.offer.variables):  # no other key may stand in for a wrong one
+            for number, variable in enumerate(row.offer.variables):  # no other key may replace a wrong one
                 settings = settings.with_key(variable, SecretStr("") if number else key)
         with progress(f"Asking {row.name}"):
             return asyncio.run(without_waiting(lambda: verify(row.name, settings)))
 
     def _judge(self, row: ProviderStatus, result: Verification | None) -> bool | None:
-        """Return whether a provider is to be used after it was tried, or None to ask for its address and key again."""
+        """Return whether to use a provider after its test, or None to ask for its base URL and key again."""
         if result is None:
             return True
         if self.talk is None:

@@ -34,7 +34,7 @@ Exit codes:
   2  wrong use: an argument or a setting
   3  the store cannot be read"""
 _COLUMNS = ("provider", "role", "attempts", "success", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
-_LONGEST = BOUNDS[-1] * 1_000  # ms; longer ones are shown as this
+_LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
 
 
 @click.command(short_help="Show success, latency and cost of the last days.", epilog=_EXIT_CODES)
@@ -62,17 +62,17 @@ def stats(days: int, as_json: bool) -> None:
 
 
 async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = ()) -> ScoreCard:
-    """Return the score card of a store that is opened for it.
+    """Open the store and return its score card.
 
     Raises:
-        StoreError: the store cannot answer.
+        StoreError: the store cannot be read.
     """
     from groundwire.telemetry.scorecard import score_card
 
     store = open_()
     try:
         card = await score_card(store, days, names=names)
-        if isinstance(store, ResilientStore) and store.degraded:  # its replacement knows nothing
+        if isinstance(store, ResilientStore) and store.degraded:  # the fallback store has no data
             raise StoreError("The store cannot be read; is the setting storage.url right, and its server there?")
         return card
     finally:

@@ -1,8 +1,8 @@
-"""Text on a terminal: nothing in it may steer the terminal, and lines fit whatever the script.
+"""Text on a terminal: without control sequences, and wrapped to the width in any script.
 
-A change of a file, shown before it is made.
+Also the diff of a file that is about to change.
 
-Log lines on standard error, when they are asked for.
+Also log lines on standard error.
 """
 
 from __future__ import annotations
@@ -23,51 +23,51 @@ __all__ = ["cells", "clean", "day", "diff", "escaped", "log_to_stderr", "say_err
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-_ROOM = 20  # cells; narrower text cannot be read
+_ROOM = 20  # cells; narrower text is unreadable
 
 
 def clean(text: str) -> str:
-    """Return text without control characters and marks of direction, which could repaint the text beside it."""
+    """Return text without control characters and bidirectional marks, which could alter the text beside it."""
     return _STEERING.sub("�", text.replace("\r\n", "\n"))
 
 
 def escaped(text: str) -> str:
-    """Return JSON whose strings hold no character that steers a terminal; it means the same."""
+    """Escape control characters in the strings of JSON, without changing their meaning."""
     return _IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def say_error(text: str) -> None:
-    """Say on standard error what went wrong."""
+    """Print an error to standard error."""
     click.echo(click.style("Error: ", fg="red", bold=True) + clean(text), err=True)
 
 
 def say_failure(error: GroundwireError) -> None:
-    """Say on standard error why a call failed, and which setting allows what is blocked."""
+    """Print why a call failed to standard error, and the setting that allows what is blocked."""
     allow = "For a server of your own, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
     say_error(f"{error} {allow}" if isinstance(error, BlockedAddress) else str(error))
 
 
 def warn(*texts: str) -> None:
-    """Say on standard error what a person should know, a line each."""
+    """Print warnings to standard error, one per line."""
     for text in texts:
         click.echo(click.style("Note: ", fg="yellow") + clean(text), err=True)
 
 
 def cells(text: str) -> int:
-    """Return how many columns a text takes (Unicode Standard Annex 11; combining signs take none)."""
+    """Return how many columns a text takes (Unicode Standard Annex 11; combining marks take none)."""
     if text.isascii():
         return len(text)
     return sum(map(_cell, text))
 
 
 def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> str:
-    """Return text in lines of at most `width` columns.
+    """Wrap text to lines of at most `width` columns.
 
     Args:
-        text: One paragraph; white space is folded.
-        width: Columns, the indent included.
-        indent: What every line begins with.
-        first: What the first line begins with instead.
+        text: One paragraph; white space is collapsed.
+        width: Columns, including the indent.
+        indent: The prefix of every line.
+        first: The prefix of the first line instead.
     """
     first = indent if first is None else first
     lines: list[str] = []
@@ -87,7 +87,7 @@ def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> s
 
 
 def _pieces(word: str, room: int) -> list[str]:
-    """Return a word cut where it does not fit; scripts without spaces come as long words."""
+    """Split a word where it does not fit; scripts without spaces form long words."""
     pieces = [""]
     used = 0
     for sign in word:
@@ -107,12 +107,12 @@ def _cell(sign: str) -> int:
 
 
 def day(moment: str | None) -> str:
-    """Return an ISO 8601 moment for a person: midnight in UTC is just the day, and none is no text."""
+    """Return an ISO 8601 time for a person: only the date for midnight in UTC, and an empty string for none."""
     return (moment or "").removesuffix("Z").removesuffix("T00:00:00")
 
 
 def diff(path: Path, before: str, after: str) -> str:
-    """Return what a file loses and gains, as `diff -u` shows it."""
+    """Return the changes of a file in the format of `diff -u`."""
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), str(path), str(path)
     )
@@ -120,10 +120,10 @@ def diff(path: Path, before: str, after: str) -> str:
 
 
 class _Cleaning(logging.Formatter):
-    """A formatter whose lines cannot steer the terminal; the facts of a record follow its message."""
+    """A formatter whose lines cannot control the terminal; a record's extra fields follow its message."""
 
     def format(self, record: logging.LogRecord) -> str:
-        from groundwire.telemetry.call_log import extra_of  # only a command that logs waits for it
+        from groundwire.telemetry.call_events import extra_of  # only a command that logs waits for it
 
         facts = (f" {name}={_fact(value)}" for name, value in extra_of(record).items() if value not in (None, "", []))
         return clean(super().format(record) + "".join(facts))
@@ -140,14 +140,14 @@ def log_to_stderr(verbose: int, *, as_json: bool = False) -> Iterator[None]:
     """Write the log to standard error while the block runs.
 
     Args:
-        verbose: 0 nothing at all, 1 what Groundwire does, 2 or more everything that anybody says.
-        as_json: Whether a record is a line of JSON.
+        verbose: 0 nothing, 1 Groundwire's records, 2 or more the records of all packages.
+        as_json: Whether each record is a line of JSON.
     """
     root, ours = logging.getLogger(), logging.getLogger("groundwire")
     handler = logging.StreamHandler() if verbose else logging.NullHandler()
     handler.setFormatter(_Cleaning("%(levelname)s %(name)s: %(message)s"))
     if verbose and as_json:
-        from groundwire.telemetry.call_log import JsonFormatter
+        from groundwire.telemetry.call_events import JsonFormatter
 
         handler.setFormatter(JsonFormatter())
     before = root.level, ours.level

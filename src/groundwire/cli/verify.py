@@ -68,7 +68,7 @@ def verify(answer: BinaryIO, session: str | None, sources: BinaryIO | None, as_j
 
 
 def side_by_side(finding: Finding, width: int) -> str:
-    """Return a sentence beside what its page says, what differs in red on the one side and in green on the other.
+    """Return a sentence beside the text of its page, with differences in red on one side and green on the other.
 
     Args:
         finding: A finding with a passage.
@@ -87,7 +87,7 @@ def side_by_side(finding: Finding, width: int) -> str:
 
 
 def _painted(line: str, parts: Sequence[str], color: str) -> str:
-    """Return a line in which parts are colored and underlined; one that goes over its end is colored by words."""
+    """Return a line with parts colored and underlined; a longer one is colored by words."""
     words = {word for part in parts if part not in line for word in part.split()}
     wanted = [*(part for part in parts if part in line), *sorted(words, key=len, reverse=True)]
     if not wanted:
@@ -113,10 +113,10 @@ def _report(text: str, session: str | None, sources: BinaryIO | None) -> Report:
 
 
 def _read(file: BinaryIO, name: str) -> str:
-    """Return the text in a file.
+    """Read the text of a file.
 
     Raises:
-        InvalidRequest: it is too long, or no UTF-8.
+        InvalidRequest: it is too long, or not UTF-8.
     """
     data = file.read(_MOST + 1)
     if len(data) > _MOST:

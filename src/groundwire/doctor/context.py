@@ -1,6 +1,6 @@
-"""What all checks of one examination share: the machine, the settings, and one call of each provider.
+"""The context shared by all checks: the machine, the settings, and one call of each provider.
 
-The machine as the checks see it, so that each can be shown another one.
+`Machine` is an interface, so that a check can be run against another one in tests.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _has_module(name: str) -> bool:
 
 def _free_bytes(folder: Path) -> int:
     usage = shutil.disk_usage(folder)
-    return usage.free if usage.total else sys.maxsize  # no room is said of what is no disk, such as /proc
+    return usage.free if usage.total else sys.maxsize  # a virtual file system such as /proc has no free space to report
 
 
 def _python() -> tuple[int, ...]:
@@ -49,39 +49,39 @@ def _python() -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """What the checks ask of the machine. `Machine.here()` is this one."""
+    """The machine as the checks see it. `Machine.here()` is the real one."""
 
     folder: Path
-    """The working folder."""
+    """The working directory."""
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
     """The environment variables."""
     user_folder: Path | None = None
-    """The folder with the user's settings; None for the platform's."""
+    """The folder with the user's settings; None for the platform's default."""
     python: tuple[int, ...] = field(default_factory=_python)
     """The version of Python."""
     has_module: Callable[[str], bool] = _has_module
-    """Tells whether a module is installed."""
+    """Returns whether a module is installed."""
     free_bytes: Callable[[Path], int] = _free_bytes
-    """Returns the room that is left where a folder is."""
+    """Returns the free space of the file system that holds a folder."""
     keyring: Callable[[], KeyringState] = keyring_state
-    """Looks whether there is a keyring; may wait for somebody who unlocks it."""
+    """Checks for a keyring; may wait for the user to unlock it."""
     now: Callable[[], float] = time.time
     """The time in seconds since the epoch."""
     resolver: Resolver | None = None
-    """Resolves host names, instead of the system."""
+    """Resolves host names instead of the system resolver."""
 
     @classmethod
     def here(cls) -> Machine:
-        """Return this machine.
+        """Return the real machine.
 
         Raises:
-            ConfigurationError: its working folder was removed.
+            ConfigurationError: its working directory was removed.
         """
         return cls(folder=working_folder())
 
 
 Seen = tuple[str, Sequence[DoctorFinding]]
-"""What a check returns: what it saw, for when nothing is wrong, and what is wrong."""
+"""The result of a check: a description for when nothing is wrong, and the findings."""
 
 _T = TypeVar("_T")
 
@@ -90,78 +90,78 @@ _CALL = 12.0  # seconds for one call of one provider
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check."""
+    """A check."""
 
     name: str
     """Its name."""
     title: str
-    """What it looks at, for people."""
+    """Its description, for people."""
     run: Callable[[Examination], Awaitable[Seen]]
-    """Looks."""
+    """The function that runs it."""
     needs_settings: bool = False
-    """Whether it can do nothing while the settings are wrong."""
+    """Whether it cannot run while the settings are invalid."""
     online: bool = False
-    """Whether it asks somebody outside."""
+    """Whether it makes network requests."""
 
 
 @dataclass(slots=True)
 class Examination:
-    """One examination of one machine."""
+    """One run of the checks."""
 
     machine: Machine
-    """What is examined."""
+    """The machine."""
     settings: Settings | None
-    """What is in force; None while it is wrong."""
+    """The settings in effect; None while they are invalid."""
     settings_findings: Sequence[DoctorFinding]
-    """What is wrong with the settings."""
+    """The problems of the settings."""
     deadline: Deadline
-    """When everything must have been looked at."""
+    """The deadline for all checks."""
     offline: bool = False
-    """Whether no network request is made."""
+    """Whether network requests are disabled."""
     skews: list[float] = field(default_factory=list)
-    """How many seconds this machine's clock is ahead, by what each answer said."""
+    """How many seconds this machine's clock is ahead of each response's date."""
     _tasks: dict[str, asyncio.Task[Any]] = field(default_factory=dict)
 
     @property
     def known(self) -> Settings:
-        """The settings, for a check that is only run when they are right."""
+        """The settings, for a check that runs only if they are valid."""
         if self.settings is None:
             raise RuntimeError("The settings are wrong; this check should have been skipped.")
         return self.settings
 
     @property
     def listens(self) -> tuple[str, int]:
-        """Where the gateway listens, by its settings."""
+        """The host and port of the gateway in the settings."""
         server = self.known.server
         return server.host, server.port
 
     async def provider_statuses(self) -> Sequence[ProviderStatus]:
-        """Return how all providers stand; the keyring is asked first, as it may wait for somebody."""
+        """Return the status of all providers; the keyring is checked first, as it may wait for the user."""
         return await self._once("provider_statuses", self._provider_statuses)
 
     async def keyring(self) -> KeyringState:
-        """Return the state of the keyring; one that waits too long for somebody is locked."""
+        """Return the state of the keyring; one that waits too long for the user counts as locked."""
         return await self._once("keyring", self._keyring)
 
     async def calls(self) -> Mapping[str, Verification]:
-        """Return what one call of each service in use showed, by name; nothing when offline."""
+        """Call each service in use once and return the results by name; empty when offline."""
         return await self._once("calls", self._calls)
 
     @property
     def cost_usd(self) -> float:
-        """What the calls cost, in US dollars."""
+        """The cost of the calls, in US dollars."""
         task = self._tasks.get("calls")
         done = task is not None and task.done() and not task.cancelled() and task.exception() is None
         return sum(call.cost_usd for call in task.result().values()) if done and task is not None else 0.0
 
     async def aclose(self) -> None:
-        """End what is still under way."""
+        """Cancel what is still running."""
         for task in self._tasks.values():
             task.cancel()
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
     async def _once(self, name: str, make: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-        """Do something once for all callers; it goes on when a waiting caller is canceled."""
+        """Run a function once for all callers; it continues when a waiting caller is canceled."""
         if name not in self._tasks:
             self._tasks[name] = asyncio.create_task(make())
         task: asyncio.Task[_T] = self._tasks[name]
@@ -177,7 +177,7 @@ class Examination:
 
     async def _provider_statuses(self) -> Sequence[ProviderStatus]:
         state = await self.keyring()
-        if state.kind in {"locked", "failing"}:  # asked again, it may keep everything waiting
+        if state.kind in {"locked", "failing"}:  # another attempt could block everything
             self.settings = self.known.without_keyring()
         return await provider_statuses(self.known, only_used=True)
 
@@ -213,7 +213,7 @@ class _Listening(Transport):
         self._listener = listener
 
     async def call(self, *given: Any, **options: Any) -> Response:
-        """Ask a provider; see `Transport.call`."""
+        """Call a provider; see `Transport.call`."""
         reply = await super().call(*given, **options)
         self._listener(reply)
         return reply

@@ -1,6 +1,6 @@
-"""The settings files, line by line, and the files that hold keys.
+"""Checks of the settings files, line by line, and of the files that hold keys.
 
-Where in a settings file a key stands.
+Also the position of a key in a settings file.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _QUOTES = re.compile(r'"""|\'\'\'')
 
 
 def line_of(text: str, dotted: str) -> int | None:
-    """Return the line, from 1, of a key or of the section that holds it; None when neither is there.
+    """Return the line, from 1, of a key or of the section that holds it; None if neither is there.
 
     Args:
-        text: The file.
-        dotted: The key with its sections, such as `search.limit`; what is not found is looked for one level higher.
+        text: The content of the file.
+        dotted: The key with its sections, such as `search.limit`; if it is missing, its parent is looked up.
     """
     places = _places(text)
     while dotted:
@@ -47,8 +47,8 @@ def _places(text: str) -> dict[str, int]:
     places: dict[str, int] = {}
     section = ""
     closing = ""
-    for number, line in enumerate(text.split("\n"), 1):  # TOML knows no other line ends
-        if closing:  # inside a string of several lines
+    for number, line in enumerate(text.split("\n"), 1):  # TOML has no other line endings
+        if closing:  # inside a multiline string
             if closing in line:
                 closing = ""
             continue
@@ -75,7 +75,7 @@ _UNKNOWN = re.compile(
 )
 _TOGETHER = re.compile(r"is more than|needs two providers")
 _SYNTAX = re.compile(r"is not TOML|is not UTF-8|cannot be read|is nested too deeply")
-_SUBJECT = re.compile(r"'([^']+)'|\[([^\]]+)\]|((?:[\w-]+(?::[\w-]+)?\.)+[\w-]+)")
+_SUBJECT = re.compile(r"'([^']+)'|\[([^\[\]]+)\]|(?<![\w-])((?:[\w-]++(?::[\w-]++)?\.)+[\w-]+)")
 _AT_LINE = re.compile(r"at line (\d+)")
 _NEAR = re.compile(r"did you mean '?([^'?]+)'?\?")
 
@@ -84,7 +84,7 @@ def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFin
     """Return the settings of a machine, or what is wrong with them."""
     try:
         loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
-        HttpClients(loaded, None, None)  # which looks at the proxy; nothing connects yet
+        HttpClients(loaded, None, None)  # validates the proxy; nothing connects yet
     except ConfigurationError as error:
         found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
         secret = (keys_file(machine.user_folder), machine.folder / ".env")
@@ -94,14 +94,14 @@ def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFin
 
 
 async def check_settings(examination: Examination) -> Seen:
-    """See whether the settings can be read, are known and go together."""
+    """Check that the settings can be read, are known and do not conflict."""
     machine = examination.machine
     found = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
     return ", ".join(map(str, found)) or "no settings file; defaults", examination.settings_findings
 
 
 async def check_files(examination: Examination) -> Seen:
-    """Check that the files with keys are readable by this user and by no other."""
+    """Check that the files with keys are readable by this user only."""
     machine = examination.machine
     kept, dotenv = keys_file(machine.user_folder), machine.folder / ".env"
     named = any(one.fault == Fault.KEYS_FILE_UNREADABLE for one in examination.settings_findings)
@@ -113,12 +113,12 @@ async def check_files(examination: Examination) -> Seen:
 
 
 def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[DoctorFinding]:
-    """Yield what is wrong with the rights of a file.
+    """Yield what is wrong with the permissions of a file.
 
     Args:
         path: The file.
-        named: Whether it was said already that it cannot be read.
-        severe: Whether others must not read it; a project's own file may be meant for its group.
+        named: Whether a read error was already reported.
+        severe: Whether others must not be able to read it; a project's file may be shared with its group.
     """
     if not path.exists():
         return
@@ -148,7 +148,7 @@ def _has_keys(path: Path) -> bool:
 
 
 def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> DoctorFinding:
-    """Return one fault of the settings with its line in the file."""
+    """Return one problem of the settings, with its line in the file."""
     if path := next((one for one in secret if line.startswith(f"{one}: ")), None):
         return _unreadable(path, line.removeprefix(f"{path}: "))
     path = next((one for one in found if line.startswith(f"{one}: ")), None)
@@ -210,7 +210,7 @@ def _note(text: str) -> DoctorFinding:
 
 
 def _line(path: Path, text: str) -> int | None:
-    """Return the line of which a message speaks."""
+    """Return the line that a message refers to."""
     if at := _AT_LINE.search(text):
         return int(at[1])
     try:

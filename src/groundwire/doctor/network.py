@@ -1,10 +1,15 @@
-"""The way to the services: names, proxies, certificates, and the clock that their answers tell."""
+"""The way to the services: names, proxies, certificates, the clock that answers tell; and the port to listen on."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
+import http.client
+import json
+import socket
 import ssl
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault
@@ -12,7 +17,8 @@ from groundwire.settings.schema import shown
 from groundwire.setup.provider_status import Verification
 from groundwire.transport.errors import ExchangeFailed
 
-__all__ = ["check_clock", "check_network", "explained", "trouble"]
+__all__ = ["check_clock", "check_network", "check_port", "explained", "trouble"]
+
 
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 _SURE = "example.com"  # a name that always exists (RFC 2606)
@@ -33,7 +39,7 @@ async def check_network(examination: Examination) -> Seen:
 
 
 async def check_clock(examination: Examination) -> Seen:
-    """See whether this machine's clock agrees with those of the services."""
+    """Check that this machine's clock agrees with those of the services."""
     await examination.calls()
     if not examination.skews:
         return "no answer told the time", ()
@@ -55,7 +61,7 @@ async def check_clock(examination: Examination) -> Seen:
 
 
 def trouble(call: Verification) -> str:
-    """Return what stood in the way of a call: name, certificate, proxy, network; nothing if the service answered."""
+    """Return the cause of a failed call: name, certificate, proxy or network; empty if the service responded."""
     if call.verdict != "unreachable":
         return ""
     error: BaseException | None = call.error
@@ -67,7 +73,7 @@ def trouble(call: Verification) -> str:
 
 
 def explained(call: Verification) -> bool:
-    """Tell whether the check of the network has said already why a call failed."""
+    """Return whether the network check has already reported why a call failed."""
     return trouble(call) in {"name", "certificate", "proxy"}
 
 
@@ -195,3 +201,59 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {word}"
     return f"{seconds:.0f} seconds"
+
+
+_ANSWER_WAIT = 1.0  # seconds for a server there to answer
+
+
+async def check_port(examination: Examination) -> Seen:
+    """See whether the gateway could listen, or listens already."""
+    host, port = examination.listens
+    if not port:
+        return "any that is free", ()
+    taken = await asyncio.to_thread(_taken, host, port)
+    if not taken:
+        return f"{host}:{port} is free", ()
+    if await asyncio.to_thread(_is_gateway, host, port):
+        return f"a gateway answers at {host}:{port}", ()
+    return "", [
+        DoctorFinding(
+            fault=Fault.PORT_TAKEN,
+            severity="problem",
+            subject=f"{host}:{port}",
+            what=f"groundwire serve cannot listen at {host}:{port}: {taken}.",
+            why="Another program listens there.",
+            fix=f"Find it (ss -ltnp 'sport = :{port}') and end it, or use another port: groundwire serve --port "
+            f"{port + 1 if port < 65_535 else port - 1}",
+        )
+    ]
+
+
+def _taken(host: str, port: int) -> str:
+    """Return why a server could not listen there, or nothing."""
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(1)
+    except OSError as error:
+        return "the port is taken" if error.errno == errno.EADDRINUSE else (error.strerror or str(error))
+    return ""
+
+
+def _is_gateway(host: str, port: int) -> bool:
+    """Tell whether a Groundwire gateway listens there: both of its health pages return a status and nothing else."""
+    return all(_says_status(host, port, path) for path in ("/healthz", "/readyz"))
+
+
+def _says_status(host: str, port: int, path: str) -> bool:
+    connection = http.client.HTTPConnection(host, port, timeout=_ANSWER_WAIT)
+    try:
+        connection.request("GET", path)
+        said = json.loads(connection.getresponse().read(1_000))
+    except (OSError, http.client.HTTPException, ValueError):
+        return False
+    finally:
+        connection.close()
+    return isinstance(said, dict) and said.keys() == {"status"}

@@ -1,4 +1,4 @@
-"""The providers in use: set up, and tried with one call each."""
+"""Checks of the providers in use: configured, and tested with one call each."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ JSON_ON = (
     "In its settings.yml, under search, write formats: [html, json]; then restart it (docker restart searxng, or "
     "systemctl restart searxng)"
 )
-"""How to let a SearXNG answer in JSON (https://docs.searxng.org/admin/settings/settings_search.html)."""
+"""How to enable JSON in a SearXNG (https://docs.searxng.org/admin/settings/settings_search.html)."""
 _LET_IN = (
     'In its limiter.toml, under [botdetection.ip_lists], write pass_ip = ["THE ADDRESS OF THIS MACHINE"], or set '
     "server.limiter: false in its settings.yml when no one else can reach it; then restart it"
@@ -36,7 +36,7 @@ _LET_IN = (
 
 
 async def check_providers(examination: Examination) -> Seen:
-    """See whether the providers in use have what they need, and what one call of each shows."""
+    """Check that the providers in use have what they need, and call each once."""
     settings = examination.known
     rows = await examination.provider_statuses()
     findings = [*_standing(settings, rows)]
@@ -53,7 +53,7 @@ async def check_providers(examination: Examination) -> Seen:
 
 
 def _standing(settings: Settings, rows: Sequence[ProviderStatus]) -> Iterator[DoctorFinding]:
-    """Yield what is missing; a provider of the default list that is not set up is none."""
+    """Yield what is missing; an unconfigured provider of the default list is not reported."""
     used = [row for row in rows if row.in_use]
     for row in used:
         role = "search" if row.search_place is not None else "read"
@@ -83,7 +83,7 @@ def _standing(settings: Settings, rows: Sequence[ProviderStatus]) -> Iterator[Do
 
 
 def _is_extra(row: ProviderStatus) -> bool:
-    """Tell whether the check of optional parts speaks of it."""
+    """Return whether the check of optional packages reports it."""
     return row.offer.name in {"browser", "crawl4ai", "duckduckgo"}
 
 
@@ -97,7 +97,7 @@ def _missing(row: ProviderStatus) -> DoctorFinding:
 
 
 def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
-    """Return what a call of one provider showed to be wrong."""
+    """Return what a call of one provider revealed."""
     what = f"{row.name}: {call.what}"
     if row.offer.name == "searxng":
         if isinstance(call.error, ProviderUnsupported):

@@ -1,8 +1,8 @@
-"""Features that are configured and need packages or programs of their own.
+"""Checks of configured features that need optional packages or programs.
 
-The operating system's keyring.
+Also of the operating system's keyring.
 
-Python itself, and the packages that we stand on.
+Also of Python itself and of Groundwire's dependencies.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DRAWING = ("browser", "crawl4ai")
 
 
 async def check_extras(examination: Examination) -> Seen:
-    """See whether what the settings use is installed, and whether the browser starts."""
+    """Check that what the settings use is installed, and that the browser starts."""
     settings, has = examination.known, examination.machine.has_module
     used = {name.partition(":")[0]: name for name in (*settings.read.providers, *settings.search.providers)}
     findings: list[DoctorFinding] = []
@@ -141,7 +141,7 @@ _FIX: Final[Mapping[str, str]] = {
 
 
 async def check_keyring(examination: Examination) -> Seen:
-    """See whether there is a keyring; it is a problem only when a key is missing that may be in it."""
+    """Check for a keyring; its absence is a problem only if a missing key may be in it."""
     state = await examination.keyring()
     if state.usable:
         return state.detail, ()
@@ -158,7 +158,7 @@ async def check_keyring(examination: Examination) -> Seen:
 
 
 async def _lacking(examination: Examination) -> bool:
-    """Tell whether a key is missing that somebody expects to be there."""
+    """Return whether a key is missing that is expected in the keyring."""
     rows = await examination.provider_statuses()
     explicit = examination.known.origin("search.providers") != "default"
     return any(row.in_use and row.state == "needs_key" and explicit for row in rows)
@@ -177,7 +177,7 @@ _COMPILED = ("lxml.etree", "pydantic_core", "aiohttp", "turbohtml", "pypdfium2")
 
 
 async def check_python(examination: Examination) -> Seen:
-    """See whether this Python is new enough."""
+    """Check that this Python is new enough."""
     found = ".".join(map(str, examination.machine.python))
     if examination.machine.python[:2] >= _OLDEST:
         return f"{found}, Groundwire {__version__}", ()
@@ -194,7 +194,7 @@ async def check_python(examination: Examination) -> Seen:
 
 
 async def check_packages(examination: Examination) -> Seen:
-    """See whether the packages that are needed are there, fit, and can be imported."""
+    """Check that the required packages are installed in a suitable version and can be imported."""
     needed = requires("groundwire") or []
     findings = [*faults_of_requirements(needed), *await asyncio.to_thread(lambda: list(_broken(examination)))]
     return f"{len(needed)} requirements checked", findings
@@ -222,8 +222,8 @@ def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterato
     """Yield what is wrong with the installed versions.
 
     Args:
-        requirements: As a package's own metadata has them (PEP 508). What belongs to an extra is only looked at when
-            it is installed; one without an extra must be.
+        requirements: As in a package's metadata (PEP 508). Requirements of an extra are checked only if they are
+            installed; all others must be.
     """
     for text in requirements:
         found = _REQUIREMENT.match(text)
@@ -260,7 +260,7 @@ def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) ->
 
 
 def _fits(installed: str, bounds: str) -> bool:
-    """Tell whether a version is within bounds; only the numbers of a release are compared."""
+    """Return whether a version is within bounds; only release numbers are compared."""
     have = _numbers(installed)
     for operator, text in _BOUND.findall(bounds):
         bound = _numbers(text)

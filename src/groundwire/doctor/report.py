@@ -1,6 +1,6 @@
-"""What the checks found.
+"""The findings of the checks.
 
-The names of all faults that are looked for. They are stable: scripts and handbooks may rely on them.
+Also the names of all problems. They are stable, so that scripts and runbooks can rely on them.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ __all__ = ["CheckResult", "DoctorFinding", "DoctorReport", "Fault", "Severity", 
 
 
 class Fault(StrEnum):
-    """What can be wrong."""
+    """A kind of problem."""
 
     PYTHON_TOO_OLD = "python-too-old"
     """This Python is older than the oldest that is supported."""
     PACKAGE_VERSION = "package-version"
-    """A package that is needed is installed in a version that does not fit."""
+    """A required package is installed in an unsuitable version."""
     PACKAGE_BROKEN = "package-broken"
     """A package is installed and cannot be imported: it was built for another Python, or half of it is missing."""
     SETTINGS_SYNTAX = "settings-syntax"
     """A settings file is not TOML, or cannot be read."""
     SETTINGS_UNKNOWN = "settings-unknown"
-    """A setting, a section, an option or a provider has a name that is not known."""
+    """The name of a setting, a section, an option or a provider is unknown."""
     SETTINGS_WRONG = "settings-wrong"
-    """A setting has a value that it cannot have."""
+    """A setting has an invalid value."""
     SETTINGS_CONTRADICTORY = "settings-contradictory"
-    """Settings that are right one by one and cannot all be meant."""
+    """Settings that are valid one by one and conflict with each other."""
     KEY_IN_SETTINGS = "key-in-settings"
     """A settings file has a section for keys, which belong elsewhere."""
     KEYS_FILE_OPEN = "keys-file-open"
-    """Others than the owner can read a file with keys."""
+    """A file with keys is readable by others than its owner."""
     KEYS_FILE_UNREADABLE = "keys-file-unreadable"
     """A file with keys cannot be read."""
     KEYRING_MISSING = "keyring-missing"
@@ -40,7 +40,7 @@ class Fault(StrEnum):
     KEYRING_ABSENT = "keyring-absent"
     """This machine has no keyring."""
     KEYRING_LOCKED = "keyring-locked"
-    """The keyring is locked, or waits for somebody to unlock it."""
+    """The keyring is locked, or is waiting to be unlocked."""
     KEYRING_FAILING = "keyring-failing"
     """The keyring fails."""
     STORE_NOT_WRITABLE = "store-not-writable"
@@ -54,19 +54,19 @@ class Fault(StrEnum):
     STORE_UNREACHABLE = "store-unreachable"
     """The server of the store does not answer."""
     STORE_REFUSED = "store-refused"
-    """The server of the store refuses us: a password, rights, or it takes no writes."""
+    """The server of the store rejects the connection: the password, missing rights, or it is read-only."""
     DISK_FULL = "disk-full"
-    """There is no room left where files are kept."""
+    """The file system of the stored files is full."""
     DISK_LOW = "disk-low"
-    """There is little room left where files are kept."""
+    """The file system of the stored files is almost full."""
     EXTRA_MISSING = "extra-missing"
-    """A feature is configured whose packages are not installed."""
+    """A configured feature needs packages that are not installed."""
     BROWSER_MISSING = "browser-missing"
     """The reader `browser` is in use, and there is no Chromium."""
     BROWSER_LIBRARIES = "browser-libraries"
     """Chromium lacks libraries of the operating system."""
     BROWSER_SANDBOX = "browser-sandbox"
-    """Chromium may not lock its pages in."""
+    """Chromium's sandbox is not available."""
     BROWSER_FAILING = "browser-failing"
     """Chromium does not start."""
     NO_SEARCH_PROVIDER = "no-search-provider"
@@ -74,94 +74,94 @@ class Fault(StrEnum):
     NO_READ_PROVIDER = "no-read-provider"
     """No read provider can be used."""
     KEY_MISSING = "key-missing"
-    """A provider that the settings name has no key."""
+    """A configured provider has no key."""
     PROVIDER_NOT_SET_UP = "provider-not-set-up"
-    """A provider that the settings name lacks a setting."""
+    """A configured provider lacks a setting."""
     DNS_FAILING = "dns-failing"
-    """No names can be resolved on this machine."""
+    """This machine cannot resolve any names."""
     NAME_UNKNOWN = "name-unknown"
     """The host of one provider does not resolve; others do."""
     TLS_UNTRUSTED = "tls-untrusted"
-    """A certificate is signed by an authority that is not trusted here: TLS is looked into, or it is private."""
+    """A certificate's authority is not trusted here: a proxy inspects TLS, or the authority is private."""
     TLS_EXPIRED = "tls-expired"
     """A certificate is not valid today, or this machine's clock is wrong."""
     TLS_FAILING = "tls-failing"
-    """No TLS connection comes about."""
+    """TLS connections fail."""
     PROXY_NOT_FOR_PAGES = "proxy-not-for-pages"
-    """The environment names a proxy; search services are reached through it, pages are not."""
+    """The environment names a proxy; it is used for search services, but not for pages."""
     PROXY_UNREACHABLE = "proxy-unreachable"
-    """The configured proxy does not answer, or refuses us."""
+    """The configured proxy does not respond, or rejects the connection."""
     CLOCK_SKEW = "clock-skew"
     """This machine's clock is wrong."""
     SEARXNG_JSON_OFF = "searxng-json-off"
-    """The SearXNG instance does not answer in JSON."""
+    """The JSON format is disabled on the SearXNG instance."""
     SEARXNG_LIMITER = "searxng-limiter"
-    """The limiter of the SearXNG instance does not let us through."""
+    """The limiter of the SearXNG instance rejects requests."""
     KEY_WRONG = "key-wrong"
-    """A provider does not accept its key."""
+    """A provider rejects its key."""
     KEY_PLAN = "key-plan"
-    """A key's plan does not have what is asked of it."""
+    """The plan of a key does not include the requested feature."""
     QUOTA_USED_UP = "quota-used-up"
     """The quota or the credit of a key is used up."""
     RATE_LIMITED = "rate-limited"
-    """A provider was asked too often for now."""
+    """A provider's rate limit is exceeded."""
     PROVIDER_BLOCKED = "provider-blocked"
-    """A provider refuses this machine: a bot check, a firewall."""
+    """A provider blocks this machine: a bot check, a firewall."""
     PROVIDER_UNREACHABLE = "provider-unreachable"
-    """A provider does not answer."""
+    """A provider does not respond."""
     PROVIDER_FAILING = "provider-failing"
-    """A provider answers that it cannot, or not in its own form."""
+    """A provider responds with an error, or in an unexpected format."""
     PORT_TAKEN = "port-taken"
     """Another program listens on the gateway's port."""
     NOT_FINISHED = "not-finished"
-    """A check was not finished in time."""
+    """A check did not finish in time."""
 
 
 Severity = Literal["problem", "note"]
-"""Whether something does not work, or only should be known."""
+"""Whether a finding is a problem or only a note."""
 
 State = Literal["ok", "problem", "note", "skipped"]
-"""How a check ended; the worst of its findings."""
+"""The outcome of a check: the worst of its findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorFinding:
-    """One thing that is wrong."""
+    """A finding."""
 
     fault: Fault
     """Its name."""
     severity: Severity
-    """How bad it is."""
+    """Its severity."""
     subject: str
-    """What it is about: a provider, a file, a package."""
+    """The subject: a provider, a file, a package."""
     what: str
-    """What is wrong, as a sentence."""
+    """The problem, as a sentence."""
     why: str = ""
-    """Why, or what comes of it, as a sentence; empty when it is plain."""
+    """The cause or the consequence, as a sentence; empty if it is obvious."""
     fix: str = ""
     """How to fix it: a command or an instruction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """One check."""
+    """The result of a check."""
 
     name: str
     """Its name."""
     title: str
-    """What it looks at, for people."""
+    """Its description, for people."""
     findings: tuple[DoctorFinding, ...] = ()
-    """What is wrong; the worst first."""
+    """The findings, the worst first."""
     detail: str = ""
-    """What was seen when nothing is wrong, or why it was left out."""
+    """What was seen if nothing is wrong, or why it was skipped."""
     skipped: bool = False
-    """Whether it was left out."""
+    """Whether it was skipped."""
     seconds: float = 0.0
     """How long it took."""
 
     @property
     def state(self) -> State:
-        """How it ended."""
+        """Its outcome."""
         if self.skipped:
             return "skipped"
         if not self.findings:
@@ -171,21 +171,21 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorReport:
-    """All checks."""
+    """The results of all checks."""
 
     checks: tuple[CheckResult, ...]
-    """In the order in which they make sense."""
+    """The results, in order of dependency."""
     seconds: float = 0.0
-    """How long all of it took."""
+    """How long all checks took."""
     cost_usd: float = 0.0
-    """What the calls of providers cost, in US dollars."""
+    """The cost of the calls to providers, in US dollars."""
 
     @property
     def findings(self) -> tuple[DoctorFinding, ...]:
-        """Everything that is wrong."""
+        """All findings."""
         return tuple(finding for check in self.checks for finding in check.findings)
 
     @property
     def ok(self) -> bool:
-        """Whether there is no problem; notes are none."""
+        """Whether there is no problem; notes do not count."""
         return all(finding.severity != "problem" for finding in self.findings)

@@ -1,4 +1,4 @@
-"""The store of the cache and the budgets, and the archive."""
+"""Where files are kept: the store of the cache and the budgets, the archive, and room on the disk."""
 
 from __future__ import annotations
 
@@ -13,24 +13,69 @@ from pathlib import Path
 
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault
-from groundwire.doctor.system import archive_path, existing
 from groundwire.errors import ConfigurationError
+from groundwire.settings import Settings
 from groundwire.settings.schema import shown
 from groundwire.settings.store_url import parse_store_url
-from groundwire.settings.user_folders import user_folder
+from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage import StoreError
+from groundwire.storage.archive.store import default_path
 from groundwire.storage.sqlite_db import APPLICATION_ID, VERSION
 from groundwire.storage.valkey import ValkeyStore
 
-__all__ = ["check_archive", "check_store"]
+__all__ = ["archive_path", "check_archive", "check_disk", "check_store", "existing"]
 
-_LONGEST = 3.0  # seconds for reading a whole file through
+
+_FULL, _LOW = 20_000_000, 500_000_000  # bytes; the cache may take 256 MB and the archive 500
+
+
+async def check_disk(examination: Examination) -> Seen:
+    """See whether there is room for the cache and the archive."""
+    folders = {existing(user_folder("cache"))}
+    settings = examination.settings
+    if settings is not None:
+        address = parse_store_url(settings.storage.url)
+        if address.kind == "sqlite" and address.target:
+            folders.add(existing(Path(address.target).parent))
+        if settings.archive.enabled:
+            folders.add(existing(archive_path(settings).parent))
+    findings, seen = [], []
+    for folder in sorted(folders):
+        free = examination.machine.free_bytes(folder)
+        seen.append(f"{free / 1e9:.1f} GB free in {folder}")
+        if free < _LOW:
+            findings.append(
+                DoctorFinding(
+                    fault=Fault.DISK_FULL if free < _FULL else Fault.DISK_LOW,
+                    severity="problem" if free < _FULL else "note",
+                    subject=str(folder),
+                    what=f"{folder} has {free / 1e6:.0f} MB left.",
+                    why="The cache and the archive are kept there; what does not fit is fetched and paid for again.",
+                    fix='Make room, or move them: storage.url = "sqlite:////PATH", and archive.path.',
+                )
+            )
+    return "; ".join(seen), findings
+
+
+def archive_path(settings: Settings) -> Path:
+    """Return where the archive is."""
+    return expand_user(settings.archive.path) if settings.archive.path else default_path()
+
+
+def existing(folder: Path) -> Path:
+    """Return a folder, or the nearest one above it that is there."""
+    while not folder.is_dir() and folder != folder.parent:
+        folder = folder.parent
+    return folder
+
+
+_LONGEST = 3.0  # seconds for reading a whole file
 _PROBE = "doctor"
 _REFUSALS = ("auth", "password", "noperm", "readonly", "oom", "misconf", "noauth", "wrongpass")
 
 
 async def check_store(examination: Examination) -> Seen:
-    """See whether what is to be kept can be kept."""
+    """Check that the store can be read and written."""
     url = examination.known.storage.url
     address = parse_store_url(url)
     if address.kind == "memory":
@@ -39,7 +84,7 @@ async def check_store(examination: Examination) -> Seen:
         path = Path(address.target) if address.target else user_folder("cache") / "store.sqlite3"
         return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "store", "storage.url")))
     if not examination.machine.has_module("redis"):
-        return "", ()  # the check of optional parts says so
+        return "", ()  # reported by the check of optional packages
     where = shown("storage.url", url)
     try:
         store = ValkeyStore(address.target, timeout=2.0)
@@ -57,7 +102,7 @@ async def check_store(examination: Examination) -> Seen:
 
 
 async def check_archive(examination: Examination) -> Seen:
-    """See whether the archive can be read and written."""
+    """Check that the archive can be read and written."""
     chosen = examination.known.archive
     if not chosen.enabled:
         return "switched off", ()
@@ -130,7 +175,7 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
     try:
         (said,) = db.execute("pragma quick_check(1)").fetchone()
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:  # too large to be read through here
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:  # too large to read in full
             return
         raise
     if said != "ok":

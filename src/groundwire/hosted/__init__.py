@@ -1,8 +1,8 @@
-"""Search by the model's own API where that is better, by us everywhere else.
+"""Hosted search by the model's own API where that is better, local search everywhere else.
 
     from groundwire.hosted import plan_for, prepare
 
-    plan = plan_for(body, "anthropic")     # who searches, and why
+    plan = plan_for(body, "anthropic")     # hosted or local search, and why
     request = prepare(body, plan)          # the body to send
 
 `body` is a request with a function tool named `web_search`, or with `hosted_definition()` among its tools.

@@ -1,4 +1,4 @@
-"""What each model API can do, read from `data/matrix.toml`."""
+"""Capabilities of each model API, loaded from `data/matrix.toml`."""
 
 from __future__ import annotations
 
@@ -18,97 +18,97 @@ from groundwire.models.validators import did_you_mean
 __all__ = ["Api", "ApiCapabilities", "Difference", "Hosted", "Version", "Wire", "load_matrix"]
 
 Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "mistral", "responses"]
-"""The form in which an API takes function tools."""
+"""The format in which an API expects function tools."""
 
 MaxUses = Literal["request", "total", "no"]
-"""How an API bounds searches: those of a request, all hosted calls of a request together, not at all."""
+"""How an API limits searches: per request, all hosted calls of a request together, or not at all."""
 
 _WORDS = ("location", "efforts", "refuses")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hosted:
-    """What one hosted tool can do."""
+    """Capabilities of a hosted tool."""
 
     tool: str
-    """Its type, or the parameter that stands for it."""
+    """Its type, or the parameter that enables it."""
     max_uses: MaxUses = "no"
-    """How searches are bounded."""
+    """How searches are limited."""
     include: int | None = 0
-    """The most domains to which it can be kept; None is no known bound, 0 is never."""
+    """The most domains it can be restricted to; None means no known limit, 0 means unsupported."""
     exclude: int | None = 0
-    """The most domains that it can leave out; None is no known bound, 0 is never."""
+    """The most domains it can exclude; None means no known limit, 0 means unsupported."""
     together: bool = False
-    """Whether both lists may be sent at once."""
+    """Whether both lists can be sent together."""
     leaks: bool = False
-    """Whether excluded domains have been seen in answers all the same."""
+    """Whether excluded domains have been seen in answers anyway."""
     whole_domains: bool = False
-    """Whether it takes whole sites only, no sub-domains."""
+    """Whether it accepts only whole sites, not subdomains."""
     recency: bool = False
-    """Whether it can be kept to a time of publication."""
+    """Whether it can be restricted by publication date."""
     location: tuple[str, ...] = ()
-    """The parts of a user's place that it understands."""
+    """The parts of a user's location that it supports."""
     functions: bool = False
-    """Whether it works beside the caller's own function tools."""
+    """Whether it works together with the caller's own function tools."""
     function_flag: bool = False
-    """Whether that needs a flag in the request."""
+    """Whether that requires a flag in the request."""
     efforts: tuple[str, ...] = ()
-    """The reasoning efforts with which it is refused."""
+    """The reasoning efforts with which it is rejected."""
     refuses: tuple[str, ...] = ()
-    """The parameters with which it is refused."""
+    """The parameters with which it is rejected."""
     always: bool = False
-    """Whether the model searches whatever it is asked."""
+    """Whether the model always searches."""
     switch_to: str = ""
-    """The model that searches instead of the one that was named."""
+    """The model that searches instead of the requested one."""
     request: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """What turns it on in a request, where that is data alone; see `data/matrix.toml`."""
+    """The request fields that enable it, if they are plain data; see `data/matrix.toml`."""
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """Why an ability is as it is, by the ability's name."""
+    """Reasons for capabilities, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """What is different for a cloud or for some models."""
+    """A difference for a cloud or for some models."""
 
     cloud: str = ""
-    """Only there; empty is everywhere."""
+    """The clouds it applies to; empty means all."""
     models: tuple[str, ...] = ()
-    """Only for names that match one of these patterns; empty is for all."""
+    """Name patterns of the models it applies to; empty means all."""
     changes: Mapping[str, Any]
-    """The abilities that differ, with `hosted` and `tools` among them."""
+    """The capabilities that differ, including `hosted` and `tools`."""
     note: str = ""
-    """Why, in words for an operator."""
+    """The reason, for the operator."""
     source: str
-    """Who said so, and when."""
+    """The source and its date."""
 
     def fits(self, cloud: str, model: str) -> bool:
-        """Tell whether it speaks of a model on a cloud."""
+        """Return whether it applies to a model on a cloud."""
         return self.cloud in ("", cloud) and (not self.models or _matches(model, self.models))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """Another version of a hosted tool, taken only when it is configured."""
+    """Another version of a hosted tool, used only when configured."""
 
     tool: str
     """Its type."""
     clouds: tuple[str, ...]
-    """Where it is served."""
+    """The clouds that serve it."""
     without: tuple[str, ...] = ()
-    """The patterns of the models that do not have it; a model that is not known yet has it."""
+    """Name patterns of the models without it; an unknown model has it."""
     direct_for: tuple[str, ...] = ()
-    """The models that may only call it directly, which the request must then say."""
+    """The models that may call it only directly, which the request must then state."""
     note: str = ""
-    """What it is, in words for an operator."""
+    """A description, for the operator."""
     source: str
-    """Who said so, and when."""
+    """The source and its date."""
 
     def fits(self, cloud: str, model: str) -> bool:
-        """Tell whether a model on a cloud has it."""
+        """Return whether a model on a cloud has it."""
         return cloud in self.clouds and not _matches(model, self.without)
 
     def direct(self, model: str) -> bool:
-        """Tell whether a model may only call it directly."""
+        """Return whether a model may call it only directly."""
         return _matches(model, self.direct_for)
 
 
@@ -117,34 +117,34 @@ class Api:
     """One model API."""
 
     name: str
-    """Its name here."""
+    """Its identifier."""
     title: str
-    """Its name for people."""
+    """Its display name."""
     provider: str
-    """Whose models it serves; the word of the setting `search.native.providers`."""
+    """The provider of the models, as in the setting `search.native.providers`."""
     wire: Wire
-    """The form of its function tools."""
+    """The format of its function tools."""
     body: str
-    """The key under which a request holds the conversation."""
+    """The key of the conversation in a request."""
     clouds: tuple[str, ...]
-    """Where it is served; the first is the vendor's own."""
+    """The clouds that serve it; the first is the vendor's own."""
     index_unit: str
-    """How its citations count: char, utf8_byte, block, chunk or none."""
+    """The unit of its citation offsets: char, utf8_byte, block, chunk or none."""
     hosted: Hosted | None
-    """What the hosted search of its newest models can do; None where there is none."""
+    """Capabilities of hosted search with its newest models; None if there is none."""
     exceptions: tuple[Difference, ...]
-    """What is different elsewhere; later ones win."""
+    """Differences elsewhere; later ones take precedence."""
     versions: tuple[Version, ...]
     """Other versions of the tool."""
     source: str
-    """Who said so, and when."""
+    """The source and its date."""
     checked: date
-    """The day on which that was last compared with its source."""
+    """The day of the last comparison with the source."""
     expires: date
-    """The day from which it is to be compared again."""
+    """The day from which the next comparison is due."""
 
     def look_up(self, model: str, cloud: str) -> tuple[Hosted | None, bool, str]:
-        """Return what a model's hosted search can do (or None), whether it calls function tools, and why not."""
+        """Return a model's hosted search (or None), whether it calls function tools, and the reason if not."""
         changes: dict[str, Any] = {}
         notes: dict[str, str] = {}
         for exception in self.exceptions:
@@ -160,7 +160,7 @@ class Api:
 
 @dataclass(frozen=True, slots=True)
 class ApiCapabilities:
-    """Every model API that is known."""
+    """The capabilities of all known model APIs."""
 
     apis: Mapping[str, Api]
     """By name."""
@@ -170,11 +170,11 @@ class ApiCapabilities:
 
         Args:
             name: Such as `anthropic`, `openai_chat`, `ollama`; a provider with several APIs (`openai`, `gemini`, `xai`,
-                `mistral`) means the one in whose form the body is, and without a body its newest one.
+                `mistral`) selects the one that matches the body, and without a body its newest one.
             body: The request.
 
         Raises:
-            InvalidRequest: it is not known; the message lists the names.
+            InvalidRequest: it is unknown; the message lists the names.
         """
         of_provider = [api for api in self.apis.values() if api.provider == name]
         if not of_provider:
@@ -189,12 +189,12 @@ class ApiCapabilities:
         return next((api for api in of_provider if body is not None and api.body in body), of_provider[0])
 
     def api_or_local(self, name: str, body: Mapping[str, Any] | None = None) -> Api:
-        """Return an API by its name; one that is not known has no hosted search, and tools in the form of its body.
+        """Return an API by its name; an unknown one has no hosted search, and tools in the format of its body.
 
         Args:
             name: See `api`.
-            body: The request: one with `contents` is in the form of Gemini, with `input` in that of OpenAI Responses,
-                and any other in that of OpenAI Chat Completions.
+            body: The request: with `contents` its format is that of Gemini, with `input` that of OpenAI Responses,
+                otherwise that of OpenAI Chat Completions.
         """
         if not name.strip() or any(name in (row.name, row.provider) for row in self.apis.values()):
             return self.api(name, body)
@@ -207,10 +207,10 @@ class ApiCapabilities:
 
 @cache
 def load_matrix() -> ApiCapabilities:
-    """Return the matrix as it is shipped.
+    """Load the shipped matrix.
 
     Raises:
-        ValueError: the file is not of its form.
+        ValueError: the file is invalid.
     """
     text = files("groundwire.hosted").joinpath("data", "matrix.toml").read_text(encoding="utf-8")
     return ApiCapabilities(MappingProxyType({name: _api(name, entry) for name, entry in tomllib.loads(text).items()}))
@@ -245,7 +245,7 @@ def _exception(name: str, item: dict[str, Any]) -> Difference:
 
 
 def _abilities(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return abilities as their fields have them: a bound of true is None, one of false is 0."""
+    """Convert capabilities to field values: a limit of true becomes None, one of false becomes 0."""
     bounds = {key: None if values[key] is True else int(values[key]) for key in ("include", "exclude") if key in values}
     return {**values, **bounds, **_tuples(values, *_WORDS)}
 
@@ -255,6 +255,6 @@ def _tuples(values: Mapping[str, Any], *keys: str) -> dict[str, tuple[str, ...]]
 
 
 def _matches(model: str, patterns: tuple[str, ...]) -> bool:
-    """Tell whether a model's name, or what follows its last slash, matches a pattern."""
+    """Return whether a model's name, or the part after its last slash, matches a pattern."""
     name = model.lower()
     return any(fnmatchcase(word, pattern) for word in (name, name.rpartition("/")[2]) for pattern in patterns)

@@ -1,4 +1,4 @@
-"""Who searches for a model: its own API, or we."""
+"""Planning of searches for a model: hosted by its API, or local."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from groundwire.settings import Settings
 __all__ = ["Mode", "Path", "Plan", "plan"]
 
 Mode = Literal["auto", "native", "local"]
-"""Who is to search: the model's API where it can, only that, or only we (codelia)."""
+"""The search mode: hosted where possible, only hosted, or only local (codelia)."""
 
 Path = Literal["native", "local"]
-"""Who does search."""
+"""The search in use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The one way in which a model gets its searches in a run."""
+    """The search plan of a run."""
 
     api: Api
     """The model API."""
     model: str
     """The model."""
     cloud: str = "api"
-    """Where the API is served."""
+    """The cloud that serves the API."""
     path: Path
-    """Whether its hosted search is used, or our tools."""
+    """Whether hosted search or the local tools are used."""
     reason: str
-    """Why, as a sentence."""
+    """The reason, as a sentence."""
     needs: Needs = NO_NEEDS
-    """What the search must honor, the operator's domain lists among it."""
+    """The requirements for the search, including the operator's domain lists."""
     hosted: Hosted | None = None
-    """What the hosted search can do, when it is used."""
+    """The capabilities of hosted search, if it is used."""
     tool: str = ""
-    """The hosted tool's type, when it is used."""
+    """The hosted tool's type, if it is used."""
     direct_only: bool = False
-    """Whether the request must say that the tool is called directly."""
+    """Whether the request must state that the tool is called directly."""
     warnings: tuple[str, ...] = field(default=())
-    """What an operator should know."""
+    """Remarks for the operator."""
 
 
 def plan(
@@ -61,25 +61,26 @@ def plan(
     calls_tools: bool | None = None,
     matrix: ApiCapabilities | None = None,
 ) -> Plan:
-    """Decide who searches: hosted search where it is allowed and honors all that is asked, our tools otherwise.
+    """Plan the search: hosted where it is allowed and meets all requirements, local otherwise.
 
     Args:
         api: The model API's or provider's name, such as `anthropic`, `openai`, `ollama`.
         model: The model's name.
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: What the search must honor.
-        cloud: Where the API is served: `api` is the vendor's own; others are `vertex`, `bedrock`, `foundry`, `azure`.
-        settings: Gives the mode, the providers whose hosted search may be used, and the operator's domain lists;
-            by default those of codelia, and no lists.
-        effort: The request's reasoning effort, with which some models search no more.
-        parameters: The names of the request's other parameters; some hosted searches refuse some.
+        needs: The requirements for the search.
+        cloud: The cloud that serves the API: `api` is the vendor's own; others are `vertex`, `bedrock`, `foundry`,
+            `azure`.
+        settings: Supplies the mode, the providers whose hosted search may be used, and the operator's domain lists; by
+            default those of codelia, and no lists.
+        effort: The request's reasoning effort; some models do not search with some.
+        parameters: The names of the request's other parameters; some hosted searches reject some.
         tool: Another version of the hosted tool, such as `web_search_20260209`.
-        calls_tools: Whether the model calls function tools, if you know better than the matrix.
-        matrix: What the APIs can do, if not as it is shipped.
+        calls_tools: Whether the model calls function tools; overrides the matrix.
+        matrix: The capabilities of the APIs, if not the shipped ones.
 
     Raises:
-        InvalidRequest: an argument is wrong, or the model can get no search at all.
-        NativeUnsupported: the mode is native, and hosted search cannot be used; it says why.
+        InvalidRequest: an argument is invalid, or no search is available for the model.
+        NativeUnsupported: the mode is native, and hosted search cannot be used; the message says why.
     """
     row = api if isinstance(api, Api) else (matrix or load_matrix()).api(api)
     named: object = model
@@ -146,7 +147,7 @@ def _obstacles(
     parameters: Collection[str],
     note: str,
 ) -> Iterator[tuple[bool, str, str]]:
-    """Yield what speaks against hosted search: whether it forbids it, what it is, and what to do about it."""
+    """Yield the obstacles to hosted search: whether each rules it out, what it is, and what to do about it."""
     other = 'Set search.mode to "auto" or "local", or choose another model.'
     if hosted is None:
         what = f"{row.title} has no hosted search" if row.hosted is None else f"{model} has no hosted search there"
@@ -175,7 +176,7 @@ def _obstacles(
 
 
 def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, str, str]]:
-    """Yield what hosted search cannot honor: whether at all, how to say it, which ability it is, whose need."""
+    """Yield the requirements that hosted search cannot meet: whether at all, wording, capability, origin."""
     if needs.max_uses is not None and hosted.max_uses == "no":
         yield True, f"{its} does not support max_uses", "max_uses", "max_uses"
     for name, bound, ability in (
@@ -214,7 +215,7 @@ def _why(hosted: Hosted, ability: str) -> str:
 
 
 def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted | None) -> Version | None:
-    """Return the version of the tool that was configured, if it is not the usual one."""
+    """Return the configured version of the tool, if it is not the default."""
     if (
         tool is None
         or (hosted is not None and tool == hosted.tool)
@@ -237,7 +238,7 @@ def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted 
 
 
 def _with_policy(needs: Needs, settings: Settings) -> Needs:
-    """Return the needs with the operator's domain lists among them, in their simplest form."""
+    """Return the requirements with the operator's domain lists merged, in their simplest form."""
     policy = settings.policy
     allowed = common(needs.allowed_domains, policy.allowed_domains)
     blocked = tuple(dict.fromkeys((*needs.blocked_domains, *policy.blocked_domains)))

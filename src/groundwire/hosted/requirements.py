@@ -1,6 +1,6 @@
-"""What a caller requires of a search, hosted or local.
+"""The requirements of a caller for a search, hosted or local.
 
-Domain lists put together: the operator's with the caller's, and the allowed with the blocked.
+Also merges domain lists: the operator's with the caller's, and the allowed with the blocked.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["NO_NEEDS", "Location", "Needs", "common", "simplified", "sub_domains
 
 
 def common(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the domains that both lists of allowed domains let through; an empty list lets everything through.
+    """Intersect two lists of allowed domains; an empty list allows everything.
 
     Raises:
-        InvalidRequest: nothing would be left.
+        InvalidRequest: the intersection is empty.
     """
     if not ours or not theirs:
         return ours or theirs
@@ -38,7 +38,7 @@ def common(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def simplified(allowed: tuple[str, ...], blocked: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return two lists that mean the same and hold no entry without effect: most searches then need one of them only.
+    """Remove entries without effect from both lists: most searches then need only one of them.
 
     Raises:
         InvalidRequest: every allowed domain is blocked.
@@ -52,7 +52,7 @@ def simplified(allowed: tuple[str, ...], blocked: tuple[str, ...]) -> tuple[tupl
 
 
 def sub_domains(domains: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the entries that are perhaps not whole sites: more than two parts, and not as `example.co.uk`."""
+    """Return the entries that may not be whole sites: more than two labels, and not like `example.co.uk`."""
     found = []
     for domain in domains:
         parts = domain.split(".")
@@ -62,15 +62,15 @@ def sub_domains(domains: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-_MOST_USES = 1_000  # searches of one request; more is never meant
+_MOST_USES = 1_000  # searches of one request; more is never intended
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where the user roughly is.
+    """The user's approximate location.
 
     Raises:
-        InvalidRequest: a part is not text, or the country is no code of two letters.
+        InvalidRequest: a part is not text, or the country is not a two-letter code.
     """
 
     city: str | None = None
@@ -78,7 +78,7 @@ class Location:
     region: str | None = None
     """The name of the region or state."""
     country: str | None = None
-    """An ISO 3166-1 code of two letters such as `DE`."""
+    """A two-letter ISO 3166-1 code such as `DE`."""
     timezone: str | None = None
     """An IANA time zone such as `Europe/Berlin`."""
 
@@ -97,31 +97,31 @@ class Location:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What a search must honor. A hosted tool that cannot honor all of it is not used.
+    """Requirements for a search. A hosted tool that cannot meet all of them is not used.
 
     Raises:
-        InvalidRequest: a value is out of bounds; the error names the field and what to do.
+        InvalidRequest: a value is out of range; the error names the field and the fix.
     """
 
     max_uses: int | None = None
     """The most searches of one request, 1 to 1,000; None means no limit."""
     allowed_domains: tuple[str, ...] = ()
-    """Only these domains and their sub-domains; empty means every domain."""
+    """Only these domains and their subdomains; empty means every domain."""
     blocked_domains: tuple[str, ...] = ()
-    """Never these domains nor their sub-domains."""
+    """Never these domains nor their subdomains."""
     time_range: TimeRange = "all"
     """How recent: `d` (day), `w`, `m`, `y` or `all`."""
     published_after: date | None = None
-    """The first day on which a page may have been published."""
+    """The first publication date allowed."""
     published_before: date | None = None
-    """The last such day."""
+    """The last publication date allowed."""
     location: Location | None = None
-    """Where the user roughly is."""
+    """The user's approximate location."""
     functions: bool = False
-    """Whether the request has function tools of the caller's own beside the search."""
+    """Whether the request has function tools of the caller beside the search."""
 
     def __post_init__(self) -> None:
-        set_ = object.__setattr__  # how a frozen dataclass brings its own fields into one form
+        set_ = object.__setattr__  # how a frozen dataclass normalizes its own fields
         if self.max_uses is not None:
             check_int("max_uses", self.max_uses, 1, _MOST_USES)
         for name in ("allowed_domains", "blocked_domains"):
@@ -137,14 +137,14 @@ class Needs:
 
     @property
     def recent(self) -> bool:
-        """Whether a page's age matters."""
+        """Whether a page's age is restricted."""
         return self.time_range != "all" or self.published_after is not None or self.published_before is not None
 
     def also(self, other: Needs) -> Needs:
-        """Return needs that honor these and others.
+        """Return the combination of these requirements and others.
 
         Raises:
-            InvalidRequest: no page can honor both.
+            InvalidRequest: no page can meet both.
         """
         ranges = get_args(TimeRange)
         limits = [limit for limit in (self.max_uses, other.max_uses) if limit is not None]
@@ -162,14 +162,14 @@ class Needs:
         )
 
     def within(self, allowed_domains: Sequence[str] = (), time_range: TimeRange = "all") -> dict[str, Any]:
-        """Return the filters of `Web.search` under which a local search meets these needs.
+        """Return the filters of `Web.search` for a local search that meets these requirements.
 
         Args:
-            allowed_domains: What a model asks for beside them; it can only narrow them.
+            allowed_domains: The model's own restriction; it can only narrow them.
             time_range: The same for a page's age.
 
         Raises:
-            InvalidRequest: nothing that the model asks for is left.
+            InvalidRequest: nothing that the model requests is left.
         """
         ranges = get_args(TimeRange)
         check_choice("time_range", time_range, ranges)
@@ -183,10 +183,10 @@ class Needs:
         }
 
     def span(self, now: datetime) -> tuple[datetime | None, datetime | None]:
-        """Return the first and the last moment at which a page may have been published.
+        """Return the first and the last allowed publication time.
 
         Args:
-            now: The present moment, with its time zone.
+            now: The current time, with its time zone.
         """
         days = {"d": 1, "w": 7, "m": 31, "y": 366}.get(self.time_range)
         starts = [now - timedelta(days=days)] if days else []
@@ -201,4 +201,4 @@ class Needs:
 
 
 NO_NEEDS = Needs()
-"""Any search will do."""
+"""No requirements."""

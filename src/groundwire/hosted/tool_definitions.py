@@ -1,4 +1,4 @@
-"""Function tools in the form of each API, and our hosted definition, which stands for "search the web"."""
+"""Function tools in the format of each API, and Groundwire's hosted definition, a placeholder for "search the web"."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from groundwire.models.validators import check_choice
 __all__ = ["HOSTED_TYPE", "WEB_SEARCH", "Definition", "FunctionTool", "hosted_definition", "needs_of", "read", "write"]
 
 HOSTED_TYPE = "groundwire:web_search"
-"""The type of our hosted definition; no API knows it, so a request with it must go through `prepare`."""
+"""The type of Groundwire's hosted definition; no API accepts it, so a request with it must go through `prepare`."""
 
 
 class FunctionTool(Protocol):
@@ -28,7 +28,7 @@ class FunctionTool(Protocol):
 
     @property
     def description(self) -> str:
-        """When and how to use it."""
+        """When and how to use the tool."""
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -37,12 +37,12 @@ class FunctionTool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A function tool, in no API's form."""
+    """A function tool, independent of any API's format."""
 
     name: str
     """The name that the model calls."""
     description: str = ""
-    """When and how to use it."""
+    """When and how to use the tool."""
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """The arguments as a JSON schema."""
 
@@ -58,14 +58,14 @@ WEB_SEARCH = Definition(
         }
     ),
 )
-"""The function tool for a hosted definition that is searched by us, when no tools are given."""
+"""The function tool for a hosted definition that is executed locally, when no tools are given."""
 
 
 def hosted_definition(needs: Needs = NO_NEEDS) -> dict[str, Any]:
-    """Return a tool definition for any request that means: search the web, hosted or local.
+    """Return a tool definition that means "search the web" in any request, hosted or local.
 
     Args:
-        needs: What the search must honor; `prepare` takes it from here.
+        needs: The requirements for the search; read by `prepare`.
     """
     definition: dict[str, Any] = {"type": HOSTED_TYPE, "name": "web_search"}
     for one in fields(Needs):
@@ -81,10 +81,10 @@ def hosted_definition(needs: Needs = NO_NEEDS) -> dict[str, Any]:
 
 
 def needs_of(definition: Mapping[str, Any]) -> Needs:
-    """Return what our hosted definition asks for.
+    """Return the requirements in a hosted definition.
 
     Raises:
-        InvalidRequest: it has an unknown field, or a value out of bounds.
+        InvalidRequest: it has an unknown field, or a value out of range.
     """
     asked = {key: value for key, value in definition.items() if key not in ("type", "name")}
     known = [one.name for one in fields(Needs) if one.name != "functions"]
@@ -100,11 +100,11 @@ def needs_of(definition: Mapping[str, Any]) -> Needs:
 
 
 def read(tool: object, wire: Wire | None = None) -> Definition | None:
-    """Return the function tool that a tool of a request is, in whichever form; None for anything else.
+    """Parse a tool of a request in any API's format as a function tool; None for anything else.
 
     Args:
         tool: One entry of a request's tools.
-        wire: Only if it is in the form of this API.
+        wire: Accept only this API's format.
     """
     if not isinstance(tool, Mapping):
         return None
@@ -128,7 +128,7 @@ def read(tool: object, wire: Wire | None = None) -> Definition | None:
 
 
 def write(tool: FunctionTool, wire: Wire) -> dict[str, Any]:
-    """Return a function tool in the form of an API; for Gemini that is one function declaration."""
+    """Return a function tool in the format of an API; for Gemini, that is one function declaration."""
     name, description, schema = tool.name, tool.description, plain(tool.parameters)
     if wire in ("chat", "mistral"):
         return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
@@ -142,7 +142,7 @@ def write(tool: FunctionTool, wire: Wire) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Return a schema as plain dictionaries and lists, a copy."""
+    """Return a copy of a schema as plain dictionaries and lists."""
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     return [plain(item) for item in value] if isinstance(value, (list, tuple)) else value

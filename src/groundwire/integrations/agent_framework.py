@@ -5,8 +5,8 @@
 
     agent = Agent(client=client, tools=web_tools())
 
-A failure is said in the text of the result. A tool that was saved by `to_dict` is loaded by
-`AgentFrameworkTool.from_dict`, and searches with the settings in force.
+A failure is reported in the text of the result. A tool saved with `to_dict` is loaded with
+`AgentFrameworkTool.from_dict`, and then uses the current settings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class AgentFrameworkTool(_Base):
     """One tool.
 
     Args:
-        runner: What it calls.
+        runner: The tool that it calls.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -44,10 +44,10 @@ class AgentFrameworkTool(_Base):
         super().__init__(name=runner.name, description=runner.description, func=call, input_model=runner.schema)
 
     def to_dict(self, **_: Any) -> dict[str, Any]:
-        """Return what is saved: which tool it is."""
+        """Return the serialized form: the name of the tool."""
         return {"type": "function_tool", "name": self.name}
 
     @classmethod
     def from_dict(cls, value: MutableMapping[str, Any], /, **_: Any) -> Any:
-        """Return the tool that was saved."""
+        """Load a serialized tool."""
         return cls(runner_named(value["name"]))

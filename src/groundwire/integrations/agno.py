@@ -5,7 +5,7 @@
 
     agent = Agent(model=model, tools=web_tools())
 
-A failure is said in the text of the result. `WebToolkit()` is the same as a toolkit: an agent that was saved finds its
+A failure is reported in the text of the result. `WebToolkit()` is the same as a toolkit: a saved agent finds its
 functions again in a `Registry` that has it.
 """
 
@@ -35,7 +35,7 @@ class WebToolkit(_Toolkit):
     Args:
         web: See `web_tools`.
         permission: See `web_tools`.
-        options: Of Agno's `Toolkit`, such as `include_tools`.
+        options: Passed to Agno's `Toolkit`, such as `include_tools`.
     """
 
     def __init__(self, web: SyncWeb | None = None, *, permission: Permission | None = None, **options: Any) -> None:
@@ -51,5 +51,5 @@ def _tool(runner: Runner) -> Any:
         description=runner.description,
         parameters=runner.schema,
         entrypoint=call,
-        skip_entrypoint_processing=True,  # the schema is there, and the arguments are checked by the tool itself
+        skip_entrypoint_processing=True,  # the schema is given, and the tool itself validates the arguments
     )

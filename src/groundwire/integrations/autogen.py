@@ -5,8 +5,8 @@
 
     agent = AssistantAgent("researcher", model_client=client, tools=web_tools(), max_tool_iterations=6)
 
-A failure is said in the text of the result. A tool is a component: `dump_component` says which one it is, and
-`load_component` makes it over the settings in force.
+A failure is reported in the text of the result. A tool is a component: `dump_component` serializes its name, and
+`load_component` creates it with the current settings.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
 
 
 class AutoGenToolConfig(BaseModel):
-    """What is saved of a tool."""
+    """The serialized form of a tool."""
 
     name: str
     """`web_search` or `open_page`."""
@@ -44,7 +44,7 @@ class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
     """One tool.
 
     Args:
-        runner: What it calls.
+        runner: The tool that it calls.
     """
 
     component_config_schema = AutoGenToolConfig
@@ -56,11 +56,11 @@ class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The tool's definition: our schema unchanged, which the framework would otherwise take from a class."""
+        """The tool's definition, with the schema unchanged; the framework would otherwise derive it from a class."""
         return {"name": self._runner.name, "description": self._runner.description, "parameters": self._runner.schema}
 
     async def run(self, args: BaseModel, cancellation_token: Any) -> str:
-        """Call it with arguments that were read already."""
+        """Call it with parsed arguments."""
         return await self.run_json(args.model_dump(), cancellation_token)
 
     async def run_json(self, args: Mapping[str, Any], cancellation_token: Any, call_id: str | None = None) -> str:

@@ -5,7 +5,7 @@
 
     agent = Agent(role="researcher", goal="...", backstory="...", tools=web_tools())
 
-A failure is said in the text of the result. A tool that CrewAI saved and loads searches with the settings in force.
+A failure is reported in the text of the result. A tool saved and loaded by CrewAI uses the current settings.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class CrewAITool(_Base):
     """One tool.
 
     Args:
-        runner: What it calls; by default the tool whose `name` is given, over the settings in force.
-        saved: Of CrewAI's `BaseTool`, such as `max_usage_count`, and what it saved.
+        runner: The tool that it calls; by default the one with the given `name`, with the current settings.
+        saved: Passed to CrewAI's `BaseTool`, such as `max_usage_count`, and its serialized fields.
     """
 
     _runner: Runner = PrivateAttr()
@@ -58,7 +58,7 @@ class CrewAITool(_Base):
 
 
 def _arguments(runner: Runner) -> type[BaseModel]:
-    """Return the schema as the class that the framework wants; the tool itself checks the values."""
+    """Return the schema as a pydantic class, as the framework requires; the tool itself validates the values."""
     schema = runner.schema
     fields: dict[str, Any] = {}
     for name, about in schema["properties"].items():

@@ -5,8 +5,8 @@
 
     agent = dspy.ReAct("question -> answer", tools=web_tools())
 
-The framework shows a model the text of an exception, so a failure is said in the text of the result.
-`DspyWebRetriever(k=5)` is a retriever for modules, saved and loaded with them.
+The framework shows the model the text of an exception, so a failure is reported in the text of the result.
+`DspyWebRetriever(k=5)` is a retriever for modules, and is saved and loaded with them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def _traced(call: _F) -> _F:
-    """Return a call that DSPy's own callbacks observe."""
+    """Decorate a call so that DSPy's callbacks observe it."""
     traced: _F = need("dspy", "dspy.utils.callback").with_callbacks(call)
     return traced
 
@@ -41,7 +41,7 @@ def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = Non
 
 
 class _DspyTool(_Base):
-    """One tool. What the model wrote is checked by the tool itself, which understands more than the schema says."""
+    """One tool. The tool itself validates the model's arguments, and accepts more than the schema states."""
 
     _runner: Any = PrivateAttr()
 
@@ -62,16 +62,16 @@ class _DspyTool(_Base):
 
     @_traced
     async def acall(self, **arguments: Any) -> str:
-        """Call it without holding up the event loop."""
+        """Call it without blocking the event loop."""
         return text_of(await self._runner.acall(arguments))
 
 
 class DspyWebRetriever(_Retrieve):
-    """Finds passages on the web; `Prediction.passages` are the snippets, `urls` and `titles` where they are from.
+    """Retrieves passages from the web; `Prediction.passages` are the snippets, with their `urls` and `titles`.
 
     Args:
-        k: How many.
-        web: What searches; by default, and in a copy or what was saved, one that is made from the settings in force.
+        k: The number of passages.
+        web: Does the searching; by default, and after copying or loading, one with the current settings.
     """
 
     def __init__(self, k: int = 3, web: SyncWeb | None = None) -> None:
@@ -79,7 +79,7 @@ class DspyWebRetriever(_Retrieve):
         self._runner = runners(web)[0] if web is not None else None
 
     def forward(self, query: str, k: int | None = None, **_: Any) -> Any:
-        """Return what was found.
+        """Return the passages found.
 
         Raises:
             RuntimeError: the web could not be searched.
@@ -88,12 +88,12 @@ class DspyWebRetriever(_Retrieve):
         return _found(self._runner.call({"query": query, "limit": k or self.k}))
 
     async def acall(self, query: str, k: int | None = None, **_: Any) -> Any:
-        """Return what was found, without holding up the event loop."""
+        """Return the passages found, without blocking the event loop."""
         self._runner = self._runner or runner_named("web_search")
         return _found(await self._runner.acall({"query": query, "limit": k or self.k}))
 
     def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
-        """Return what is saved."""
+        """Return the serialized state."""
         return {"k": self.k}
 
     def __reduce__(self) -> Any:

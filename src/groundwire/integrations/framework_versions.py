@@ -1,4 +1,4 @@
-"""Which versions of which framework work, and saying so when another one is there."""
+"""The supported versions of each framework, and the check for them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Framework:
     """One framework."""
 
     extra: str
-    """The extra of this package that installs it."""
+    """The extra of Groundwire that installs it."""
     distribution: str
     """Its name in package registries."""
     lowest: str
-    """The lowest version that works."""
+    """The lowest supported version."""
     below: str
-    """The version from which on it is not known to work."""
+    """The first version that is not known to work."""
 
     @property
     def requirement(self) -> str:
-        """What the extra asks for."""
+        """The requirement of the extra."""
         return f"{self.distribution}>={self.lowest},<{self.below}"
 
 
@@ -53,7 +53,7 @@ FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({one.extra: one for one i
 
 
 def need(extra: str, module: str) -> Any:
-    """Import a framework's module, if the framework is installed in a version that works.
+    """Import a framework's module if a supported version of the framework is installed.
 
     Args:
         extra: The extra that installs it.
@@ -63,7 +63,7 @@ def need(extra: str, module: str) -> Any:
         The module, untyped: the frameworks exclude one another, and no environment has them all.
 
     Raises:
-        ImportError: it is not; the message says what to install.
+        ImportError: it is not; the message names the package to install.
     """
     framework = FRAMEWORKS[extra]
     if not check_version(extra):
@@ -81,7 +81,7 @@ def check_version(extra: str) -> bool:
         extra: The extra that installs it.
 
     Raises:
-        ImportError: it is, in a version that does not work.
+        ImportError: it is, but in an unsupported version.
     """
     framework = FRAMEWORKS[extra]
     try:
@@ -101,7 +101,7 @@ def _how(extra: str) -> str:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return the release numbers of a version, without zeros at the end: 2.0 is 2."""
+    """Return the release numbers of a version, without trailing zeros: 2.0 becomes 2."""
     found = re.match(r"\d+(\.\d+)*", version)
     numbers = [int(part) for part in found[0].split(".")] if found else []
     while numbers and not numbers[-1]:

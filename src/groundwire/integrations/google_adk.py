@@ -37,7 +37,7 @@ class WebToolset(_Toolset):
     Args:
         web: See `web_tools`.
         permission: See `web_tools`.
-        options: Of ADK's `BaseToolset`, such as `tool_filter`; an agent's YAML gives them as `args`.
+        options: Passed to ADK's `BaseToolset`, such as `tool_filter`; an agent's YAML gives them as `args`.
     """
 
     def __init__(
@@ -47,16 +47,16 @@ class WebToolset(_Toolset):
         self._tools = web_tools(web, permission=permission)
 
     async def get_tools(self, readonly_context: Any = None) -> list[Any]:
-        """Return the tools that the filter lets through."""
+        """Return the tools that pass the filter."""
         return [tool for tool in self._tools if self._is_tool_selected(tool, readonly_context)]
 
     async def close(self) -> None:
-        """Let go of the tools; what they hold is closed, unless it is the caller's."""
+        """Release the tools and close what they hold, except a web given by the caller."""
         self._tools = []
 
     @classmethod
     def from_config(cls, config: Any, config_abs_path: str) -> Any:
-        """Return the toolset of an agent's YAML."""
+        """Create the toolset from an agent's YAML."""
         return cls(**config.model_dump())
 
 

@@ -5,8 +5,8 @@
 
     agent = Agent(chat_generator=generator, tools=web_tools())
 
-A failure is said in the text of the result. `WebSearch` and `WebPageFetcher` are components for a pipeline without a
-model. Tools and components that were saved search with the settings in force where they are loaded; allow that there by
+A failure is reported in the text of the result. `WebSearch` and `WebPageFetcher` are components for a pipeline without
+a model. Saved tools and components use the current settings where they are loaded; allow that there with
 `allow_deserialization_module("groundwire.*")`.
 """
 
@@ -39,10 +39,10 @@ def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = Non
 
 
 class HaystackWebTool(_Base):
-    """One tool. Saved, it says which one it is; loaded, it searches and reads with the settings in force.
+    """One tool. Its serialized form is its name; once loaded, it uses the current settings.
 
     Args:
-        runner: What it calls.
+        runner: The tool that it calls.
     """
 
     def __init__(self, runner: Runner) -> None:
@@ -61,12 +61,12 @@ class HaystackWebTool(_Base):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as Haystack saves it."""
+        """Return the serialized form."""
         return {"type": f"{__name__}.HaystackWebTool", "data": {"name": self.name}}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Any:
-        """Return the tool that was saved."""
+        """Load a serialized tool."""
         return cls(runner_named(data["data"]["name"]))
 
 
@@ -76,8 +76,8 @@ class WebSearch:
 
     Args:
         top_k: The most documents; by default the setting `search.limit`.
-        allowed_domains: Only these domains and their sub-domains; none means every domain.
-        web: What searches; by default a `SyncWeb` with the settings in force. It is not saved.
+        allowed_domains: Only these domains and their subdomains; none means every domain.
+        web: Does the searching; by default a `SyncWeb` with the current settings. It is not serialized.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class WebSearch:
         self._runner, _ = runners(web)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as Haystack saves it."""
+        """Return the serialized form."""
         saved: dict[str, Any] = _haystack.default_to_dict(self, top_k=self.top_k, allowed_domains=self.allowed_domains)
         return saved
 
@@ -100,7 +100,7 @@ class WebSearch:
         """Search.
 
         Args:
-            query: The words.
+            query: The query.
 
         Raises:
             RuntimeError: the web could not be searched.
@@ -118,12 +118,12 @@ class WebSearch:
 
 @_component
 class WebPageFetcher:
-    """A component that takes URLs and returns a document of Markdown for each page that could be read.
+    """A component that takes URLs and returns a Markdown document for each page that could be read.
 
     Args:
         max_length: The most characters of a page; by default the setting `read.max_length`.
-        raise_on_failure: Whether a page that cannot be read ends the pipeline; else it is left out.
-        web: What reads; by default a `SyncWeb` with the settings in force. It is not saved.
+        raise_on_failure: Whether an unreadable page ends the pipeline; otherwise it is skipped.
+        web: Does the reading; by default a `SyncWeb` with the current settings. It is not serialized.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class WebPageFetcher:
         _, self._runner = runners(web)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as Haystack saves it."""
+        """Return the serialized form."""
         saved: dict[str, Any] = _haystack.default_to_dict(
             self, max_length=self.max_length, raise_on_failure=self.raise_on_failure
         )
@@ -145,7 +145,7 @@ class WebPageFetcher:
         """Read pages.
 
         Args:
-            urls: Their addresses.
+            urls: The URLs.
 
         Raises:
             RuntimeError: a page could not be read, and `raise_on_failure` is set.

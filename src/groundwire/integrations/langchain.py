@@ -36,9 +36,9 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
 
 
 def web_retriever(web: Web | SyncWeb | None = None, *, limit: int | None = None) -> Any:
-    """Return a retriever that takes a query and returns documents, a result of the search each.
+    """Return a retriever that takes a query and returns a document per search result.
 
-    It raises a `ToolException` when the web could not be searched.
+    It raises a `ToolException` if the search fails.
 
     Args:
         web: See `web_tools`.
@@ -50,7 +50,7 @@ def web_retriever(web: Web | SyncWeb | None = None, *, limit: int | None = None)
 
 
 class LangChainWebRetriever(_BaseRetriever):
-    """A retriever over the settings in force; see `web_retriever`. Saved and loaded it keeps its limit.
+    """A retriever with the current settings; see `web_retriever`. Serialization keeps its limit.
 
     `load(dumpd(retriever), valid_namespaces=["groundwire"], allowed_objects=[LangChainWebRetriever])` of
     `langchain_core.load` loads one.
@@ -63,7 +63,7 @@ class LangChainWebRetriever(_BaseRetriever):
 
     @classmethod
     def is_lc_serializable(cls) -> bool:
-        """Return that it can be saved."""
+        """Return that it can be serialized."""
         return True
 
     def _get_relevant_documents(self, query: str, *, run_manager: Any = None) -> list[Any]:
@@ -80,13 +80,13 @@ class LangChainWebRetriever(_BaseRetriever):
 
 
 class WebPageLoader(_BaseLoader):
-    """A document loader: a document of Markdown for each page.
+    """A document loader: a Markdown document for each page.
 
     Args:
-        urls: The addresses, or one.
+        urls: The URLs, or one.
         web: See `web_tools`.
         max_length: The most characters of a page; by default the setting `read.max_length`.
-        continue_on_failure: Whether a page that cannot be read is left out; else it raises a `ToolException`.
+        continue_on_failure: Whether to skip a page that cannot be read; otherwise it raises a `ToolException`.
     """
 
     def __init__(
@@ -102,12 +102,12 @@ class WebPageLoader(_BaseLoader):
         _, self._runner = runners(web)
 
     def lazy_load(self) -> Iterator[Any]:
-        """Yield the pages as documents, one after the other."""
+        """Yield the pages as documents, one at a time."""
         for arguments in self._calls:
             yield from self._page(self._runner.call(arguments))
 
     async def alazy_load(self) -> AsyncIterator[Any]:
-        """Yield the pages as documents, one after the other."""
+        """Yield the pages as documents, one at a time."""
         for arguments in self._calls:
             for document in self._page(await self._runner.acall(arguments)):
                 yield document

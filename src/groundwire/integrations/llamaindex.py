@@ -6,7 +6,7 @@
     agent = FunctionAgent(tools=web_tools(), llm=llm)
 
 A failure is a tool output with `is_error`; the structured result is its raw output. `WebToolSpec` offers the same tools
-as a tool spec, `LlamaIndexWebRetriever` and `WebPageReader` give what was found and read as nodes and documents.
+as a tool spec; `LlamaIndexWebRetriever` and `WebPageReader` return results and pages as nodes and documents.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
 
 
 class _Metadata(_BaseMetadata):
-    """The tool's definition: our schema unchanged, which the framework would otherwise want as a pydantic class."""
+    """The tool's definition, with the schema unchanged; the framework would otherwise require a pydantic class."""
 
     def __init__(self, runner: Runner) -> None:
         super().__init__(name=runner.name, description=runner.description, fn_schema=None)
@@ -105,7 +105,7 @@ class WebToolSpec(_BaseSpec):
 
 
 class LlamaIndexWebRetriever(_BaseRetriever):
-    """A retriever: a node for each result of a search. It raises a `RuntimeError` when the web could not be searched.
+    """A retriever: a node for each search result. It raises a `RuntimeError` if the search fails.
 
     Args:
         limit: The most nodes; by default the setting `search.limit`.
@@ -137,9 +137,9 @@ class LlamaIndexWebRetriever(_BaseRetriever):
 
 
 class WebPageReader(_BaseReader):
-    """A reader: a document of Markdown for each page. It raises a `RuntimeError` when one could not be read.
+    """A reader: a Markdown document for each page. It raises a `RuntimeError` if a page cannot be read.
 
-    `to_dict` and `from_dict` save and load it; then it reads with the settings in force.
+    `to_dict` and `from_dict` save and load it; a loaded one uses the current settings.
     """
 
     is_remote: bool = True
@@ -150,11 +150,11 @@ class WebPageReader(_BaseReader):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return its name where it is saved."""
+        """Return its name in serialized data."""
         return "GroundwireWebPageReader"
 
     def lazy_load_data(self, urls: Sequence[str], **_: Any) -> Iterator[Any]:
-        """Yield the pages as documents, one after the other."""
+        """Yield the pages as documents, one at a time."""
         for url in urls:
             yield _document(self._pages().call({"url": url, "max_length": self.max_length}))
 

@@ -5,8 +5,8 @@
 
     agent = Agent(name="researcher", tools=web_tools())
 
-The SDK passes a result through `str()`, and hides the text of an error that is raised: so every result is text, and a
-failure is said in it. `hosted_web_tools("gpt-5")` searches by the model's own search and reads by ours.
+The SDK passes a result through `str()` and hides the text of an exception, so every result is text, and a failure is
+reported in it. `hosted_web_tools("gpt-5")` combines the model's hosted search with the local `open_page`.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
 def hosted_web_tools(
     model: str, web: Web | SyncWeb | None = None, *, permission: Permission | None = None, **options: Any
 ) -> list[Any]:
-    """Return OpenAI's hosted search, within the domains that the settings allow, and our `open_page`.
+    """Return OpenAI's hosted search, within the allowed domains of the settings, and the local `open_page`.
 
     Args:
-        model: The model, which must search by itself.
+        model: The model, which must have hosted search.
         web: See `web_tools`.
-        permission: See `web_tools`; hosted searches are not asked about.
-        options: Of the SDK's `WebSearchTool`, such as `search_context_size`.
+        permission: See `web_tools`; hosted searches are not subject to it.
+        options: Passed to the SDK's `WebSearchTool`, such as `search_context_size`.
 
     Raises:
-        NativeUnsupported: the model has no hosted search, or it cannot honor the settings; use `web_tools`.
+        NativeUnsupported: the model has no hosted search, or it cannot apply the settings; use `web_tools`.
     """
     inner = web.inner if isinstance(web, SyncWeb) else web
     settings = load() if inner is None else inner.settings
@@ -63,7 +63,7 @@ def function_tool(
     schema: Mapping[str, Any],
     call: Callable[[Mapping[str, Any]], Awaitable[Any]],
 ) -> Any:
-    """Return a function tool whose defaults stay defaults: strict mode would ask the model for every argument.
+    """Return a function tool whose defaults stay defaults: strict mode would require every argument from the model.
 
     Args:
         name: The tool's name.

@@ -6,9 +6,9 @@
     agent = Agent("openai:gpt-5", tools=web_tools())
     agent = Agent("anthropic:claude-sonnet-5", capabilities=[web_capability()])
 
-The second searches by the model's own search where it has one. An exception would end the whole run there, so a
-failure goes to the model as a failed call. `web_toolset()` is a toolset, to be filtered, prefixed or combined; the
-specification of an agent has the tools as the capability `GroundwireTools`.
+The second uses the model's hosted search if there is one. An exception would end the whole run, so a failure is
+returned to the model as a failed call. `web_toolset()` is a toolset that can be filtered, prefixed or combined; an
+agent's specification has the tools as the capability `GroundwireTools`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def web_toolset(web: Web | SyncWeb | None = None, *, permission: Permission | No
 class GroundwireTools(_Capability):
     """`web_search` and `open_page` as a capability, which an agent's specification can name.
 
-    Load it by `Agent.from_spec(spec, custom_capability_types=[GroundwireTools])`; it has the settings in force.
+    Load it with `Agent.from_spec(spec, custom_capability_types=[GroundwireTools])`; it uses the current settings.
     """
 
     def get_toolset(self) -> Any:
@@ -56,12 +56,12 @@ class GroundwireTools(_Capability):
 
 
 def web_capability(web: Web | SyncWeb | None = None, *, permission: Permission | None = None, **native: Any) -> Any:
-    """Return the capability to search: the model's own search where it has one, `web_search` everywhere else.
+    """Return the search capability: the model's hosted search if there is one, else `web_search`.
 
     Args:
         web: See `web_tools`.
-        permission: See `web_tools`; the model's own searches are not asked about.
-        native: What the model's own search is to honor, such as `search_context_size`; as for `WebSearch`.
+        permission: See `web_tools`; hosted searches are not subject to it.
+        native: The requirements for hosted search, such as `search_context_size`; as for `WebSearch`.
     """
     search, _ = web_tools(web, permission=permission)
     return _capabilities.WebSearch(local=search, **native)

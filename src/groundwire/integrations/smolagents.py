@@ -5,8 +5,8 @@
 
     agent = ToolCallingAgent(tools=web_tools(), model=model)
 
-The framework has no `async` and ends a step with an exception's text, so a failure is said in the text of the result.
-`SmolagentsWebSearch` and `SmolagentsOpenPage`, over the settings in force, can be saved and pushed.
+The framework is synchronous and ends a step with an exception's text, so a failure is reported in the result's text.
+`SmolagentsWebSearch` and `SmolagentsOpenPage`, with the current settings, can be saved and pushed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = Non
 class _SmolagentsTool(_Base):
     """One tool."""
 
-    skip_forward_signature_validation = True  # the arguments are those of the schema, and checked by the tool itself
+    skip_forward_signature_validation = True  # the arguments are those of the schema, and validated by the tool itself
 
     def __init__(self, runner: Runner) -> None:
         schema = runner.schema
@@ -50,7 +50,7 @@ class _SmolagentsTool(_Base):
 
 
 class SmolagentsWebSearch(_Base):
-    """`web_search` in a form whose source can be saved: it holds nothing but plain values."""
+    """`web_search` in a form whose source can be saved: it has only plain values."""
 
     name = "web_search"
     description = "Search the web for current information. Returns ranked results with title, URL and snippet."
@@ -88,7 +88,7 @@ class SmolagentsWebSearch(_Base):
 
 
 class SmolagentsOpenPage(_Base):
-    """`open_page` in a form whose source can be saved: it holds nothing but plain values."""
+    """`open_page` in a form whose source can be saved: it has only plain values."""
 
     name = "open_page"
     description = "Read one web page as Markdown. A long page comes in pieces: a next_cursor says so."

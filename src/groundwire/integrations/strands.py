@@ -7,8 +7,8 @@
 
 `WebToolProvider()` closes the tools with their last agent.
 
-`web_search` of this module is the drop-in of haytham as a Strands tool, with the session counter beside it;
-`duckduckgo_search`, `brave_search` and `tavily_search` ask one provider of the same chain.
+`web_search` of this module is haytham's drop-in as a Strands tool, with the session counter; `duckduckgo_search`,
+`brave_search` and `tavily_search` use one provider of the same chain.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _providers = _tools if hasattr(_tools, "ToolProvider") else need("strands", "str
 _Provider: Any = _providers.ToolProvider
 
 web_search: Any = _strands.tool(fallback_chain.web_search)
-"""The tool of haytham: `web_search(query, max_results, include_domains, search_depth)`; it can be called, too."""
+"""The tool of haytham: `web_search(query, max_results, include_domains, search_depth)`; it is also callable."""
 
 duckduckgo_search: Any = _strands.tool(fallback_chain.duckduckgo_search)
 """`duckduckgo_search(query, max_results)`, within the limit of the same session."""
@@ -57,16 +57,16 @@ tavily_search: Any = _strands.tool(fallback_chain.tavily_search)
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as Strands tools; see `groundwire.integrations.tool_runner.runners`.
 
-    A failure has the status `error`, so that Strands and the model's API see it as one.
+    A failure has the status `error`, so that Strands and the model's API recognize it.
     """
     return [_tool(runner) for runner in runners(web, permission)]
 
 
 class WebToolProvider(_Provider):
-    """`web_search` and `open_page` as a provider of tools, which are closed when no agent has them any more.
+    """`web_search` and `open_page` as a tool provider; the tools are closed when no agent uses them any more.
 
     Args:
-        web: See `web_tools`; one that is given stays the caller's to close.
+        web: See `web_tools`; a given one is closed by the caller.
         permission: See `web_tools`.
     """
 
@@ -81,11 +81,11 @@ class WebToolProvider(_Provider):
         return self._made
 
     def add_consumer(self, consumer_id: Any, **_: Any) -> None:
-        """Note an agent that has the tools."""
+        """Register an agent that uses the tools."""
         self._consumers.add(consumer_id)
 
     def remove_consumer(self, consumer_id: Any, **_: Any) -> None:
-        """Note that an agent is gone."""
+        """Unregister an agent."""
         self._consumers.discard(consumer_id)
         if not self._consumers:
             self._made = []

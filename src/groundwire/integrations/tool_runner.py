@@ -1,4 +1,4 @@
-"""Calling our asynchronous tools from whatever a framework runs: an event loop, several in turn, or none."""
+"""Calls the asynchronous tools from any framework: from one event loop, several in turn, or none."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _T = TypeVar("_T")
 
 
 class Runner:
-    """One tool and where it runs.
+    """One tool and the thread it runs in.
 
     Args:
         tool: The tool.
-        home: The `SyncWeb` in whose thread it runs; without one it runs in the caller's own event loop.
+        home: The `SyncWeb` in whose thread it runs; None runs it in the caller's own event loop.
     """
 
     def __init__(self, tool: Tool, home: SyncWeb | None) -> None:
@@ -41,24 +41,24 @@ class Runner:
 
     @property
     def description(self) -> str:
-        """When and how to use it."""
+        """When and how to use the tool."""
         return self.tool.description
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The arguments as a JSON schema, a copy of one's own."""
+        """The arguments as a JSON schema, as a copy."""
         schema: dict[str, Any] = self.tool.definition()["parameters"]
         return schema
 
     async def acall(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Return what the tool says; it never raises but on cancellation."""
+        """Call the tool and return its result; raises only on cancellation."""
         given = {key: value for key, value in arguments.items() if value is not None}
         if self._home is None:
             return await self.tool.call(**given)
         return await asyncio.wrap_future(self._submit(lambda: self._begin(given)))
 
     def call(self, arguments: Mapping[str, Any]) -> ToolResult:
-        """Return what the tool says, for callers without `async`."""
+        """Call the tool and return its result, for callers without `async`."""
         given = {key: value for key, value in arguments.items() if value is not None}
         if self._home is None:
             error = InvalidRequest(
@@ -77,23 +77,24 @@ class Runner:
 
 
 def runners(web: Web | SyncWeb | None = None, permission: Permission | None = None) -> tuple[Runner, Runner]:
-    """Return `web_search` and `open_page`, ready to be called by a framework.
+    """Return `web_search` and `open_page`, ready to be called from a framework.
 
     Args:
-        web: What searches and reads; it stays the caller's to close. A `SyncWeb` may be used from any thread and any
-            event loop, a `Web` in one event loop. With None a `SyncWeb` is made from the settings in force, and closed
-            when its tools are garbage-collected.
-        permission: Who decides whether a call is made; by default every call is.
+        web: Does the searching and reading; the caller closes it. A `SyncWeb` may be used from any thread and any event
+            loop, a `Web` in one event loop. If None, a `SyncWeb` with the current settings is created, and closed when
+            its tools are garbage-collected.
+        permission: Decides whether a call is made; by default every call is.
     """
     given: object = web
     if given is not None and not isinstance(given, (Web, SyncWeb)):
         raise InvalidRequest("web", f"is of type {type(given).__name__}", "Pass a Web, a SyncWeb or nothing.")
-    # The tools are no local variable here: an exception that the making of a web keeps would keep this frame, and them.
+    # The tools are not a local variable: an exception raised while creating a web would keep this frame, and so the
+    # tools.
     return _made(web, permission) if web is not None else _close_after(*_owned(SyncWeb(), permission))
 
 
 def runner_named(name: str) -> Runner:
-    """Return one tool by its name over the settings in force, for a framework that loads what it saved.
+    """Return one tool by its name with the current settings, for a framework that loads a saved one.
 
     Args:
         name: `web_search` or `open_page`.
@@ -108,27 +109,27 @@ def runner_named(name: str) -> Runner:
 
 
 def failed(result: ToolResult) -> bool:
-    """Tell whether a tool could not do what it was asked to."""
+    """Return whether a tool call failed."""
     return result.status == "error"
 
 
 def text_of(result: ToolResult) -> str:
-    """Return a result as a model reads it; what is from the web stands between marks that say it is no instruction."""
+    """Return a result as text for the model; content from the web is between markers that it is not instructions."""
     return render_text(result)
 
 
 def closed_with(owner: object, close: Callable[[], None]) -> None:
-    """Have something closed when its owner is gone, or when the process ends.
+    """Close something when its owner is garbage-collected, or when the process ends.
 
     Args:
-        owner: The object that holds it.
-        close: Closes it; it must not hold the owner.
+        owner: The object that holds a reference to it.
+        close: Closes it; it must not reference the owner.
     """
     finalizer = weakref.finalize(owner, close)
-    finalizer.atexit = False  # too late: no thread takes work any more, so what is to be kept could not be written
-    register = getattr(threading, "_register_atexit", None)  # as concurrent.futures does, and called before it is
+    finalizer.atexit = False  # too late: threads take no more work, so pending writes would fail
+    register = getattr(threading, "_register_atexit", None)  # used by concurrent.futures too, and called before its own
     if register is not None:
-        with suppress(RuntimeError):  # the process is ending already
+        with suppress(RuntimeError):  # the process is already ending
             register(finalizer)
 
 
@@ -143,7 +144,7 @@ def _owned(home: SyncWeb, permission: Permission | None) -> tuple[SyncWeb, tuple
 
 
 def _close_after(home: SyncWeb, made: tuple[Runner, Runner]) -> tuple[Runner, Runner]:
-    """Have a web closed when the last of its runners is gone."""
+    """Close a web when the last of its runners is garbage-collected."""
     left = set(range(len(made)))
 
     def gone(number: int) -> None:

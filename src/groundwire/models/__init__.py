@@ -1,7 +1,6 @@
-"""The nouns: what is asked, what comes back, and what was tried.
+"""The data models: queries, results, pages and attempts.
 
-Pydantic models where data crosses a border (it is validated and has a JSON form), plain dataclasses inside.
-All are frozen.
+Pydantic models for public data (validated, with a JSON form), plain dataclasses inside. All are frozen.
 """
 
 from groundwire.models.pages import Excerpt, Freshness, Match, Page, ReadResult, Section

@@ -1,6 +1,6 @@
-"""Other libraries' names for our arguments: one table for people, models, the command line and HTTP.
+"""Other libraries' names for arguments: one table for Python, models, the command line and HTTP.
 
-The names are those that tavily-python, exa-py, ddgs, firecrawl-py and the OpenAI and Brave APIs have taught.
+The names are those used by tavily-python, exa-py, ddgs, firecrawl-py and the OpenAI and Brave APIs.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ METHODS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("query", "search_web", "text", "web_search"), "search"),
     }
 )
-"""What other libraries call searching and reading."""
+"""Other libraries' names of searching and reading."""
 
 CLASSES: Mapping[str, str] = MappingProxyType(
     {
@@ -70,7 +70,7 @@ CLASSES: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("Client", "Groundwire", "GroundwireClient", "WebClient"), "SyncWeb"),
     }
 )
-"""What other libraries call their clients."""
+"""Other libraries' names of their clients."""
 
 
 class SearchAliases(TypedDict, total=False):
@@ -102,15 +102,15 @@ class PageAliases(TypedDict, total=False):
 
 
 def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the arguments of a call under our names.
+    """Return the arguments of a call under their canonical names.
 
     Args:
-        method: What is called.
-        call: Its `locals()` where it begins; `aliases` are the arguments under other names.
-        names: Our name for each other name.
+        method: The name of the called method.
+        call: Its `locals()` at the start; `aliases` are the arguments under other names.
+        names: The canonical name of each alias.
 
     Raises:
-        TypeError: a name means nothing here, or two names mean the same argument.
+        TypeError: a name is unknown, or two names mean the same argument.
     """
     parameters = inspect.signature(method).parameters
     plain = {name: call[name] for name in parameters if name not in {"self", "aliases"}}
@@ -127,5 +127,5 @@ def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mappin
 
 
 def other_method(name: str) -> str:
-    """Return `; did you mean 'open_page'?` for what another library calls it; else nothing."""
+    """Return `; did you mean 'open_page'?` for another library's method name; else an empty string."""
     return f"; did you mean {METHODS[name]!r}?" if name in METHODS else ""

@@ -1,4 +1,4 @@
-"""What reading a page brings back."""
+"""The result of reading a page."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ __all__ = ["Excerpt", "Freshness", "Match", "Page", "ReadResult", "Section"]
 
 
 class Freshness(FrozenModel):
-    """What a server said about keeping a page, and how to ask whether it has changed (RFC 9110, 13; RFC 9111)."""
+    """The caching headers of a page, and how to revalidate it (RFC 9110, 13; RFC 9111)."""
 
     url: str
-    """The address that said it, after all redirects, without a fragment."""
+    """The URL that sent them, after all redirects, without a fragment."""
     etag: str = ""
-    """Its entity tag, weak or strong, as sent; empty when there is none."""
+    """Its entity tag, weak or strong, as sent; empty if there is none."""
     last_modified: str = ""
-    """When it was last modified, as sent; empty when that is not known."""
+    """When it was last modified, as sent; empty if unknown."""
     seconds: float | None = None
-    """For how long it is fresh, as the server says; None when it says nothing."""
+    """How long it is fresh, according to the server; None if unspecified."""
     must_ask: bool = False
-    """Whether it must not be used any longer without asking (`no-cache`, `must-revalidate`)."""
+    """Whether it must be revalidated before use (`no-cache`, `must-revalidate`)."""
     no_store: bool = False
-    """Whether it should not be kept (`no-store`)."""
+    """Whether it must not be stored (`no-store`)."""
 
     @property
     def conditions(self) -> dict[str, str]:
-        """The headers that ask whether the page has changed; none when there is no way to ask."""
+        """The headers of a conditional request; none if the page cannot be revalidated."""
         asked = {"If-None-Match": self.etag, "If-Modified-Since": self.last_modified}
         return {name: value for name, value in asked.items() if value}
 
 
 class ReadResult(FrozenModel):
-    """What a read provider returns for one URL."""
+    """The result of a read provider for one URL."""
 
     url: str
-    """The address that was asked for."""
+    """The requested URL."""
     title: str = ""
     """The page's title."""
     content: str = ""
@@ -46,79 +46,81 @@ class ReadResult(FrozenModel):
     content_length: int = 0
     """The length of `content`, in characters."""
     original_length: int | None = None
-    """The length before anything was cut, in characters, when the provider knows it."""
+    """The length before any truncation, in characters, if the provider knows it."""
     truncated: bool = False
     """Whether `content` is not the whole page."""
+    incomplete: bool = False
+    """Whether scripts load parts of the page that are missing from `content`."""
     success: bool
     """Whether the page could be read."""
     error: str = ""
-    """Why not, and what to do, when `success` is false."""
+    """The reason and the next step, when `success` is false."""
     final_url: str = ""
-    """Where the redirects led; empty when unknown."""
+    """The URL after redirects; empty if unknown."""
     published: str | None = None
     """When the page was published, ISO 8601; None means unknown."""
     language: str | None = None
     """The page's language as a BCP 47 tag; None means unknown."""
     content_type: str = ""
-    """The media type the server gave, such as `text/html`."""
+    """The media type sent by the server, such as `text/html`."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know about the content."""
+    """Warnings about the content."""
     cost_usd: float = 0.0
-    """What reading it cost, in US dollars."""
+    """The cost of reading it, in US dollars."""
     freshness: Freshness | None = Field(default=None, repr=False)
-    """What the server said about keeping the page; None when it is not known."""
+    """The caching headers of the page; None if unknown."""
     unchanged: bool = False
-    """Whether the page is as it was when it was read before (HTTP 304); then `content` is left out."""
+    """Whether the page is unchanged since it was last read (HTTP 304); `content` is then empty."""
 
 
 class Section(FrozenModel):
-    """A section of a page: a heading and the text under it."""
+    """A section of a page: a heading and the text below it."""
 
     level: int
     """The heading's level, 1 to 6."""
     title: str
     """The heading as plain text, at most 100 characters."""
     start: int
-    """Where it begins, in code points of the page's whole Markdown."""
+    """Its start, in code points of the page's whole Markdown."""
     length: int
-    """Its length in characters, its sub-sections included."""
+    """Its length in characters, including its subsections."""
 
 
 class Excerpt(FrozenModel):
-    """A passage of a page that was chosen."""
+    """A selected passage of a page."""
 
     start: int
-    """Where it begins, in code points of the page's whole Markdown."""
+    """Its start, in code points of the page's whole Markdown."""
     end: int
-    """Where it ends."""
+    """Its end."""
     heading: str = ""
     """The headings above it: `Guide > Install`."""
     score: float = 0.0
-    """How well it answers the query; comparable within one page only. 0 for what was found literally."""
+    """Its relevance to the query, comparable only within one page. 0 for a literal match."""
     text: str
     """The passage: the page's Markdown from `start` to `end`."""
 
 
 class Match(FrozenModel):
-    """A place where a text was found on a page."""
+    """An occurrence of a text on a page."""
 
     start: int
-    """Where it begins, in code points of the page's whole Markdown."""
+    """Its start, in code points of the page's whole Markdown."""
     end: int
-    """Where it ends."""
+    """Its end."""
 
 
 class Page(FrozenModel):
-    """A page that was read, or why it was not."""
+    """A page that was read, or the reason why it was not."""
 
     citation_id: int = 0
-    """The number to cite it by, the same as that of a search result of this address; 0 when it has none."""
+    """The number to cite it by, the same as that of a search result with this URL; 0 if it has none."""
     url: str
-    """The address that was asked for."""
+    """The requested URL."""
     final_url: str = ""
-    """Where the redirects led."""
+    """The URL after redirects."""
     title: str = ""
-    """The page's title; empty when it has none."""
+    """The page's title; empty if it has none."""
     content: str = ""
     """The page as Markdown."""
     content_length: int = 0
@@ -128,50 +130,50 @@ class Page(FrozenModel):
     truncated: bool = False
     """Whether `content` is not the whole page."""
     next_cursor: str | None = None
-    """What to pass as `cursor` for what comes next; None when nothing does."""
+    """The `cursor` of the next piece; None if there is none."""
     version: str = ""
-    """What tells this state of the page from others: the beginning of the SHA-256 of its whole Markdown."""
+    """A version of the page: the beginning of the SHA-256 of its whole Markdown."""
     start: int = 0
-    """Where the piece begins, in code points of the whole Markdown; of excerpts, where the first begins."""
+    """The start of the piece, in code points of the whole Markdown; for excerpts, the start of the first."""
     end: int | None = None
-    """Where it ends; of excerpts, where the last ends. None when the page was not looked at as a whole."""
+    """Its end; for excerpts, the end of the last. None if the page was not processed as a whole."""
     sections: tuple[Section, ...] = ()
-    """The sections of the whole page; `cursor="#2"` reads the second. At most 100."""
+    """The sections of the whole page, at most 100; `cursor="#2"` reads the second."""
     excerpts: tuple[Excerpt, ...] = ()
-    """The passages that `content` is made of, in the order of the page, when `query` or `find` was given."""
+    """The passages in `content`, in page order, when `query` or `find` was given."""
     matches: tuple[Match, ...] = ()
-    """The places in `excerpts` where `find` was found."""
+    """The positions of `find` in `excerpts`."""
     match_count: int | None = None
-    """How often `find` is on the whole page; None when it was not given."""
+    """The number of occurrences of `find` on the whole page; None if it was not given."""
     published: str | None = None
     """When the page was published, ISO 8601; None means unknown."""
     language: str | None = None
     """The page's language as a BCP 47 tag; None means unknown."""
     content_type: str = ""
-    """The media type the server gave, such as `text/html`."""
+    """The media type sent by the server, such as `text/html`."""
     reader: str = ""
-    """The reader that read it."""
+    """The provider that read it."""
     status: Literal["success", "error"] = "success"
     """Whether the page could be read."""
     error: str = ""
-    """Why not, and what to do."""
+    """The reason and the next step, if not."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know about the content."""
+    """Warnings about the content."""
     cached: bool = False
     """Whether it came from the cache."""
     stale: bool = False
-    """Whether it is older than it should be."""
+    """Whether it is stale: older than its time to live."""
     freshness: Freshness | None = Field(default=None, exclude=True, repr=False)
-    """What the server said about keeping it; None when it is not known. It is no part of the page as JSON."""
+    """The caching headers of the page; None if unknown. Not part of the JSON form."""
 
     @property
     def markdown(self) -> str:
-        """The page as Markdown: another name of `content`."""
+        """The page as Markdown: an alias of `content`."""
         return self.content
 
     @property
     def text(self) -> str:
-        """The page as Markdown: another name of `content`."""
+        """The page as Markdown: an alias of `content`."""
         return self.content
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
-"""What a search brings back.
+"""The result of a search.
 
-What is asked: the words, and what a result must satisfy.
+Also the query: the text, and the filters for results.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ Outcome = Literal[
     "invalid_response",
     "unavailable",
 ]
-"""How one attempt ended."""
+"""The outcome of an attempt."""
 
 
 class Attempt(FrozenModel):
@@ -75,22 +75,22 @@ class Attempt(FrozenModel):
     provider: str
     """The provider's name."""
     outcome: Outcome
-    """How it ended."""
+    """The outcome."""
     reason: str = ""
-    """Why, in a few words, unless it went well."""
+    """The reason in a few words, unless it succeeded."""
     status: int | None = None
-    """The HTTP status, when there was one."""
+    """The HTTP status, if any."""
     latency_ms: int = 0
     """How long it took, in milliseconds."""
     cost_usd: float = 0.0
-    """What it cost, in US dollars."""
+    """The cost, in US dollars."""
     retry_after: float | None = None
-    """Seconds after which the service itself says it may be asked again."""
+    """Seconds after which the service allows another request, as stated by it."""
     abandoned: bool = False
-    """Whether it was still running when another provider answered: it says nothing about this one."""
+    """Whether it was still running when another provider returned a result: not evidence against this one."""
 
     def describe(self) -> str:
-        """Return the attempt as one line for a person."""
+        """Return the attempt as one line of text."""
         status = f", HTTP {self.status}" if self.status else ""
         reason = f": {self.reason}" if self.reason else ""
         again = f" (may be asked again in {self.retry_after:g} s)" if self.retry_after else ""
@@ -99,7 +99,7 @@ class Attempt(FrozenModel):
 
 @dataclass(frozen=True, slots=True)
 class AttemptStarted:
-    """A provider is being asked now."""
+    """An attempt has started."""
 
     provider: str
     """The provider's name."""
@@ -107,21 +107,21 @@ class AttemptStarted:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFinished:
-    """A provider has answered, or failed."""
+    """An attempt has ended."""
 
     attempt: Attempt
-    """What became of it."""
+    """The attempt."""
 
 
 Event = AttemptStarted | AttemptFinished
-"""What an attempt listener receives while a call runs."""
+"""An event for an attempt listener."""
 
 Observer = Callable[[Event], None]
-"""A function that receives the events of attempts; it must return at once and must not raise."""
+"""A function that receives the events of attempts; it must return immediately and must not raise."""
 
 
 Applied = Literal["native", "operator", "post_filter", "not_possible"]
-"""What applied a filter: the service by a parameter, operators in the query, we afterwards, or nothing."""
+"""What applied a filter: a parameter of the service, operators in the query, Groundwire afterwards, or nothing."""
 
 MAX_URL = 2_048  # characters
 MAX_TITLE = 500  # characters
@@ -129,37 +129,37 @@ MAX_SNIPPET = 1_000  # characters
 
 
 class SearchResult(FrozenModel):
-    """One page that a provider found."""
+    """A page found by a provider."""
 
-    # Beside the fields: the address, read once (`routing.result_merging.Address`), and what found the row.
+    # Beside the fields: the URL, parsed once (`routing.result_merging.Address`), and the web that found it.
     __slots__ = ("_address", "_opener")
 
     citation_id: int = 0
-    """The number to cite it by: in a session a page keeps its number, new ones go on from there, from 1. 0 until a
-    `Web` has numbered it."""
+    """The number to cite it by, counted from 1. In a session, a page keeps its number and new pages get the next
+    ones. 0 until a `Web` has numbered it."""
     title: str
     """The page's title as plain text, at most 500 characters."""
     url: str
-    """The page's address, as the provider gave it, at most 2,048 characters."""
+    """The page's URL as returned by the provider, at most 2,048 characters."""
     snippet: str = ""
     """A passage of the page as plain text, at most 1,000 characters."""
     source: str = ""
-    """The provider that found it and, where it says so, the indexes behind it: `searxng (bing, mojeek)`."""
+    """The provider that found it and, if it reports them, the underlying indexes: `searxng (bing, mojeek)`."""
     published: str | None = None
     """When the page was published, ISO 8601 (`2026-11-01` or with a time of day); None means unknown."""
     published_origin: str = ""
-    """How the provider said it, when that was not a date: `2 days ago`."""
+    """The date as given by the provider, if it was not ISO 8601: `2 days ago`."""
     score: float | None = None
-    """The provider's own measure; comparable within one response only."""
+    """The provider's own score, comparable only within one response."""
 
     def open(self, **options: Any) -> Any:
-        """Read this page with what found it.
+        """Read this page with the web that found it.
 
         Args:
-            options: The arguments of `Web.open_page`, besides the address.
+            options: The arguments of `Web.open_page`, except for the URL.
 
         Returns:
-            The `Page`; from a `Web`, which is asynchronous, an awaitable of it.
+            The `Page`; for an asynchronous `Web`, an awaitable of it.
 
         Raises:
             TypeError: this result was not returned by a search of this process. GroundwireError: see `Web.open_page`.
@@ -171,18 +171,18 @@ class SearchResult(FrozenModel):
 
 
 class FilterReceipt(FrozenModel):
-    """What became of one filter of a search."""
+    """How one filter of a search was applied."""
 
     filter: str
     """The filter's name, as in the call."""
     applied: Applied
-    """Who saw to it."""
+    """What applied the filter."""
     note: str = ""
-    """What the reader should know: rows without a date, more domains than a query can hold."""
+    """Limitations: results without a date, more domains than a query can hold."""
 
 
 class Source(FrozenModel):
-    """What a citation `[1]` points to."""
+    """The target of a citation `[1]`."""
 
     citation_id: int
     """The number in the brackets."""
@@ -193,11 +193,11 @@ class Source(FrozenModel):
 
 
 LOW_BUDGET: Final = re.compile(r"Searches left in this session: ([0-9]+) of [0-9]+\.")
-"""The warning of a response whose session comes near its limit; tools have another one for models."""
+"""The warning of a response whose session is close to its limit; tools have a different one for models."""
 
 
 class Budget(FrozenModel):
-    """What a session may use and has used, in searches."""
+    """The limit and the usage of a session, in searches."""
 
     limit: int
     """The most searches of the session."""
@@ -211,32 +211,32 @@ class Budget(FrozenModel):
 
 
 class SearchResponse(FrozenModel):
-    """The answer to a search. No results means: searched, and found nothing."""
+    """The response to a search. No results means that the search succeeded and found nothing."""
 
     query: str
-    """The words that were searched for."""
+    """The query."""
     results: tuple[SearchResult, ...]
-    """What was found, best first."""
+    """The results, best first."""
     sources: tuple[Source, ...] = ()
-    """What each citation number points to."""
+    """The target of each citation number."""
     provider: str
-    """The provider that answered."""
+    """The provider of the results."""
     attempts: tuple[Attempt, ...] = ()
-    """Every try that led here, in order."""
+    """All attempts, in order."""
     filters: tuple[FilterReceipt, ...] = ()
-    """What became of each filter that was asked for."""
+    """How each requested filter was applied."""
     budget: Budget | None = None
-    """What the session may still use; None when it has no limit."""
+    """The budget of the session; None if it has no limit."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know: words cut, filters not honored, searches running out."""
+    """Warnings: a shortened query, filters that were not applied, a budget that is nearly used up."""
     cached: bool = False
-    """Whether the answer came from the cache."""
+    """Whether the response came from the cache."""
     stale: bool = False
-    """Whether the answer is older than it should be."""
+    """Whether the response is stale: older than its time to live."""
 
     def opened_by(self, opener: object) -> Self:
         """Return the response with results whose `open` uses the `open_page` of a `Web`."""
-        rows = tuple(row.model_copy() for row in self.results)  # others may have been given the same rows
+        rows = tuple(row.model_copy() for row in self.results)  # other callers may share the results
         for row in rows:
             object.__setattr__(row, "_opener", opener)
         return self.model_copy(update={"results": rows})
@@ -264,23 +264,23 @@ class SearchResponse(FrozenModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateWindow:
-    """What a service says about one of its limits: so many requests in so many seconds."""
+    """A rate limit stated by a service: a number of requests in a number of seconds."""
 
     limit: int | None = None
-    """The requests of one window; 0 means no limit, None that it was not said."""
+    """The requests of one window; 0 means no limit, None unknown."""
     seconds: float | None = None
-    """How long a window is."""
+    """The length of a window."""
     remaining: int | None = None
-    """The requests that are left in this window."""
+    """The requests left in this window."""
     reset: float | None = None
     """Seconds until the next window begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Results(Sequence[SearchResult]):
-    """What a search provider returns when it has more to say than a plain list.
+    """The results of a search provider, with metadata.
 
-    A provider may return any sequence of `SearchResult`; this one carries notes with it.
+    A provider may return any sequence of `SearchResult`; this one also carries notes.
     """
 
     items: tuple[SearchResult, ...] = ()
@@ -288,19 +288,19 @@ class Results(Sequence[SearchResult]):
     partial: bool = False
     """Whether some of the service's own sources failed."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know about them."""
+    """Warnings about the results."""
     status: int | None = None
-    """The HTTP status of the answer."""
+    """The HTTP status of the response."""
     cost_usd: float = 0.0
-    """What the answer cost, in US dollars."""
+    """The cost of the request, in US dollars."""
     applied: Mapping[str, Applied] = field(default_factory=lambda: MappingProxyType({}))
-    """What the service did about filters, by their names, where it differs from its capabilities."""
+    """How the service applied filters, by name, where that differs from its capabilities."""
     windows: tuple[RateWindow, ...] = ()
-    """What the service said about its limits."""
+    """The rate limits stated by the service."""
 
     @classmethod
     def of(cls, rows: Sequence[SearchResult]) -> Self:
-        """Return `rows` as `Results`, itself if it is one already."""
+        """Return `rows` as `Results`, unchanged if it is one."""
         return rows if isinstance(rows, cls) else cls(tuple(rows))
 
     def __len__(self) -> int:
@@ -318,59 +318,59 @@ class Results(Sequence[SearchResult]):
 
 
 TimeRange = Literal["d", "w", "m", "y", "all"]
-"""How recent a result must be: a day, a week, a month, a year, or any age."""
+"""The maximum age of a result: a day, a week, a month, a year, or any age."""
 
 SafeSearch = Literal["off", "moderate", "strict"]
 """How strictly a provider should filter explicit results."""
 
 _TIME_RANGES, _SAFE_SEARCH = get_args(TimeRange), get_args(SafeSearch)
-MAX_LIMIT = 50  # results; no provider of the reference gives more than 20 to 50 for one request
-MAX_PAGE = 10  # pages of results; Brave's own limit, and more than anybody reads
+MAX_LIMIT = 50  # results; no supported provider returns more than 20 to 50 per request
+MAX_PAGE = 10  # pages of results; Brave's own limit, and more than anyone reads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a result must satisfy beyond matching the words."""
+    """The filters for results."""
 
     allowed_domains: tuple[str, ...] = ()
-    """Only these domains and their sub-domains; empty means every domain."""
+    """Only these domains and their subdomains; empty means every domain."""
     blocked_domains: tuple[str, ...] = ()
-    """Never these domains nor their sub-domains."""
+    """Never these domains nor their subdomains."""
     time_range: TimeRange = "all"
-    """How recent a result must be."""
+    """The maximum age of a result."""
     published_after: date | None = None
-    """The first day on which a result may have been published."""
+    """The first publication date allowed."""
     published_before: date | None = None
-    """The last day on which a result may have been published."""
+    """The last publication date allowed."""
     language: str | None = None
     """A BCP 47 language tag such as `en` or `pt-BR`."""
     region: str | None = None
-    """An ISO 3166-1 country code of two letters such as `us`."""
+    """A two-letter ISO 3166-1 country code such as `us`."""
     safesearch: SafeSearch = "moderate"
     """How strictly a provider should filter explicit results."""
     page: int = 1
-    """Which page of results, from 1 to 10."""
+    """The page of results, from 1 to 10."""
 
 
 NO_FILTERS = Filters()
-"""Every result will do."""
+"""No filters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query(Filters):
-    """A validated question to the web; it is its own `Filters`.
+    """A validated query; it is its own `Filters`.
 
     Raises:
-        InvalidRequest: a value is out of bounds; the error names the field and what to do.
+        InvalidRequest: a value is out of range; the error names the field and the fix.
     """
 
     text: str
-    """The words to search for: 1 to 2,000 characters once white space is trimmed."""
+    """The text of the query: 1 to 2,000 characters after white space is trimmed."""
     limit: int = 5
     """The most results to return: 1 to 50."""
 
     def __post_init__(self) -> None:
-        set_ = object.__setattr__  # how a frozen dataclass brings its own fields into one form
+        set_ = object.__setattr__  # how a frozen dataclass normalizes its own fields
         set_(self, "text", check_text(self.text))
         check_int("limit", self.limit, 1, MAX_LIMIT)
         check_choice("time_range", self.time_range, _TIME_RANGES)

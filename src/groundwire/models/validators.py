@@ -1,6 +1,6 @@
-"""What an argument must be: one clear error for each kind of mistake.
+"""Validation of arguments, with one clear error for each kind of mistake.
 
-What all nouns that cross a border have in common.
+Also the base class of all public models.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -18,6 +18,7 @@ from groundwire.errors import InvalidRequest
 
 __all__ = [
     "MAX_QUERY",
+    "SITE_READERS",
     "TIME_RANGES",
     "FrozenModel",
     "TimeRangeName",
@@ -26,6 +27,8 @@ __all__ = [
     "check_domains",
     "check_int",
     "check_pattern",
+    "check_site_hosts",
+    "check_site_readers",
     "check_text",
     "did_you_mean",
     "faults",
@@ -34,14 +37,14 @@ __all__ = [
     "time_range_of",
 ]
 
-MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are met in their files
+MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
 
-_MOST_NAMED = 12  # names; a longer list is not read
+_MOST_NAMED = 12  # names; a longer list would not be read
 _DOMAIN = re.compile(r"""(?!-)[^\s/:@?#\\%\[\](),;|"']{1,253}""")
 
 
 def check_text(text: object) -> str:
-    """Return the trimmed words of a query, or raise InvalidRequest."""
+    """Return the trimmed text of a query, or raise InvalidRequest."""
     if not isinstance(text, str):
         raise InvalidRequest("query", f"must be text, not {type(text).__name__}", "Pass the words to look for.")
     clean = " ".join(text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ").split())
@@ -55,7 +58,7 @@ def check_text(text: object) -> str:
 
 
 def check_int(field: str, value: object, low: int, high: int) -> int:
-    """Return `value` if it is a whole number from `low` to `high`, or raise InvalidRequest."""
+    """Return `value` if it is an integer from `low` to `high`, or raise InvalidRequest."""
     fix = f"Pass a whole number from {low:,} to {high:,}."
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidRequest(field, f"must be a whole number, not {type(value).__name__}", fix)
@@ -65,7 +68,7 @@ def check_int(field: str, value: object, low: int, high: int) -> int:
 
 
 def is_number(value: object) -> bool:
-    """Return whether a value is a number; a truth value is none."""
+    """Return whether a value is a number; a boolean is not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -75,12 +78,18 @@ def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
         raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass one of: {', '.join(choices)}.")
 
 
+MAX_DOMAINS: Final = 1_000
+"""Domains in a list."""
+
+
 def check_domains(field: str, value: object) -> tuple[str, ...]:
     """Return a tuple of bare domain names in lower case, or raise InvalidRequest."""
     if isinstance(value, str) or not isinstance(value, Iterable):
         raise InvalidRequest(field, f"must be a list, not {type(value).__name__}", 'Pass e.g. ["wikipedia.org"].')
     domains = []
-    for item in value:
+    for count, item in enumerate(value):
+        if count >= MAX_DOMAINS:
+            raise InvalidRequest(field, f"has more than {MAX_DOMAINS:,} domains", "Pass fewer, such as the parents.")
         name = item.strip().strip(".").lower() if isinstance(item, str) else ""
         name = name.removeprefix("*.")
         if not _DOMAIN.fullmatch(name):
@@ -89,6 +98,33 @@ def check_domains(field: str, value: object) -> tuple[str, ...]:
             )
         domains.append(name)
     return tuple(dict.fromkeys(domains))
+
+
+SITE_READERS = (
+    *("arxiv", "crates", "docs_rs", "github", "hackernews", "markdown", "mediawiki", "npm", "pypi", "reddit"),
+    *("stackexchange", "youtube"),
+)
+"""The sites that have a reader of their own; `groundwire.reading.sites` has a file for each."""
+
+_SITE_HOST = re.compile(r"(?P<name>[a-z_]+)=(?:https?://[^\s/:@?#=]{1,253}(?::[0-9]{1,5})?|[^\s/:@?#=]{1,253})/?")
+
+
+def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of sites that have a reader, or raise ValueError."""
+    for name in names:
+        if name not in SITE_READERS:
+            raise ValueError(f"{name!r} has no site reader{did_you_mean(name, SITE_READERS)}")
+    return names
+
+
+def check_site_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
+    """Return hosts of sites, each as NAME=HOST or NAME=ORIGIN, or raise ValueError."""
+    for entry in entries:
+        found = _SITE_HOST.fullmatch(entry)
+        if found is None:
+            raise ValueError(f"{entry[:80]!r} is not of the form NAME=HOST, such as github=git.example.com")
+        check_site_readers((found["name"],))
+    return tuple(entry.lower().rstrip("/") for entry in entries)
 
 
 def check_date(field: str, value: object) -> date | None:
@@ -110,7 +146,7 @@ def check_pattern(field: str, value: object, pattern: str, examples: str) -> Non
 
 
 def time_range_of(name: str) -> Literal["d", "w", "m", "y", "all"]:
-    """Return a time range, given by its letter or by any of its names, or raise InvalidRequest."""
+    """Return a time range, given by its letter or any alias, or raise InvalidRequest."""
     found = TIME_RANGES.get(str(name).strip().lower())
     if found is None:
         raise InvalidRequest("time_range", f"does not know {name!r:.60}", "Pass one of: day, week, month, year, all.")
@@ -118,12 +154,12 @@ def time_range_of(name: str) -> Literal["d", "w", "m", "y", "all"]:
 
 
 def nearest(word: str, known: Iterable[str], *, prefix: str = "") -> str | None:
-    """Return the known word that is most like one that was written, or None if none is like it.
+    """Return the known word most similar to a given one, or None if none is similar.
 
     Args:
-        word: What was written.
-        known: What would be right.
-        prefix: What all of them begin with, which is no likeness.
+        word: The given word.
+        known: The valid words.
+        prefix: A prefix of all valid words, which does not count as similarity.
     """
     choices = {choice.removeprefix(prefix).lower(): choice for choice in sorted(known)}
     near = difflib.get_close_matches(word.removeprefix(prefix).lower(), choices, n=1, cutoff=0.6)
@@ -141,8 +177,14 @@ def did_you_mean(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     return f"; known here: {', '.join(known)}." if 0 < len(known) <= _MOST_NAMED else "."
 
 
+MAX_FAULTS: Final = 500
+"""Errors that are listed one by one."""
+
+
 def faults(error: ValidationError) -> list[tuple[str, str]]:
-    """Return pydantic's complaints as (dotted key, what is wrong), without the values, which may be secret."""
+    """Return pydantic's errors as (dotted key, problem), without the values, which may be secret."""
+    if error.error_count() > MAX_FAULTS:  # listing all of them would take longer than finding them
+        return [("", f"{error.error_count():,} values are wrong")]
     found = []
     for item in error.errors(include_url=False, include_input=False, include_context=False):
         key = ".".join(str(part) for part in item["loc"])
@@ -157,7 +199,7 @@ def _shown(value: object) -> str:
 
 
 TimeRangeName = Literal["day", "week", "month", "year"]
-"""The words for `d`, `w`, `m` and `y`."""
+"""The names of `d`, `w`, `m` and `y`."""
 
 TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType(
     {
@@ -168,7 +210,7 @@ TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType
         **dict.fromkeys(("all", "any", "any time", "anytime"), "all"),
     }
 )
-"""What a time range may be called."""
+"""The aliases of time ranges."""
 
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -181,7 +223,7 @@ _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "name": ("title",),
     }
 )
-"""What other libraries call the fields of results and pages; the first that a model has is meant."""
+"""Other libraries' names of the fields of results and pages; the first one that a model has is meant."""
 
 
 class FrozenModel(BaseModel):
@@ -191,7 +233,7 @@ class FrozenModel(BaseModel):
         frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
     )
 
-    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+    if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
         def __getattr__(self, name: str) -> Any:
             fields = type(self).model_fields
@@ -201,7 +243,7 @@ class FrozenModel(BaseModel):
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {right!r}?")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Nothing of a frozen model is copied."""
+        """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""
         if deep:
             return super().model_copy(update=update, deep=True)
         changes = update or {}

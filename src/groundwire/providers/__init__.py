@@ -1,4 +1,4 @@
-"""Search and reader services, one file each, behind two small contracts."""
+"""Search and reader services, one module each, behind two small protocols."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The offline archive as a provider: pages and results of earlier calls, for when no service answers."""
+"""The offline archive as a provider: pages and results of earlier calls, used when no service responds."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MOST = 50  # results
 
 
 class ArchiveProvider:
-    """Searches and reads what its owner may see of the archive of this machine; nothing goes to the network.
+    """Searches and reads the entries of the archive that belong to one owner; makes no network requests.
 
-    That nothing is found proves nothing about the web, so it is a failure here and never an empty answer.
+    Finding nothing is not evidence about the web, so it is a failure and never an empty result.
 
     Args:
-        archive: Where to look; its creator closes it.
-        name: The name by which settings, attempts and results call it.
-        owner: Whose calls it answers; see `owned_by`.
+        archive: The archive, closed by its creator.
+        name: Its name in settings, attempts and results.
+        owner: The owner of the entries; see `owned_by`.
     """
 
     capabilities: Capabilities = Capabilities(
@@ -38,7 +38,7 @@ class ArchiveProvider:
         dates=True,
         domains="native",
         pages=True,
-        guarded=True,  # it connects to nothing
+        guarded=True,  # it makes no connections
     )
 
     def __init__(self, archive: Archive, name: str = ARCHIVE, owner: Owner = LOCAL) -> None:
@@ -48,10 +48,10 @@ class ArchiveProvider:
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the provider.
+        """Create the provider.
 
         Raises:
-            NotConfigured: the archive is switched off.
+            NotConfigured: the archive is disabled.
         """
         if context.archive is None:
             raise NotConfigured(context.name, "the archive is switched off: set archive.enabled = true")
@@ -64,10 +64,10 @@ class ArchiveProvider:
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
     ) -> Results:
-        """Search; see `SearchProvider.search`. A result without a date of its own says when it was seen.
+        """Search; see `SearchProvider.search`. A result without a date has the date it was archived.
 
         Raises:
-            ProviderUnsupported: nothing that was seen before answers. ProviderUnavailable: the archive cannot be used.
+            ProviderUnsupported: no archived results match. ProviderUnavailable: the archive cannot be used.
             ProviderTimeout: it took too long.
         """
         limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
@@ -91,7 +91,7 @@ class ArchiveProvider:
             raise ProviderTimeout(self.name, "no time was left to look into the archive")
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Return the newest copy of a page; a warning says when it was read.
+        """Return the newest copy of a page, with a warning that states its age.
 
         Raises:
             PageUnavailable: there is no copy. ProviderUnavailable: the archive cannot be used.

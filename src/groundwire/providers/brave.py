@@ -1,4 +1,4 @@
-"""Brave Search API, an index of its own (https://api-dashboard.search.brave.com/app/documentation)."""
+"""Brave Search API, with its own index (https://api-dashboard.search.brave.com/app/documentation)."""
 
 from __future__ import annotations
 
@@ -25,49 +25,20 @@ from groundwire.providers.http_parsing import (
     value_at,
     window,
 )
-from groundwire.providers.query_mapping import with_site_operators
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.query_mapping import country_code, known_language, result, results, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]
 
 _MAX_RESULTS: Final[Mapping[str, int]] = {"web": 20, "news": 50}  # results of one request
 _MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
-_MAX_GOGGLE = 5_000  # characters in the URL; servers take lines of 8,000
+_MAX_GOGGLE = 5_000  # characters in the URL; servers accept lines of 8,000
 _FRESHNESS: Final[Mapping[str, str]] = {"d": "pd", "w": "pw", "m": "pm", "y": "py"}
 _FIRST_DAY = date(1970, 1, 1)
-_COUNTRIES = frozenset(
-    re.findall(
-        "[a-z]+",
-        "ar at au be br ca ch cl cn de dk es fi fr gb hk id in it jp kr mx my nl no nz ph pl pt ru sa se tr tw us za",
-    )
-)
-_LANGUAGES = frozenset(
-    re.findall(
-        "[a-z]+",
-        "ar bg bn ca cs da de en es et eu fi fr gl gu he hi hr hu is it kn ko lt lv ml mr ms nb nl pa pl ro ru sk sl "
-        "sr sv ta te th tr uk vi",
-    )
-)
-_OTHER_LANGUAGES: Final[
-    Mapping[str, str]
-] = {  # by language, or by language and script or country; the longest that fits counts
-    "en-gb": "en-gb",
-    "ja": "jp",
-    "no": "nb",
-    "nn": "nb",
-    "pt": "pt-pt",
-    "pt-br": "pt-br",
-    "zh": "zh-hans",
-    "zh-hant": "zh-hant",
-    "zh-hk": "zh-hant",
-    "zh-mo": "zh-hant",
-    "zh-tw": "zh-hant",
-}
 
 
 def _lacks_key(reply: Response) -> bool:
-    """Whether a validation error is about the header of the key."""
+    """Whether a validation error refers to the header of the key."""
     locations = (entry.get("loc") for entry in objects(_meta(reply, "errors")))
     return any(
         isinstance(loc, list) and "x-subscription-token" in [str(part).lower() for part in loc] for loc in locations
@@ -75,9 +46,9 @@ def _lacks_key(reply: Response) -> bool:
 
 
 def _month_used_up(reply: Response) -> bool:
-    """Whether the month's quota is used up, by the rate headers or by the error itself."""
-    month = rate_windows(reply.headers)[1:]  # the first window is that of the second
-    if month and month[-1].remaining == 0 and month[-1].limit != 0:  # a limit of 0 is none
+    """Whether the monthly quota is used up, according to the rate headers or the error."""
+    month = rate_windows(reply.headers)[1:]  # the first window is per second
+    if month and month[-1].remaining == 0 and month[-1].limit != 0:  # a limit of 0 means none
         return True
     limit, current = (number_or_none(_meta(reply, name)) for name in ("quota_limit", "quota_current"))
     return limit is not None and current is not None and 0 < limit <= current
@@ -93,7 +64,7 @@ def _next_month(reply: Response) -> float | None:
 
 
 def _resets(reply: Response) -> list[float | None]:
-    """Return the seconds until each window resets: that of the second, then that of the month."""
+    """Return the seconds until each window resets: per second, then per month."""
     parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
     return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
 
@@ -104,7 +75,7 @@ def _meta(reply: Response, name: str) -> object:
 
 
 _CODE = "error.code errors.code"  # the first in practice, the second in the documentation
-_WRONG_KEY = ("the key is not accepted", "Check BRAVE_API_KEY")  # comes as 422
+_WRONG_KEY = ("the key is not accepted", "Check BRAVE_API_KEY")  # sent as 422
 _NOT_IN_PLAN = "the plan of the key does not have this search"
 _USED_UP = "the plan's quota is used up"
 _ERRORS = (
@@ -130,13 +101,13 @@ class BraveOptions(ApiOptions):
     """`[providers.brave]`."""
 
     kind: Literal["web", "news"] = "web"
-    """What to search: the web, or the news."""
+    """What to search: the web or the news."""
     extra_snippets: bool = False
-    """Whether to ask for up to five more passages of each page, which not every plan has."""
+    """Whether to request up to five additional passages of each page, which requires some plans."""
 
 
 class BraveSearchProvider(SearchApiProvider):
-    """Web or news search by the Brave Search API."""
+    """Web or news search with the Brave Search API."""
 
     search_method = "GET"
     Options = BraveOptions
@@ -159,13 +130,13 @@ class BraveSearchProvider(SearchApiProvider):
     tells_rates = True
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         mapped = to_params(query, limit, filters, self._options, name=self.name)
         mapped.path = f"/res/v1/{self._options.kind}/search"
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name, extra_snippets=self._options.extra_snippets)
 
 
@@ -178,9 +149,9 @@ def to_params(
     today: date | None = None,
     name: str = "brave",
 ) -> Mapped:
-    """Return a query as the parameters of a request; a time range ends `today`, by default the clock's day in UTC.
+    """Convert a query to request parameters; a time range ends `today`, by default the current day in UTC.
 
-    Domains go into the query as operators; where they do not fit, they go as an inline Goggle
+    Domains are added to the query as operators; if they do not fit, they are sent as an inline Goggle
     (https://search.brave.com/help/goggles).
     """
     options = options or BraveOptions()
@@ -199,16 +170,10 @@ def to_params(
         values["offset"] = str(min(filters.page - 1, 9))
     if freshness := _freshness(filters, today or datetime.now(UTC).date(), mapped):
         values["freshness"] = freshness
-    if filters.region:
-        if filters.region.lower() in _COUNTRIES:
-            values["country"] = filters.region.upper()
-        else:
-            mapped.applied["region"] = "not_possible"
-    if filters.language:
-        if language := _language(filters.language, filters.region):
-            values["search_lang"] = language
-        else:
-            mapped.applied["language"] = "not_possible"
+    if country := country_code(mapped, filters, "brave"):
+        values["country"] = country
+    if language := known_language(mapped, filters, "brave"):
+        values["search_lang"] = language
     _add_domains(mapped, words, filters, name)
     return mapped
 
@@ -231,7 +196,7 @@ def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> Non
 
 
 def _goggle(filters: Filters) -> str:
-    """Return a Goggle: with a list of what is allowed everything else is discarded, and a discarded site stays so."""
+    """Return a Goggle. With allowed domains, all others are discarded; a discarded site cannot be boosted again."""
     lines = ["$discard", *(f"$site={domain}" for domain in filters.allowed_domains)] if filters.allowed_domains else []
     return "\n".join([*lines, *(f"$discard,site={domain}" for domain in filters.blocked_domains)])
 
@@ -247,24 +212,13 @@ def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
     return f"{(start or _FIRST_DAY).isoformat()}to{end.isoformat()}"
 
 
-def _language(tag: str, region: str | None) -> str | None:
-    """Return the service's code for a language, or None if it does not know it."""
-    parts = tag.lower().split("-")
-    if len(parts) == 1 and region:
-        parts.append(region.lower())
-    for part in parts[1:]:
-        if code := _OTHER_LANGUAGES.get(f"{parts[0]}-{part}"):
-            return code
-    return _OTHER_LANGUAGES.get(parts[0]) or (parts[0] if parts[0] in _LANGUAGES else None)
-
-
 def parse(reply: Response, name: str = "brave", *, extra_snippets: bool = False) -> Results:
-    """Read a response of the web or the news search.
+    """Parse a response of the web or news search.
 
     Args:
         reply: The response.
         name: The provider's name.
-        extra_snippets: Whether further passages belong to the snippet.
+        extra_snippets: Whether additional passages belong to the snippet.
 
     Raises:
         ProviderError: the response is a failure.
@@ -275,7 +229,7 @@ def parse(reply: Response, name: str = "brave", *, extra_snippets: bool = False)
         rows = data.get("results")
     elif "web" in data:
         rows = data["web"].get("results") if isinstance(data["web"], dict) else None
-    else:  # a search that finds no pages has no such section
+    else:  # a search without results has no such section
         rows = [] if isinstance(query, dict) and not _announces_pages(data) else None
     found = results(reply, name, rows, _row_with_passages if extra_snippets else _row)
     altered = text_or_empty(query.get("altered")) if isinstance(query, dict) else ""

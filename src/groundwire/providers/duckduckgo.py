@@ -1,9 +1,10 @@
 """DuckDuckGo through the `ddgs` library (https://github.com/deedy5/ddgs; the extra `ddgs`), without a key.
 
-ddgs scrapes result pages with a client that looks like a browser. We use its engines, which make the request and read
-the page, and not its `DDGS.text`: that one answers "No results found." to HTTP 202, 403, 429, 500, a captcha and an
-empty page alike, runs `auto` when a backend is unknown, and takes a proxy from the environment. What remains is said
-here: an engine blocks a thread and cannot be cancelled, and its time-out holds for each request, not for the call.
+ddgs scrapes result pages with a client that resembles a browser. Its engines are used directly, which make the request
+and parse the page, and not its `DDGS.text`: that function reports "No results found." for HTTP 202, 403, 429, 500, a
+captcha and an empty page alike, falls back to `auto` for an unknown backend, and reads a proxy from the environment.
+Known limitation: an engine blocks a thread and cannot be canceled, and its timeout applies to each request, not to the
+call.
 """
 
 from __future__ import annotations
@@ -45,9 +46,9 @@ __all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_
 _logger = logging.getLogger(__name__)
 
 _TIMEOUT = 10.0  # seconds
-_SHORTEST = 0.1  # seconds; with 0 the client underneath gives up at once
+_SHORTEST = 0.1  # seconds; with 0 the underlying client fails immediately
 _SAFESEARCH: Final[Mapping[str, str]] = {"off": "off", "moderate": "moderate", "strict": "on"}
-_NO_REGION = "wt-wt"  # DuckDuckGo's own word for "all regions"
+_NO_REGION = "wt-wt"  # DuckDuckGo's code for "all regions"
 _DEFAULT = ("duckduckgo",)
 
 
@@ -55,17 +56,17 @@ class DuckDuckGoOptions(Options):
     """`[providers.duckduckgo]`."""
 
     backends: Words = _DEFAULT
-    """The engines of ddgs, by its own names, asked in this order until one has results; never its `auto`."""
+    """The engines of ddgs, by its own names, used in this order until one has results; never its `auto`."""
     proxy: str = ""
     """A proxy for ddgs alone, such as `socks5://127.0.0.1:9050`; by default the setting `network.proxy`."""
     ca_file: Path | None = None
-    """A file with the certificate authorities to trust, for networks that look into TLS."""
+    """A file with the certificate authorities to trust, for networks with TLS inspection."""
     max_threads: int = Field(default=16, ge=1, le=128)
-    """The most calls under way at once; further ones wait within their deadline."""
+    """The most concurrent calls; further ones wait within their deadline."""
 
 
 class DuckDuckGoSearchProvider:
-    """Web search by DuckDuckGo, as `ddgs` scrapes it; needs the extra `ddgs`."""
+    """Web search with DuckDuckGo, scraped by `ddgs`; needs the extra `ddgs`."""
 
     Options = DuckDuckGoOptions
     capabilities: Capabilities = Capabilities(
@@ -87,11 +88,11 @@ class DuckDuckGoSearchProvider:
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the provider.
+        """Create the provider.
 
         Raises:
             NotConfigured: ddgs is missing.
-            ConfigurationError: a backend is not one of ddgs' own, or the file of certificates does not exist.
+            ConfigurationError: a backend is unknown to ddgs, or the certificate file does not exist.
         """
         options = context.options(DuckDuckGoOptions)
         cassette = context.transports.api.cassette
@@ -117,8 +118,8 @@ class DuckDuckGoSearchProvider:
     ) -> Results:
         """Search; see `SearchProvider.search`.
 
-        The call returns at its deadline although the thread cannot be stopped; the thread ends by itself soon after,
-        because each of its requests has the same time.
+        The call returns at its deadline although the thread cannot be stopped; the thread ends soon after, because each
+        of its requests has the same timeout.
         """
         del limit
         deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
@@ -132,14 +133,14 @@ class DuckDuckGoSearchProvider:
         return parse(rows, self.name, (f"{self.name}: {warning}",) if warning else ())
 
     async def aclose(self) -> None:
-        """Let the threads go; those that are busy end by themselves."""
+        """Release the threads; busy ones end by themselves."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _search(self, text: str, filters: Filters, deadline: Deadline) -> Sequence[object]:
-        """Ask the engines one after the other; runs in a thread."""
+        """Try the engines in order; runs in a thread."""
         failure: ProviderError | None = None
         for backend in self._options.backends:
-            if deadline.passed:  # it waited for a thread until its caller had left
+            if deadline.passed:  # the caller left while it was waiting for a thread
                 break
             try:
                 return self._ask(backend, text, filters, deadline)
@@ -176,10 +177,10 @@ class DuckDuckGoSearchProvider:
         return [SimpleNamespace(**row) for row in rows]
 
     def _call_engine(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
-        """Ask one engine and return its answer as JSON; `rows` is None for an answer that ddgs could not read.
+        """Call one engine and return its response as JSON; `rows` is None if ddgs could not parse it.
 
         Raises:
-            CallFailed: there was no answer.
+            CallFailed: there was no response.
         """
         from ddgs.exceptions import DDGSException, TimeoutException
 
@@ -191,7 +192,7 @@ class DuckDuckGoSearchProvider:
             rows = engine.search(request["text"], **options)
         except TimeoutException as error:
             raise CallFailed(RecordedFailure("timeout")) from error
-        except DDGSException as error:  # raised by its HTTP client alone
+        except DDGSException as error:  # raised only by its HTTP client
             raise CallFailed(RecordedFailure("network", "the connection failed")) from error
         except Exception:
             _logger.exception("ddgs could not read an answer of %s", request["backend"])
@@ -204,7 +205,7 @@ class DuckDuckGoSearchProvider:
         return {"rows": rows, "status": seen.status, "headers": headers}
 
     def _engine(self, backend: str, deadline: Deadline) -> Any:
-        """Make an engine for one search; one that is kept would keep cookies and so link the searches."""
+        """Create an engine for one search; a reused one would keep cookies and so link the searches."""
         ca_file = self._options.ca_file
         engine = _engines()[backend](
             proxy=self._options.proxy or None,
@@ -212,12 +213,12 @@ class DuckDuckGoSearchProvider:
             verify=True if ca_file is None else str(ca_file),
         )
         if not self._options.proxy:
-            engine.http_client.client.proxy = None  # else the client takes a proxy from the environment
+            engine.http_client.client.proxy = None  # otherwise the client reads a proxy from the environment
         return engine
 
 
 class _SeenResponse:
-    """Stands before an engine's HTTP client and remembers how the last request was answered."""
+    """Wraps an engine's HTTP client and records its last response."""
 
     def __init__(self, http_client: Any) -> None:
         self._http_client = http_client
@@ -239,7 +240,7 @@ class _SeenResponse:
 
 
 def raise_for_status(status: int | None, headers: Mapping[str, str], name: str = "duckduckgo") -> None:
-    """Raise the error that a status stands for; 200 and an unknown status are none.
+    """Raise the error for an HTTP status; 200 and unknown statuses pass.
 
     Raises:
         ProviderError: one of its classes.
@@ -255,7 +256,7 @@ def raise_for_status(status: int | None, headers: Mapping[str, str], name: str =
 
 
 def parse(rows: Sequence[object], name: str = "duckduckgo", warnings: tuple[str, ...] = ()) -> Results:
-    """Read the rows of an engine of ddgs: objects with `title`, `href` and `body`."""
+    """Parse the rows of a ddgs engine: objects with `title`, `href` and `body`."""
     found = [
         SearchResult(
             title=text_or_empty(getattr(row, "title", "")),
@@ -274,7 +275,7 @@ def _capitalized(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _region(filters: Filters, backend: str) -> str:
-    """Return ddgs' `country-language`, as far as both are known."""
+    """Return ddgs' `country-language`, as far as both are supported."""
     if filters.region is None and backend == "duckduckgo":
         return _NO_REGION
     language = (filters.language or "en").split("-", 1)[0]
@@ -282,7 +283,7 @@ def _region(filters: Filters, backend: str) -> str:
 
 
 def _engines() -> Mapping[str, type[Any]]:
-    """Return ddgs' engines for text by name. Importing them costs a tenth of a second, so it is done late."""
+    """Return ddgs' text engines by name. Imported lazily, because that takes a tenth of a second."""
     from ddgs.engines import ENGINES
 
     engines: Mapping[str, type[Any]] = ENGINES["text"]

@@ -1,7 +1,7 @@
-"""DuckDuckGo's own pages for browsers without scripts (https://lite.duckduckgo.com/lite/), without a key.
+"""DuckDuckGo's pages for browsers without scripts (https://lite.duckduckgo.com/lite/), without a key.
 
-There is no API and no promise: the page is read as it is. A bot check, a page of another make and a page that found
-nothing all come with HTTP 200 or 202, so only a page that says "No results." counts as empty.
+There is no API and no stability guarantee: the page is scraped. A bot check, a redesigned page and a page without
+results all have HTTP status 200 or 202, so only a page that contains "No results." counts as empty.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Endpoint = Literal["lite", "html"]
 _TIMEOUT = 15.0  # seconds
 _MOST_REDIRECTS = 3
 _CAP = 1_000_000  # bytes; the recorded pages have 25,000 to 45,000
-_LONGEST = 499  # characters of a query; SearXNG found that more are not taken
+_LONGEST = 499  # characters of a query; according to SearXNG, longer ones are rejected
 _PER_PAGE = 10  # the first page; further ones have 15
 _ADDRESSES: Mapping[Endpoint, str] = {"lite": "https://lite.duckduckgo.com", "html": "https://html.duckduckgo.com"}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -57,14 +57,14 @@ de-de gr-el hk-tzh hu-hu is-is in-en id-en ie-en il-en it-it jp-jp kr-kr lv-lv l
 pe-es ph-en pl-pl pt-pt ro-ro ru-ru xa-ar sg-en sk-sk sl-sl za-en es-es es-ca se-sv ch-de ch-fr tw-tzh th-en tr-tr us-en
 us-es ua-uk uk-en vn-en
 """
-# where they are not ISO 3166-1
+# where they differ from ISO 3166-1
 _OWN_COUNTRIES: Mapping[str, str] = {"gb": "uk", "sa": "xa", "si": "sl", "sl": "", "ct": "", "xa": ""}
-_OWN_LANGUAGES: Final[Mapping[str, str]] = {"jp": "ja", "kr": "ko", "tzh": "zh"}  # where they are not ISO 639-1
+_OWN_LANGUAGES: Final[Mapping[str, str]] = {"jp": "ja", "kr": "ko", "tzh": "zh"}  # where they differ from ISO 639-1
 _DENIED = frozenset({401, 403, 451})
 _LONGEST_TEXT = 20_000  # characters of a title or snippet with its markup; real ones have a few hundred
-_TITLES = frozenset({"result__a", "result-link"})  # the html page, the lite page
+_TITLES = frozenset({"result__a", "result-link"})  # the HTML page, the lite page
 _SNIPPETS = frozenset({"result__snippet", "result-snippet"})
-_AD_BADGE = "badge--ad"  # beside the link; the other marks are those of whole rows
+_AD_BADGE = "badge--ad"  # beside the link; the other marks are on whole rows
 _ADS = frozenset({"result--ad", "result-sponsored", _AD_BADGE})
 _AD_WORDS = frozenset({"ad", "sponsored", "sponsored link"})
 _AD_LABELS = frozenset({"span", "button", "td", "a", "div"})
@@ -77,11 +77,11 @@ class DuckDuckGoLiteOptions(ApiOptions):
     """`[providers.duckduckgo_lite]`."""
 
     endpoint: Endpoint = "lite"
-    """Which of the two pages to ask; each has a limit of its own."""
+    """Which of the two pages to use; each has its own rate limit."""
 
 
 class DuckDuckGoLiteSearchProvider(ApiProvider):
-    """Web search by DuckDuckGo's page for simple browsers."""
+    """Web search with DuckDuckGo's HTML and lite pages."""
 
     service = _ADDRESSES["lite"]
     key_needed = False
@@ -97,7 +97,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
 
     @property
     def address(self) -> str:
-        """The page that is asked."""
+        """The URL of the page."""
         base = _ADDRESSES[self._endpoint] if self._base == self.service else self._base
         return f"{base}/{self._endpoint}/"
 
@@ -115,7 +115,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
     ) -> Results:
         """Search; see `SearchProvider.search`.
 
-        The service returns a further page only with a token from the first one, so that takes a second request.
+        The service returns a further page only with a token from the first one, which takes a second request.
         """
         deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
         mapped = to_form(query, limit, filters, self._endpoint)
@@ -130,7 +130,7 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
         return self.finished(found, mapped)
 
     async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Response:
-        """Post a form and follow redirects within the site, each of which the guard judges."""
+        """Submit a form and follow redirects within the site, each checked by the guard."""
         method: Literal["GET", "POST"] = "POST"
         target = parse_url(self.address)
         for _ in range(_MOST_REDIRECTS + 1):
@@ -152,8 +152,8 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
 
 
 def to_form(query: str, limit: int, filters: Filters, endpoint: Endpoint = "lite") -> Mapped:
-    """Return the fields of the form for a first page, and what became of the filters."""
-    del limit  # the pages are as long as they are
+    """Return the form fields for a first page, and how the filters were applied."""
+    del limit  # the page size is fixed
     words, warnings = clipped("duckduckgo_lite", neutralised(query), characters=_LONGEST)
     if re.search(r"(?<!\S)[!\\]", query):
         warnings.append("duckduckgo_lite: characters that it reads as commands (! \\) were removed from the query")
@@ -178,20 +178,20 @@ def to_form(query: str, limit: int, filters: Filters, endpoint: Endpoint = "lite
 
 
 def neutralised(query: str) -> str:
-    r"""Return the words without the signs by which DuckDuckGo sends people elsewhere: `!w x`, `w! x`, `\x`."""
+    r"""Return the query without the operators that redirect to other sites: `!w x`, `w! x`, `\x`."""
     words = (word.lstrip("!\\").rstrip("!") for word in query.split())
     return " ".join(word for word in words if word) or f'"{"".join(query.split())}"'
 
 
 def parse(reply: Response, name: str = "duckduckgo_lite") -> Results:
-    """Read a page of results, of either form.
+    """Parse a result page of either kind.
 
     Args:
-        reply: The answer.
+        reply: The response.
         name: The provider's name.
 
     Raises:
-        ProviderError: the answer is a failure, a bot check, or a page that does not say that it found nothing.
+        ProviderError: the response is a failure, a bot check, or a page that is not known to be empty.
     """
     status = reply.status
     checked = _is_bot_check(reply.body)
@@ -216,7 +216,7 @@ def parse(reply: Response, name: str = "duckduckgo_lite") -> Results:
 
 
 def _offset(page: int) -> dict[str, str]:
-    """Return the fields that say where a page begins: 10 for the second, then 25, 40 and so on."""
+    """Return the fields with the offset of a page: 10 for the second, then 25, 40 and so on."""
     start = _PER_PAGE + (page - 2) * 15
     return {"s": str(start), "dc": str(start + 1)}
 
@@ -232,7 +232,7 @@ def _bot_check(reply: Response, name: str) -> ProviderBlocked:
 
 
 def _onwards(target: WebUrl, reply: Response, name: str) -> WebUrl:
-    """Return where a redirect leads, if that is the same site."""
+    """Return the target of a redirect, if it is on the same site."""
     location = reply.headers.get("Location", "")
     try:
         there = join_url(target, location)
@@ -246,7 +246,7 @@ def _onwards(target: WebUrl, reply: Response, name: str) -> WebUrl:
 
 
 def _region(filters: Filters) -> str:
-    """Return the form's value for a country, in the wanted language if it has that; empty for all regions."""
+    """Return the form's value for a country, in the given language if available; empty for all regions."""
     if not filters.region:
         return ""
     country = _OWN_COUNTRIES.get(filters.region.lower(), filters.region.lower())
@@ -261,7 +261,7 @@ def _speaks(region: str, language: str) -> bool:
 
 
 def document(body: bytes) -> Any:
-    """Return a page as a tree, or None when there is nothing in it."""
+    """Parse a page as a tree; None if it is empty."""
     from lxml import etree, html
 
     text = body.decode("utf-8", "replace").replace("\x00", "")
@@ -273,22 +273,22 @@ def document(body: bytes) -> Any:
 
 
 def _is_bot_check(body: bytes) -> bool:
-    """Tell whether a page has the marks of a bot check; a page with results may quote them."""
+    """Return whether a page has the marks of a bot check; a page with results may quote them."""
     return _BOT_CHECK.search(body.lower()) is not None
 
 
 def _is_search_page(page: Any) -> bool:
-    """Tell whether a page is DuckDuckGo's, whatever it found."""
+    """Return whether a page is a DuckDuckGo search page, with or without results."""
     return bool(page.xpath("//form[@action='/lite/' or @action='/html/']//input[@name='q']"))
 
 
 def _says_empty(page: Any) -> bool:
-    """Tell whether a page says that nothing was found."""
+    """Return whether a page states that nothing was found."""
     return any(_EMPTY & _classes(element) or _NO_RESULTS.fullmatch(element.text or "") for element in page.iter("*"))
 
 
 def next_fields(page: Any) -> dict[str, str]:
-    """Return the hidden fields of the form for the next page, `vqd` among them; none when there is no next page."""
+    """Return the hidden fields of the form for the next page, including `vqd`; none if there is no next page."""
     for form in page.xpath("//form[.//input[@name='vqd']]"):
         fields = form.xpath(".//input[@type='hidden'][@name]")
         return {str(field.get("name")): str(field.get("value") or "") for field in fields}
@@ -296,7 +296,7 @@ def next_fields(page: Any) -> dict[str, str]:
 
 
 def _rows(page: Any, name: str) -> Iterator[SearchResult]:
-    """Yield the results of either page: a link, then its snippet and date before the next link."""
+    """Yield the results of either page: a link, followed by its snippet and date before the next link."""
     row: dict[str, str] | None = None
     for element in page.iter("a", "td", "span", "button", "div"):
         classes = _classes(element)
@@ -336,7 +336,7 @@ def _classes(element: Any) -> set[str]:
 
 
 def _inner(element: Any) -> str:
-    """Return the inner HTML of an element, with tags and entities, as all providers give titles and snippets."""
+    """Return the inner HTML of an element, including tags and entities, as titles and snippets are passed on."""
     from lxml import html
 
     parts: Iterable[str] = (html.tostring(child, encoding="unicode") for child in element)
@@ -344,7 +344,7 @@ def _inner(element: Any) -> str:
 
 
 def _unwrapped(href: str, depth: int = 3) -> str:
-    """Return where a link of the page leads in the end; nothing for advertisements and for what is no web address."""
+    """Return the final target of a link; empty for advertisements and for anything but web URLs."""
     url = f"https:{href.strip()}" if href.strip().startswith("//") else href.strip()
     try:
         parts = urlsplit(url)
@@ -365,7 +365,7 @@ def _unwrapped(href: str, depth: int = 3) -> str:
 
 
 def _day(text: str) -> str:
-    """Return a date of the page (`2026-04-12T00:00:00.0000000`) as ISO 8601, without a time that is not known."""
+    """Return a date of the page (`2026-04-12T00:00:00.0000000`) as ISO 8601, without an unknown time."""
     found = day(text)
     if not found or len(found) < len("2026-04-12"):
         return ""

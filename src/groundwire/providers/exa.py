@@ -1,4 +1,4 @@
-"""Exa: web search by meaning, and the contents of pages (https://exa.ai/docs)."""
+"""Exa: semantic web search, and page contents (https://exa.ai/docs)."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     window,
 )
-from groundwire.providers.query_mapping import domain_lists
-from groundwire.providers.result_rows import page_result, result, results
+from groundwire.providers.query_mapping import domain_lists, page_result, result, results
 from groundwire.transport import Response
 
 __all__ = ["ExaOptions", "ExaProvider", "parse", "parse_page", "to_body"]
 
 _MAX_RESULTS = 100  # with highlights
 _MAX_DOMAINS = 1_200
-_MAX_SNIPPET = 1_000  # characters of highlights for a row; without a bound five rows have been 170 kB
+_MAX_SNIPPET = 1_000  # characters of highlights per row; without a limit, five rows have been 170 kB
 _MAX_PAGE = 500_000  # characters
-# tags of pages, where no status comes with them
+# tags of pages, used when there is no status
 _STATUSES: Mapping[str, int] = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}
 _ERRORS = (
     ErrorRule(
@@ -44,7 +43,7 @@ _ERRORS = (
         at="tag",
         pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$",
     ),
-    # Its own word for too much load; a proxy's 503 has no JSON.
+    # Its own code for overload; a proxy's 503 has no JSON.
     ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
 )
 
@@ -53,13 +52,13 @@ class ExaOptions(ApiOptions):
     """`[providers.exa]`."""
 
     type: Literal["auto", "fast", "instant", "lite", "neural", "deep-lite", "deep", "deep-reasoning"] = "auto"
-    """How to search; the deep ones take longer and cost about twice as much."""
+    """How to search; the deep types take longer and cost about twice as much."""
     category: str = ""
-    """What to look for, such as `news` or `research paper`; empty means everything."""
+    """What to search for, such as `news` or `research paper`; empty means everything."""
 
 
 class ExaProvider(SearchApiProvider, ReadApiProvider):
-    """Web search and reading by Exa; one instance serves both roles."""
+    """Web search and reading with Exa; one instance serves both roles."""
 
     service = "https://api.exa.ai"
     key_variables: ClassVar[tuple[str, ...]] = ("EXA_API_KEY",)
@@ -80,32 +79,32 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         return to_body(query, limit, filters, self._options)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return what a search cost: the dollars that the response states, or those of the price list."""
+        """Return the cost of a search: in dollars as stated in the response, or from the price list."""
         return self.charge(reply, "costDollars.total", "usd", self._prices.cost("request"))
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
-        """Return the address of a page as a request."""
+        """Convert a page's URL to a request."""
         return Mapped({"urls": [url], "text": {"maxCharacters": _MAX_PAGE}})
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Return the page in a response."""
+        """Parse the page in a response."""
         return parse_page(reply, url, self.name)
 
     def page_cost(self, reply: Response) -> float:
-        """Return what a page cost; see `search_cost`."""
+        """Return the cost of a page; see `search_cost`."""
         return self.charge(reply, "costDollars.total", "usd", self._prices.cost("page"))
 
 
 def to_body(query: str, limit: int, filters: Filters, options: ExaOptions | None = None) -> Mapped:
-    """Return a query as the body of a request."""
+    """Convert a query to a request body."""
     options = options or ExaOptions()
     mapped = Mapped(
         {
@@ -132,19 +131,19 @@ def to_body(query: str, limit: int, filters: Filters, options: ExaOptions | None
 
 
 def parse(reply: Response, name: str = "exa") -> Results:
-    """Read the response to a search.
+    """Parse the response to a search.
 
     Raises:
-        ProviderError: it is a failure, or not of the service's form.
+        ProviderError: it is a failure, or in an unexpected format.
     """
     return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
 
 
 def parse_page(reply: Response, url: str, name: str = "exa") -> ReadResult:
-    """Read the response to a request for one page; the outcome for the page itself is in `statuses`.
+    """Parse the response to a request for one page; the outcome for the page itself is in `statuses`.
 
     Raises:
-        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or in an unexpected format.
     """
     if reply.status >= 400 and json_or_empty(reply).get("tag") == "NO_CONTENT_FOUND":
         raise empty_page(url)
@@ -169,7 +168,7 @@ def parse_page(reply: Response, url: str, name: str = "exa") -> ReadResult:
 
 
 def _failed_page(url: str, error: object) -> PageError:
-    """Return the error for an entry of `statuses`, by the page's status or else by the tag."""
+    """Return the error for an entry of `statuses`, from the page's status or else from the tag."""
     known = error if isinstance(error, dict) else {"tag": error}
     tag = text_or_empty(known.get("tag"))
     code = number_or_none(known.get("httpStatusCode"))

@@ -27,8 +27,7 @@ from groundwire.providers.http_parsing import (
     said,
     text_or_empty,
 )
-from groundwire.providers.query_mapping import domain_lists, google_dates
-from groundwire.providers.result_rows import page_result, result, results
+from groundwire.providers.query_mapping import domain_lists, google_dates, page_result, result, results
 from groundwire.transport import Response
 
 __all__ = ["FirecrawlOptions", "FirecrawlProvider", "parse", "parse_page", "to_body"]
@@ -43,7 +42,7 @@ _ERRORS = (
     _QUEUED,
     ErrorRule(ProviderUnavailable, "failed", status=range(200, 300), at="success", pattern="^False$"),
 )
-# Codes of failed scrapes (apps/api/src/lib/error.ts of github.com/firecrawl/firecrawl); 200 may carry one, too.
+# Codes of failed scrapes (apps/api/src/lib/error.ts of github.com/firecrawl/firecrawl); also sent with status 200.
 _UNREACHABLE = frozenset(
     {"SCRAPE_DNS_RESOLUTION_ERROR", "SCRAPE_SSL_ERROR", "SCRAPE_SITE_ERROR", "SCRAPE_ALL_ENGINES_FAILED"}
 )
@@ -62,11 +61,11 @@ class FirecrawlOptions(ApiOptions):
     sources: Literal["web", "news"] = "web"
     """What to search."""
     only_main_content: bool = True
-    """Whether navigation, headers and footers of a page are left out when it is read."""
+    """Whether to omit navigation, headers and footers when reading a page."""
 
 
 class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
-    """Web search and reading by Firecrawl; one instance serves both roles."""
+    """Web search and reading with Firecrawl; one instance serves both roles."""
 
     service = "https://api.firecrawl.dev"
     key_variables: ClassVar[tuple[str, ...]] = ("FIRECRAWL_API_KEY",)
@@ -89,39 +88,39 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         return to_body(query, limit, filters, self._options)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return what a search cost: the credits that the response states, or the usual ones."""
+        """Return the cost of a search: the credits stated in the response, or the usual ones."""
         return self.charge(reply, "creditsUsed", "credit", _SEARCH_CREDITS * math.ceil(len(found) / 10))
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
-        """Return the address of a page as a request."""
+        """Convert a page's URL to a request."""
         return Mapped(
             {
                 "url": url,
                 "formats": ["markdown"],
                 "onlyMainContent": self._options.only_main_content,
-                "timeout": max(1_000, round(deadline.remaining() * 1_000)),  # milliseconds; it works on until then
+                "timeout": max(1_000, round(deadline.remaining() * 1_000)),  # milliseconds; it works until then
             }
         )
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Return the page in a response."""
+        """Parse the page in a response."""
         return parse_page(reply, url, self.name)
 
     def page_cost(self, reply: Response) -> float:
-        """Return what a page cost; see `search_cost`."""
+        """Return the cost of a page; see `search_cost`."""
         return self.charge(reply, "data.metadata.creditsUsed", "credit")
 
 
 def to_body(query: str, limit: int, filters: Filters, options: FirecrawlOptions | None = None) -> Mapped:
-    """Return a query as the body of a request."""
+    """Convert a query to a request body."""
     options = options or FirecrawlOptions()
     text, warnings = clipped("firecrawl", query, characters=_MAX_QUERY)
     mapped = Mapped({"query": text, "limit": min(limit, _MAX_RESULTS)}, warnings=warnings)
@@ -136,10 +135,10 @@ def to_body(query: str, limit: int, filters: Filters, options: FirecrawlOptions 
 
 
 def parse(reply: Response, name: str = "firecrawl") -> Results:
-    """Read the response to a search.
+    """Parse the response to a search.
 
     Raises:
-        ProviderError: it is a failure, or not of the service's form.
+        ProviderError: it is a failure, or in an unexpected format.
     """
     data = json_answer(reply, name, _ERRORS)
     lists = data.get("data")
@@ -149,10 +148,10 @@ def parse(reply: Response, name: str = "firecrawl") -> Results:
 
 
 def parse_page(reply: Response, url: str, name: str = "firecrawl") -> ReadResult:
-    """Read the response to a request for one page. A missing page may come as a success: its status tells.
+    """Parse the response to a request for one page. A missing page may be reported as a success, with its status.
 
     Raises:
-        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or in an unexpected format.
     """
     if not _QUEUED.matches(reply):
         _raise_for_page(reply, url)
@@ -181,7 +180,7 @@ def parse_page(reply: Response, url: str, name: str = "firecrawl") -> ReadResult
 
 
 def _raise_for_page(reply: Response, url: str) -> None:
-    """Raise what a failed scrape says of the page; 403 is its answer for sites that it does not serve."""
+    """Raise the error of a failed scrape; 403 means that the service does not support the site."""
     data = json_or_empty(reply)
     code = text_or_empty(data.get("code")) if data.get("success") is not True else ""
     if code in _UNREACHABLE:
@@ -194,7 +193,7 @@ def _raise_for_page(reply: Response, url: str) -> None:
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    metadata = _object(item.get("metadata"))  # rows that were scraped, too, may have their names there only
+    metadata = _object(item.get("metadata"))  # scraped rows may have their titles only there
     return result(
         name,
         url=text_or_empty(item.get("url")) or _first(metadata.get("sourceURL")),
@@ -209,5 +208,5 @@ def _object(value: object) -> dict[str, Any]:
 
 
 def _first(value: object) -> str:
-    """Return a text, or the first of several: a page may have an element of its head twice."""
+    """Return a string, or the first of several: a page may have a head element twice."""
     return clean(value[0] if isinstance(value, list) and value else value)

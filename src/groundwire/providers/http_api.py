@@ -1,6 +1,6 @@
-"""The base of every provider behind an HTTP API: address, keys, request, prices, rate limits.
+"""Base classes of providers behind an HTTP API: URL, keys, request, prices, rate limits.
 
-A service's file has its facts, its two mappings and its error table; `search` and `read_url` are written here, once.
+A service's module has its facts, two mappings and an error table; `search` and `read_url` are implemented here.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError, NotConfigured, ProviderError
 from groundwire.models import NO_FILTERS, Applied, Filters, RateWindow, ReadResult, Results
-from groundwire.providers.base import Options, ProviderContext
+from groundwire.providers.base import Options, Prices, ProviderContext
 from groundwire.providers.http_parsing import json_or_empty, number_or_none, value_at
 from groundwire.providers.key_rotation import Keys
-from groundwire.providers.prices import Prices
 from groundwire.transport import Response, Transport
 
 __all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider", "rate_windows"]
@@ -28,37 +27,37 @@ __all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiP
 _T = TypeVar("_T")
 _Method = Literal["GET", "POST"]
 
-_PAGE_TOKENS = 20_000  # of a long page, where a service counts them
-_TIMEOUT = 10.0  # seconds, unless the service or the request has another
+_PAGE_TOKENS = 20_000  # for a long page, if a service bills by token
+_TIMEOUT = 10.0  # seconds, unless the service or the request overrides it
 
 
 class ApiOptions(Options):
     """`[providers.NAME]` of a service behind an HTTP API."""
 
     base_url: str = ""
-    """Another address of the service, such as a gateway of your own; it may be private."""
+    """Another base URL, such as your own gateway; it may be private."""
 
 
 @dataclass(slots=True)
 class Mapped:
-    """A query, or the address of a page, in a service's own terms."""
+    """A query or a page's URL as a request to a service."""
 
     values: dict[str, Any]
     """The parameters of a GET, or the JSON body of a POST; empty for a GET without parameters."""
     applied: dict[str, Applied] = field(default_factory=dict)
-    """What was done about filters, by their names, where it differs from the provider's capabilities."""
+    """How filters were applied, by name, where that differs from the provider's capabilities."""
     warnings: list[str] = field(default_factory=list)
-    """What the reader should know: a query that was cut, domains that were left out."""
+    """Warnings: a shortened query, omitted domains."""
     method: _Method | None = None
-    """GET or POST; by default that of the provider."""
+    """GET or POST; by default the provider's."""
     path: str | None = None
-    """The path; by default that of the provider."""
+    """The path; by default the provider's."""
     timeout: float | None = None
-    """Seconds for the request at most; by default those of the provider."""
+    """The timeout of the request in seconds; by default the provider's."""
     headers: dict[str, str] = field(default_factory=dict)
-    """Further headers."""
+    """Additional headers."""
     address: dict[str, str] = field(default_factory=dict)
-    """Values for the names in braces in the service's address, such as `{language}`."""
+    """Values of the placeholders in the service's URL, such as `{language}`."""
 
 
 class ApiProvider:
@@ -66,29 +65,29 @@ class ApiProvider:
 
     Args:
         transport: The HTTP client.
-        keys: The keys in the order in which they are used.
-        base_url: The service's address; by default its public one.
-        prices: What its calls cost.
-        name: The name it goes by.
-        options: Its own settings; by default their defaults.
+        keys: The keys, in order of use.
+        base_url: The service's URL; by default its public one.
+        prices: The prices of its calls.
+        name: Its name.
+        options: Its settings; by default the defaults.
     """
 
     service: ClassVar[str] = ""
-    """The public address of the service; empty for one that the operator runs, whose `base_url` has to be set."""
+    """The public URL of the service; empty for a self-hosted one, which needs a `base_url`."""
     key_variables: ClassVar[tuple[str, ...]] = ()
-    """The environment variables under which a key may be kept, the usual one first."""
+    """The environment variables that a key may be stored under, the usual one first."""
     key_page: ClassVar[str] = ""
-    """The page of the service on which to create a key."""
+    """The page of the service where keys are created."""
     search_credits: ClassVar[int] = 1
-    """The credits that one search usually costs, at a service whose prices are those of credits."""
+    """The credits that one search usually costs, for a service that bills in credits."""
     key_header: ClassVar[str] = "Authorization"
-    """The header in which a key goes: alone, except that Authorization has the word Bearer before it."""
+    """The header for the key: the plain key, except that Authorization is prefixed with Bearer."""
     key_needed: ClassVar[bool] = True
-    """Whether it does nothing without a key."""
+    """Whether it requires a key."""
     tells_rates: ClassVar[bool] = False
-    """Whether every response states the rate limits, so that many calls at once wait for the first response."""
+    """Whether every response states the rate limits, so that concurrent calls wait for the first response."""
     Options: ClassVar[type[ApiOptions]] = ApiOptions
-    """The model of its own settings; a subclass with another one also declares `_options`."""
+    """The model of its settings; a subclass with another one also declares `_options`."""
     _options: ApiOptions
 
     def __init__(
@@ -110,11 +109,11 @@ class ApiProvider:
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the provider from its options and keys.
+        """Create the provider from its options and keys.
 
         Raises:
-            MissingKey: There is no key and it needs one. NotConfigured: The service has no address.
-            ConfigurationError: An option is wrong.
+            MissingKey: There is no key and one is required. NotConfigured: The service has no URL.
+            ConfigurationError: An option is invalid.
         """
         options = context.options(cls.Options)
         keys = context.keys(*cls.key_variables, needed=cls.key_needed and bool(cls.key_variables))
@@ -143,17 +142,17 @@ class ApiProvider:
 
     @cached_property
     def account(self) -> str:
-        """A digest of address and keys: rate limits and quotas hold for everyone who shares both."""
+        """A digest of URL and keys: rate limits and quotas apply to everyone who shares both."""
         return self._keys.digest(self._base)
 
     @property
     def price_usd(self) -> float:
-        """What one search usually costs, in US dollars; nothing for a service that is used without a key."""
+        """The usual price of one search, in US dollars; zero for a service used without a key."""
         return 0.0 if self._free else self._prices.cost("request") or self._prices.cost("credit", self.search_credits)
 
     @property
     def page_price_usd(self) -> float:
-        """What reading one page costs at most, as a rule, in US dollars; see `price_usd`."""
+        """The usual maximum price of reading one page, in US dollars; see `price_usd`."""
         cost = self._prices.cost
         return 0.0 if self._free else cost("page") or cost("credit") or cost("token", _PAGE_TOKENS)
 
@@ -162,7 +161,7 @@ class ApiProvider:
         return not len(self._keys) and not self.key_needed
 
     def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request: how the service wants its key, and what else it wants."""
+        """Return the headers of a request: the key in the service's format, and whatever else it requires."""
         scheme = "Bearer " if self.key_header == "Authorization" else ""
         return {"Accept": "application/json"} | (
             {self.key_header: f"{scheme}{key}"} if key and self.key_variables else {}
@@ -182,19 +181,19 @@ class ApiProvider:
         address: Mapping[str, str] | None = None,
         timeout: float = _TIMEOUT,
     ) -> _T:
-        """Make a request, with the next key if one gives out, and read the response.
+        """Make a request, with the next key if one is exhausted or rejected, and parse the response.
 
         Args:
             method: GET or POST.
-            path: The path below the service's address.
-            read: Reads the response, or raises the error that it stands for.
-            deadline: When the response must be here.
+            path: The path relative to the service's URL.
+            read: Parses the response, or raises the error that it represents.
+            deadline: The deadline of the response.
             params: Query parameters.
             json_body: A value to send as JSON.
             form: Fields to send as a form.
             headers: More headers.
-            address: Values for the names in braces in the service's address.
-            timeout: Seconds for the request at most.
+            address: Values of the placeholders in the service's URL.
+            timeout: The timeout of the request in seconds.
 
         Raises:
             ProviderError: one of its classes.
@@ -228,7 +227,7 @@ class ApiProvider:
         return await self._keys.use(once)
 
     def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
-        """Return results with what is known about the request: filters, warnings, cost (by default one `request`)."""
+        """Add what is known about the request to its results: filters, warnings, cost (by default one `request`)."""
         return replace(
             found,
             applied={**found.applied, **mapped.applied},
@@ -237,16 +236,16 @@ class ApiProvider:
         )
 
     def charge(self, reply: Response, path: str, unit: str, usual: float = 1) -> float:
-        """Return what a response cost, in US dollars.
+        """Return the cost of a response, in US dollars.
 
         Args:
             reply: The response.
-            path: Where it says how many units it cost, such as `usage.credits`; see `value_at`.
-            unit: The unit in the price list; `usd` when it says dollars.
-            usual: The units when it does not say.
+            path: The path of the number of units in it, such as `usage.credits`; see `value_at`.
+            unit: The unit in the price list; `usd` if it is stated in dollars.
+            usual: The units if it is not stated, or negative.
         """
         stated = number_or_none(value_at(json_or_empty(reply), path))
-        count = usual if stated is None else max(0.0, stated)
+        count = usual if stated is None or stated < 0 else stated
         return count if unit == "usd" else self._prices.cost(unit, count)
 
     async def _send(
@@ -256,7 +255,7 @@ class ApiProvider:
         read: Callable[[Response], _T],
         deadline: Deadline | None,
     ) -> _T:
-        """Send a mapped request; `usual` has the method, path and timeout where the request has none of its own."""
+        """Send a mapped request; `usual` has the default method, path and timeout."""
         method = mapped.method or usual[0]
         return await self.ask(
             method,
@@ -272,29 +271,29 @@ class ApiProvider:
 
 
 class SearchApiProvider(ApiProvider):
-    """A search service behind an HTTP API: a `SearchProvider` but for two mappings."""
+    """A search service behind an HTTP API: a `SearchProvider` except for two mappings."""
 
     search_method: ClassVar[_Method] = "POST"
     """GET, with the query as parameters, or POST, with the query as JSON."""
     search_path: ClassVar[str] = "/search"
-    """Where searches go, below the service's address."""
+    """The path of searches, relative to the service's URL."""
     search_timeout: ClassVar[float] = _TIMEOUT
-    """Seconds for a search at most."""
+    """The timeout of a search in seconds."""
 
     @abstractmethod
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
 
     @abstractmethod
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in the response to a request.
+        """Parse the results in the response to a request.
 
         Raises:
             ProviderError: one of its classes, for every failure.
         """
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return what a search cost, in US dollars; by default one `request` of the price list."""
+        """Return the cost of a search, in US dollars; by default one `request` of the price list."""
         return self._prices.cost()
 
     async def search(
@@ -311,27 +310,27 @@ class SearchApiProvider(ApiProvider):
 
 
 class ReadApiProvider(ApiProvider):
-    """A service behind an HTTP API that reads pages: a `ReadProvider` but for two mappings."""
+    """A reader service behind an HTTP API: a `ReadProvider` except for two mappings."""
 
     read_path: ClassVar[str] = ""
-    """Where requests for pages go, below the service's address."""
+    """The path of requests for pages, relative to the service's URL."""
     read_timeout: ClassVar[float] = 30.0
-    """Seconds for a page at most."""
+    """The timeout of a page in seconds."""
 
     @abstractmethod
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
-        """Return the address of a page as a request; the deadline is never later than `read_timeout` from now."""
+        """Convert a page's URL to a request; the deadline is at most `read_timeout` from now."""
 
     @abstractmethod
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Return the page in a response.
+        """Parse the page in a response.
 
         Raises:
             PageError: the page cannot be read. ProviderError: the service failed.
         """
 
     def page_cost(self, reply: Response) -> float:
-        """Return what a page cost, in US dollars; by default one `page` of the price list."""
+        """Return the cost of a page, in US dollars; by default one `page` of the price list."""
         return self._prices.cost("page")
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
@@ -347,22 +346,22 @@ class ReadApiProvider(ApiProvider):
 
 
 _MAX_SECONDS = 366 * 86_400.0  # seconds
-_EPOCH = 1e9  # a reset as large as that is a moment since 1970; larger than _MILLISECONDS, one in milliseconds
+_EPOCH = 1e9  # a larger reset is a Unix timestamp; one above _MILLISECONDS is in milliseconds
 _MILLISECONDS = 1e11
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
 _MAX_WINDOWS = 8  # windows
 
 
 def rate_windows(headers: Mapping[str, str], clock: Callable[[], float] = time.time) -> tuple[RateWindow, ...]:
-    """Return the rate limits in a response's headers, in their order; none when there are no such headers.
+    """Parse the rate limits in a response's headers, in order; none if there are no such headers.
 
-    `X-RateLimit-Limit`, `-Remaining`, `-Reset` and `-Policy` are in no standard. Their usual forms, with or without
-    `X-`, are one number each, or one for each window, separated by commas; a policy such as `1;w=1, 2000;w=2592000`
-    says how many seconds each window has (draft-ietf-httpapi-ratelimit-headers-07; Brave Search API documentation).
+    `X-RateLimit-Limit`, `-Remaining`, `-Reset` and `-Policy` are not standardized. In their usual forms, with or
+    without `X-`, each is one number, or one per window, separated by commas; a policy such as `1;w=1, 2000;w=2592000`
+    states the seconds of each window (draft-ietf-httpapi-ratelimit-headers-07; Brave Search API documentation).
 
     Args:
-        headers: The headers, whatever the case of their names.
-        clock: The time in seconds since the epoch, for services that give the moment of a reset.
+        headers: The headers, with names in any case.
+        clock: Seconds since the epoch, for services that send the time of a reset.
     """
     limits, left, resets, lengths = (
         _members(headers, kind, pattern)

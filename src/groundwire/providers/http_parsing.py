@@ -1,4 +1,4 @@
-"""Reading the responses of HTTP APIs: JSON, dates, statuses and errors."""
+"""Parsing of HTTP API responses: JSON, dates, statuses and errors."""
 
 from __future__ import annotations
 
@@ -73,16 +73,16 @@ _ABOUT_PLAN = re.compile(
 
 
 def raise_for_status(reply: Response, name: str) -> None:
-    """Raise the error that an HTTP status stands for with most services; a status of 200 to 299 is none.
+    """Raise the usual error for an HTTP status; a status of 200 to 299 passes.
 
-    A provider looks for what its service says differently first (Brave's 422, Tavily's 432), then calls this.
+    A provider first checks for its service's own conventions (Brave's 422, Tavily's 432), then calls this.
 
     Args:
         reply: The response.
         name: The provider's name.
 
     Raises:
-        ProviderError: one of its classes, with the service's own words and its Retry-After.
+        ProviderError: one of its classes, with the service's message and its Retry-After.
     """
     status = reply.status
     if 200 <= status < 300:
@@ -99,7 +99,7 @@ def raise_for_status(reply: Response, name: str) -> None:
         raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check the key")
     if status == 403 and _ABOUT_PLAN.search(words):
         raise QuotaExceeded(name, f"the account may not search{words}", status=status, retry_after=again)
-    if status == 403:  # a firewall, or one query that the plan does not allow
+    if status == 403:  # a firewall, or a query that the plan does not include
         raise ProviderBlocked(name, f"it refuses this request{words}", status=status, retry_after=again)
     if status in {408, 504}:
         raise ProviderTimeout(name, f"it ran out of time itself{words}", status=status, retry_after=again)
@@ -129,7 +129,7 @@ def json_object(reply: Response, name: str) -> dict[str, Any]:
 
 
 def json_or_empty(reply: Response) -> dict[str, Any]:
-    """Return the body as a JSON object, or an empty one when it is anything else."""
+    """Return the body as a JSON object, or an empty one if it is anything else."""
     try:
         data = reply.json()
     except ValueError:
@@ -138,7 +138,7 @@ def json_or_empty(reply: Response) -> dict[str, Any]:
 
 
 def objects(value: object) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a list; anything else in it, or instead of it, is skipped."""
+    """Yield the JSON objects in a list, skipping everything else."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
 
@@ -148,7 +148,7 @@ def value_at(data: object, path: str) -> object:
 
     Args:
         data: The JSON value.
-        path: Keys with dots between them, such as `error.code`; of a list on the way the first object is taken.
+        path: Keys separated by dots, such as `error.code`; for a list along the way, its first object is used.
     """
     for key in path.split("."):
         data = next(objects(data), None) if isinstance(data, list) else data
@@ -158,33 +158,33 @@ def value_at(data: object, path: str) -> object:
 
 _FAILURES = range(300, 1_000)
 ANY_STATUS = range(1_000)
-"""For services that report errors with a status of 200, too."""
+"""For services that also report errors with status 200."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRule:
-    """One row of a service's error table: what it reports in its own way, and our error for it."""
+    """A row of a service's error table: a response of the service, and the error it means."""
 
     error: type[ProviderError]
     """The class of the error."""
     reason: str
-    """What happened, in a few words; the service's own words follow."""
+    """The reason in a few words; the service's message follows."""
     fix: str = ""
     """What the operator can do about it."""
     _: KW_ONLY
     status: Container[int] = _FAILURES
-    """The statuses with which it comes."""
+    """The statuses it is sent with."""
     at: str = "error.code"
-    """Paths, separated by spaces, of which one has the code or the words; see `value_at`."""
+    """Paths, separated by spaces, to the code or the message; see `value_at`."""
     pattern: str = ""
-    """A regular expression that is searched for in them; empty for none."""
+    """A regular expression to search there; empty for none."""
     when: Callable[[Response], bool] | None = None
-    """What else has to be true of the response."""
+    """An additional condition on the response."""
     retry_after: Callable[[Response], float | None] | None = None
-    """Returns the seconds to wait, where the Retry-After header does not say."""
+    """Returns the seconds to wait, if there is no Retry-After header."""
 
     def matches(self, reply: Response) -> bool:
-        """Whether a response is this failure."""
+        """Whether a response matches the rule."""
         if reply.status not in self.status or (self.when and not self.when(reply)):
             return False
         body = json_or_empty(reply) if self.pattern else {}
@@ -195,7 +195,7 @@ class ErrorRule:
 
 
 def raise_for_error(reply: Response, name: str, rules: Iterable[ErrorRule] = ()) -> None:
-    """Raise the error of the first rule that matches, else that of the status; see `raise_for_status`.
+    """Raise the error of the first matching rule, else that of the status; see `raise_for_status`.
 
     Args:
         reply: The response.
@@ -227,7 +227,7 @@ def json_answer(reply: Response, name: str, rules: Iterable[ErrorRule] = ()) -> 
 def error_text(reply: Response) -> str:
     """Return the message of an error response as ": message", shortened and without secrets; or nothing.
 
-    Looks where the services put it: `error`, `message`, `detail`, as text or inside an object or a list of them.
+    Looks in the usual places: `error`, `message`, `detail`, as a string or inside an object or a list of them.
     """
     try:
         data = reply.json()
@@ -241,7 +241,7 @@ def error_text(reply: Response) -> str:
 
 
 def masked(text: str) -> str:
-    """Return a service's message with anything that looks like a key replaced by `***`."""
+    """Replace anything that looks like a key in a service's message by `***`."""
     return _SECRET.sub(r"\1***", text)
 
 
@@ -258,13 +258,13 @@ def _first_words(value: object, depth: int) -> str:
 
 
 def failure(kind: type[_E], reply: Response, name: str, reason: str, *, fix: str = "") -> _E:
-    """Return an error with the service's own words, its status and its Retry-After.
+    """Return an error with the service's message, its status and its Retry-After.
 
     Args:
         kind: The class of the error.
-        reply: The response that is the failure.
+        reply: The failed response.
         name: The provider's name.
-        reason: What happened, in a few words.
+        reason: The reason, in a few words.
         fix: What the operator can do about it.
     """
     again = retry_after(reply.headers)
@@ -272,11 +272,11 @@ def failure(kind: type[_E], reply: Response, name: str, reason: str, *, fix: str
 
 
 def clipped(name: str, query: str, *, characters: int, words: int | None = None) -> tuple[str, list[str]]:
-    """Return a query cut at a word to the length that a service takes, and a warning if it was cut.
+    """Shorten a query at a word to a service's limit, with a warning if it was shortened.
 
     Args:
         name: The provider's name.
-        query: The words.
+        query: The query.
         characters: The most characters.
         words: The most words, if the service counts them.
     """
@@ -292,7 +292,7 @@ def clipped(name: str, query: str, *, characters: int, words: int | None = None)
 
 
 def day(text: str) -> str:
-    """Return a date or date-time of a service as ISO 8601, or an empty text if it is none."""
+    """Convert a date or date-time of a service to ISO 8601, or return an empty string if it is invalid."""
     text = text.strip()
     try:
         datetime.fromisoformat(text)
@@ -308,10 +308,10 @@ def time_range_start(time_range: str, today: date | None = None) -> date | None:
 
 
 def window(filters: Filters, today: date | None = None) -> tuple[date | None, date | None]:
-    """Return the first and the last day that the dates and the time range of the filters leave together.
+    """Return the first and the last day allowed by the dates and the time range of the filters together.
 
     Args:
-        filters: Where they are.
+        filters: The filters.
         today: The day on which a time range ends, by default that of the system's clock, in UTC.
     """
     starts = (filters.published_after, time_range_start(filters.time_range, today))
@@ -324,20 +324,20 @@ def number_or_none(value: object) -> float | None:
         return None
     try:
         number = float(value)
-    except OverflowError:  # JSON's integers have no bound
+    except OverflowError:  # JSON's integers are unbounded
         return None
     return number if math.isfinite(number) else None
 
 
 def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> float | None:
-    """Return a Retry-After header in seconds, whether it was sent as seconds or as a date (RFC 9110, 10.2.3).
+    """Return a Retry-After header in seconds, given as seconds or as a date (RFC 9110, 10.2.3).
 
     Args:
         headers: The headers of the response.
-        now: The present moment, by default that of the system's clock.
+        now: The current time, by default that of the system's clock.
 
     Returns:
-        Seconds from 0 to a year, or None when there is no header or it makes no sense.
+        Seconds from 0 to a year, or None if there is no header or it is invalid.
     """
     text = headers.get("Retry-After", "").strip()
     if not text:
@@ -356,22 +356,22 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
 
 
 def text_or_empty(value: object) -> str:
-    """Return `value` if it is text, else an empty text."""
+    """Return `value` if it is a string, else an empty string."""
     return value if isinstance(value, str) else ""
 
 
 _GONE = frozenset({404, 410})
 _REFUSED = frozenset({401, 403, 407, 429, 451})
-_MAX_MESSAGE = 200  # characters of a service's own words
+_MAX_MESSAGE = 200  # characters of a service's message
 
 
 def page_failure(url: str, *, status: int | None = None, words: str = "") -> PageError:
-    """Return the error for a page that its own server did not give.
+    """Return the error for a page that its server did not deliver.
 
     Args:
-        url: The page's address.
-        status: The status with which the page's server answered, if the service says.
-        words: What the service says about it.
+        url: The page's URL.
+        status: The status returned by the page's server, if known.
+        words: The service's message.
     """
     code = f"HTTP {status}" if status else ""
     detail = f" ({': '.join(part for part in (code, said(words)) if part)})" if code or words else ""
@@ -385,16 +385,16 @@ def page_failure(url: str, *, status: int | None = None, words: str = "") -> Pag
 
 
 def empty_page(url: str) -> PageEmpty:
-    """Return the error for a page in which the service found nothing to read."""
+    """Return the error for a page without readable content."""
     return PageEmpty(url, "There is nothing readable on this page.")
 
 
 def clean(text: object) -> str:
-    """Return a text that has a UTF-8 form, without NUL; JSON may hold halves of surrogate pairs (RFC 8259, 8.2)."""
+    """Return a string that can be encoded in UTF-8, without NUL; JSON may contain lone surrogates (RFC 8259, 8.2)."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode() if isinstance(text, str) else ""
 
 
 def said(words: object) -> str:
-    """Return a service's own words in one line of at most 200 characters; nothing for what is no text."""
+    """Return a service's message in one line of at most 200 characters; empty if it is not a string."""
     text = " ".join(clean(words).split()).rstrip(".")
     return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"

@@ -1,6 +1,6 @@
-"""Jina Reader: turns a page into Markdown on its servers (https://github.com/jina-ai/reader), with or without a key.
+"""Jina Reader: converts pages to Markdown on its servers (https://github.com/jina-ai/reader), with or without a key.
 
-Its HTTP status is not the page's: a page that is missing, or wants a captcha, comes with HTTP 200 and a warning.
+Its HTTP status is not the page's: a missing page, or one with a captcha, has HTTP status 200 and a warning.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from groundwire.providers.http_parsing import (
     said,
     text_or_empty,
 )
-from groundwire.providers.result_rows import any_date, page_result
+from groundwire.providers.query_mapping import any_date, page_result
 from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Response
 
 __all__ = ["JinaOptions", "JinaReadProvider", "parse_page", "to_request", "tokens"]
 
-_MARGIN = 1.0  # seconds by which it should give up before we do, so that it can say why
+_MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can report the reason
 _MAX_URL = 2_000  # characters of a URL that go into a URL
 _MAX_WAIT = 86_400.0  # seconds
 _STATUS = re.compile(r"Target URL returned error (\d{3})\b", re.IGNORECASE)
@@ -57,12 +57,12 @@ _CONTENT = re.compile(r"^Markdown Content:[ \t]*\n?", re.MULTILINE)
 
 
 def _wait(reply: Response) -> float | None:
-    """Return the seconds that the body of a response with status 429 states."""
+    """Return the seconds stated in the body of a response with status 429."""
     seconds = number_or_none(json_or_empty(reply).get("retryAfter"))
     return None if seconds is None else min(max(0.0, seconds), _MAX_WAIT)
 
 
-# Numbers of its own errors: src/services/errors.ts of its source.
+# Its own error numbers, from src/services/errors.ts of its source.
 _ERRORS = (
     ErrorRule(ProviderUnavailable, "is busy with this page", at="status", pattern="^40903$"),
     ErrorRule(
@@ -81,15 +81,15 @@ class JinaOptions(ApiOptions):
     """`[providers.jina]`."""
 
     engine: Literal["", "browser", "direct"] = ""
-    """How it gets pages: with a browser, directly, or as it thinks best."""
+    """How it fetches pages: with a browser, directly, or automatically."""
     cache: bool = True
-    """Whether it may answer from its own cache, which keeps pages for an hour."""
+    """Whether it may respond from its own cache, which holds pages for an hour."""
     token_budget: int | None = Field(default=None, ge=1)
-    """The most tokens that a page may have; it refuses longer ones and charges nothing for them."""
+    """The most tokens of a page; longer ones are rejected without charge."""
 
 
 class JinaReadProvider(ReadApiProvider):
-    """Reading by Jina Reader. Addresses that carry a secret are not given to it."""
+    """Reading with Jina Reader. URLs that contain a secret are not sent to it."""
 
     service = "https://r.jina.ai"
     key_variables: ClassVar[tuple[str, ...]] = ("JINA_API_KEY",)
@@ -101,10 +101,10 @@ class JinaReadProvider(ReadApiProvider):
     capabilities: Capabilities = Capabilities(read=True, renders=True)
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
-        """Return the address of a page as a request.
+        """Convert a page's URL to a request.
 
         Raises:
-            PageRefused: the address carries a secret. InvalidRequest: it is not a web address.
+            PageRefused: the URL contains a secret. InvalidRequest: it is not a web URL.
         """
         if has_secret(url):
             raise PageRefused(
@@ -112,20 +112,20 @@ class JinaReadProvider(ReadApiProvider):
                 f"The address carries a password, key or token, which is not given to {self.name}. "
                 "Open it without that part, or with the local reader.",
             )
-        method, path, body = to_request(parse_url(url).text)  # without dots, which would climb out of the path
+        method, path, body = to_request(parse_url(url).text)  # without dot segments, which would leave the path
         return Mapped(dict(body or {}), method=method, path=path, headers=_headers(self._options, deadline))
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Return the page in a response."""
+        """Parse the page in a response."""
         return parse_page(reply, url, self.name)
 
     def page_cost(self, reply: Response) -> float:
-        """Return what a page cost: the tokens that the response states; without a key it is free."""
+        """Return the cost of a page from the tokens stated in the response; without a key it is free."""
         return 0.0 if self._free else self._prices.cost("token", tokens(reply))
 
 
 def to_request(url: str) -> tuple[Literal["GET", "POST"], str, dict[str, str] | None]:
-    """Return method, path and body: a URL with a fragment, and a long one, does not fit into a path."""
+    """Return method, path and body: a long URL, or one with a fragment, does not fit into a path."""
     if "#" in url or len(url) > _MAX_URL:
         return "POST", "/", {"url": url}
     return "GET", f"/{url}", None
@@ -135,7 +135,7 @@ def _headers(options: JinaOptions, deadline: Deadline) -> dict[str, str]:
     headers = {
         "X-Timeout": str(max(1, int(deadline.remaining() - _MARGIN))),
         "X-Retain-Images": "none",
-        "DNT": "1",  # it keeps what others ask for in a public cache
+        "DNT": "1",  # it stores other responses in a public cache
     }
     if options.engine:
         headers["X-Engine"] = options.engine
@@ -147,11 +147,11 @@ def _headers(options: JinaOptions, deadline: Deadline) -> dict[str, str]:
 
 
 def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
-    """Read a response, JSON or the plain text that its gateways may send instead.
+    """Parse a response: JSON, or the plain text that its gateways may send instead.
 
     Args:
         reply: The response.
-        url: The address that was asked for.
+        url: The requested URL.
         name: The provider's name.
 
     Raises:
@@ -163,7 +163,7 @@ def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
     if data is None:
         body = json_object(reply, name)
         number = _number(body)
-        if number and number // 100 != 200:  # the number is the finer one; the first three digits are the HTTP status
+        if number and number // 100 != 200:  # the number is more precise; its first three digits are the HTTP status
             _raise_failure(reply, number // 100, url, name)
         data = body.get("data")
         if not isinstance(data, dict) or not isinstance(data.get("content", ""), str):
@@ -191,7 +191,7 @@ def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
 
 
 def tokens(reply: Response) -> int:
-    """Return the tokens that an answer is charged for; 0 when it does not say."""
+    """Return the billed tokens of a response; 0 if they are not stated."""
     data = json_or_empty(reply)
     for part in ("data", "meta"):
         holder = data.get(part)
@@ -204,10 +204,10 @@ def tokens(reply: Response) -> int:
 
 
 def _raise_failure(reply: Response, status: int, url: str, name: str) -> None:
-    """Raise the error that a status and the five-digit number in the body stand for."""
+    """Raise the error for a status and the five-digit number in the body."""
     number = _number(json_or_empty(reply))
     words = error_text(reply).removeprefix(": ")
-    # 42206: an assertion failed while it read the page. A name that is not found comes under several numbers.
+    # 42206: an assertion failed while reading the page. A name that does not resolve has several numbers.
     if number == 42206 or (status in {400, 422} and _NO_NAME.search(words)):
         raise page_failure(url, words=words)
     if number == 41302:
@@ -224,7 +224,7 @@ def _number(body: dict[str, Any]) -> int:
 
 
 def _from_text(reply: Response) -> dict[str, Any] | None:
-    """Return the plain form of a page as what the JSON form has, or None when the answer is not of that form."""
+    """Convert the plain form of a page to the JSON form, or return None if it has another format."""
     if not reply.body.startswith((b"Title:", b"URL Source:")):
         return None
     text = reply.body.decode("utf-8", "replace")
@@ -244,7 +244,7 @@ def _from_text(reply: Response) -> dict[str, Any] | None:
 
 
 def _address(text: str) -> str:
-    """Return where the redirects led, if that is a web address."""
+    """Return the URL after redirects, if it is a web URL."""
     try:
         return parse_url(text).text
     except (InvalidRequest, BlockedByPolicy):

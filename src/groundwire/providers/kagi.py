@@ -7,28 +7,19 @@ from datetime import date
 from typing import Any, ClassVar, Final, Literal
 
 from groundwire.errors import AuthenticationFailed, ProviderUnavailable, QuotaExceeded, RequestRefused
-from groundwire.models import NO_FILTERS, Applied, Filters, Results, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ANY_STATUS,
-    ErrorRule,
-    failure,
-    json_answer,
-    objects,
-    text_or_empty,
-    window,
-)
-from groundwire.providers.query_mapping import with_site_operators
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, json_answer, text_or_empty, window
+from groundwire.providers.query_mapping import result, results, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["KagiOptions", "KagiSearchProvider", "parse", "to_body", "to_params"]
 
-_MAX_RESULTS = 50  # the service takes more, which no caller asks for
+_MAX_RESULTS = 50  # the service allows more, which no caller requests
 _WORKFLOWS: Final[Mapping[str, str]] = {"web": "search", "news": "news"}  # also the names of the lists in a response
-_PAGE = 0  # the type `t` of a row of v0 that is a page; others are related searches
-# The codes of v0 are numbers, those of v1 dotted names; errors come with any status.
+_PAGE = 0  # the type `t` of a v0 row that is a page; the others are related searches
+# The codes of v0 are numbers, those of v1 dotted names; errors have any status.
 _ERRORS = (
     ErrorRule(
         QuotaExceeded,
@@ -41,29 +32,24 @@ _ERRORS = (
         AuthenticationFailed, "the key is not accepted", "Check KAGI_API_KEY", status=ANY_STATUS, pattern=r"^2$|^auth\."
     ),
     ErrorRule(RequestRefused, "the request was refused", status=ANY_STATUS, pattern="^1$"),
+    ErrorRule(ProviderUnavailable, "failed", status=range(200, 300), at="error.code error.msg", pattern="."),
 )
-# What v0 cannot do, though v1 can.
-_V0: Final[Mapping[str, Applied]] = {
-    "time_range": "post_filter",
-    "published_after": "post_filter",
-    "published_before": "post_filter",
-    "region": "not_possible",
-    "page": "not_possible",
-    "safesearch": "not_possible",
-}
+# What v0 does not support, unlike v1: what is checked afterwards, and what is not possible.
+_CHECKED: Final = ("time_range", "published_after", "published_before")
+_MISSING: Final = ("region", "page", "safesearch")
 
 
 class KagiOptions(ApiOptions):
     """`[providers.kagi]`."""
 
     version: Literal["v1", "v0"] = "v1"
-    """The version of the API; accounts of the closed beta may have v0 only."""
+    """The version of the API; accounts of the closed beta may have only v0."""
     kind: Literal["web", "news"] = "web"
-    """What to search: the web, or the news, which v0 has not."""
+    """What to search: the web, or the news, which v0 does not support."""
 
 
 class KagiSearchProvider(SearchApiProvider):
-    """Web or news search by the Kagi Search API."""
+    """Web or news search with the Kagi Search API."""
 
     search_path = "/api/v1/search"
     Options = KagiOptions
@@ -83,25 +69,25 @@ class KagiSearchProvider(SearchApiProvider):
     key_page = "https://kagi.com/api"
 
     def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request; the two versions name the scheme of the key differently."""
+        """Return the headers of a request; the two versions use different schemes for the key."""
         scheme = "Bearer" if self._options.version == "v1" else "Bot"
         return {"Accept": "application/json"} | ({"Authorization": f"{scheme} {key}"} if key else {})
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         if self._options.version == "v0":
             return to_params(query, limit, filters, name=self.name)
         return to_body(query, limit, filters, self._options)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name, self._options.kind)
 
 
 def to_body(
     query: str, limit: int, filters: Filters, options: KagiOptions | None = None, *, today: date | None = None
 ) -> Mapped:
-    """Return a query as a request of v1; a time range ends `today`, by default the clock's day in UTC."""
+    """Convert a query to a v1 request; a time range ends `today`, by default the current day in UTC."""
     options = options or KagiOptions()
     body: dict[str, Any] = {
         "query": query,
@@ -121,7 +107,7 @@ def to_body(
 
 
 def to_params(query: str, limit: int, filters: Filters, *, name: str = "kagi") -> Mapped:
-    """Return a query as a request of v0, which takes words and a limit only."""
+    """Convert a query to a v0 request, which has only a query and a limit."""
     text, warning = with_site_operators(query, filters)
     mapped = Mapped({"q": text, "limit": str(min(limit, _MAX_RESULTS))}, method="GET", path="/api/v0/search")
     for field in ("allowed_domains", "blocked_domains"):
@@ -129,14 +115,14 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "kagi") -
             mapped.applied[field] = "post_filter" if warning else "operator"
     if warning:
         mapped.warnings.append(f"{name}: {warning}")
-    for field, applied in _V0.items():
+    for field in (*_CHECKED, *_MISSING):
         if getattr(filters, field) != getattr(NO_FILTERS, field):
-            mapped.applied[field] = applied
+            mapped.applied[field] = "post_filter" if field in _CHECKED else "not_possible"
     return mapped
 
 
 def parse(reply: Response, name: str = "kagi", kind: Literal["web", "news"] = "web") -> Results:
-    """Read a response of either version; the form tells which it is.
+    """Parse a response of either version, recognized by its format.
 
     Args:
         reply: The response.
@@ -147,10 +133,8 @@ def parse(reply: Response, name: str = "kagi", kind: Literal["web", "news"] = "w
         ProviderError: the response is a failure.
     """
     envelope = json_answer(reply, name, _ERRORS)
-    if any(objects(envelope.get("error"))):
-        raise failure(ProviderUnavailable, reply, name, "failed")
     data = envelope.get("data")
-    if isinstance(data, dict):  # a search that finds no pages has no list of them
+    if isinstance(data, dict):  # a search without results has no list of them
         items = data.get(_WORKFLOWS[kind], [])
     elif isinstance(data, list) and all(isinstance(item, dict) and "t" in item for item in data):
         items = [item for item in data if item["t"] == _PAGE]

@@ -1,4 +1,4 @@
-"""Several keys for one service: the next one is used when a key is exhausted or refused."""
+"""Rotation of several keys of one service: the next one is used when a key is exhausted or rejected."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _FIRST_REST, _LONGEST_REST = 60.0, 3_600.0  # seconds
 
 
 class Keys:
-    """The keys of one provider, and which of them is resting until when.
+    """The keys of one provider, and their cooldowns.
 
-    A key that is refused, or whose quota is used up, rests for a minute at first, and twice as long each time that it
-    is tried in vain, up to an hour; one that is rate limited beside others does so as well. None rests longer than the
-    service says. Other errors are not about the key.
+    A key that is rejected, or whose quota is used up, is skipped for a minute at first, and twice as long after each
+    further failure, up to an hour; so is a rate-limited key if there are others. No cooldown is longer than the service
+    states. Other errors do not depend on the key.
 
     Args:
         provider: The provider's name.
-        keys: The keys in the order in which they are used; none where the service needs none.
-        clock: Seconds, monotonic.
+        keys: The keys, in order of use; none if the service needs none.
+        clock: Returns monotonic seconds.
     """
 
     def __init__(
@@ -49,17 +49,17 @@ class Keys:
         return f"Keys({self._provider!r}, {len(self)} keys, {len(self._resting())} resting)"
 
     def digest(self, *more: str) -> str:
-        """Return a digest of these keys and further texts, to tell accounts apart."""
+        """Return a digest of these keys and further texts, which identifies the account."""
         return digest(*more, *self._keys)
 
     async def use(self, call: Callable[[str | None], Awaitable[_T]]) -> _T:
-        """Make a call with the first key that does not rest, and with the next one if that key gives out.
+        """Make a call with the first available key, and with the next one if that is exhausted or rejected.
 
         Args:
             call: Takes the key, or None where there is none.
 
         Raises:
-            ProviderError: the call's own error, or that of the key that is awake first when all rest.
+            ProviderError: the call's own error, or that of the key that is available first if all are in cooldown.
         """
         if not self._keys:
             return await call(None)
@@ -86,17 +86,17 @@ class Keys:
         return {number: rest for number, rest in self._rests.items() if rest[0] > now}
 
     def _rest(self, number: int, error: ProviderError) -> None:
-        """Let a key rest: never longer than was said, and short at first, because one answer may not mean it."""
+        """Start a key's cooldown: never longer than stated, and short at first, as one response is weak evidence."""
         now, said = self._clock(), error.retry_after
         if isinstance(error, RateLimited) and (said is None or len(self) == 1):
-            return  # without a time it may be over by now, and the router gives the rest to an only key
+            return  # without a stated time it may already be over, and the router handles the cooldown of an only key
         times = self._times[number] = min(self._times.get(number, 0) + 1, 10)
         self._said_until[number] = now + (said or 0.0)
         length = min(_FIRST_REST * 2.0 ** (times - 1), _LONGEST_REST, math.inf if said is None else said)
         self._rests[number] = (now + length, error)
 
     def _first_awake(self, resting: dict[int, tuple[float, ProviderError]]) -> ProviderError:
-        """Return the error of the key that may be used first, with the time that is left of what was said."""
+        """Return the error of the key that is available first, with the time left of the stated one."""
         number, (until, error) = min(resting.items(), key=lambda rest: rest[1][0])
         left = max(0.0, max(until, self._said_until.get(number, 0.0)) - self._clock())
         which = "the key rests" if len(self) == 1 else f"all {len(self)} keys rest"
@@ -111,7 +111,7 @@ def digest(*words: str) -> str:
 
 
 def _without(key: str, error: ProviderError) -> ProviderError:
-    """Return the error without the key, which some services repeat when they refuse it."""
+    """Return the error without the key, which some services repeat in their message."""
     if key not in str(error):
         return error
     return type(error)(

@@ -1,4 +1,4 @@
-"""Linkup, web search made for agents (https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search)."""
+"""Linkup, a web search for agents (https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search)."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_answer, json_or_empty, value_at, window
-from groundwire.providers.query_mapping import domain_lists
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.query_mapping import domain_lists, result, results
 from groundwire.transport import Response
 
 __all__ = ["LinkupOptions", "LinkupSearchProvider", "parse", "to_body"]
 
-_MAX_RESULTS = 50  # no bound is documented; this is the most that is ever asked for
+_MAX_RESULTS = 50  # no limit is documented; this is the most that is ever requested
 _MAX_DOMAINS = 100
 _DEEP_TIMEOUT = 60.0  # seconds; several rounds of searching
 _ERRORS = (
-    ErrorRule(  # comes as 429, as too many requests do
+    ErrorRule(  # sent as 429, like too many requests
         QuotaExceeded,
         "the account's credit is used up",
         "Add credit to the account, or raise the budget of the key",
@@ -40,12 +39,12 @@ class LinkupOptions(ApiOptions):
     """`[providers.linkup]`."""
 
     depth: Literal["flash", "fast", "standard", "deep"] = "fast"
-    """How long it searches: `flash` below a second, `fast` about one, `standard` several, `deep` tens and ten times
-    the price."""
+    """How long it searches: `flash` below a second, `fast` about one, `standard` several, `deep` tens of seconds at
+    ten times the price."""
 
 
 class LinkupSearchProvider(SearchApiProvider):
-    """Web search by the Linkup API."""
+    """Web search with the Linkup API."""
 
     service = "https://api.linkup.so"
     key_variables: ClassVar[tuple[str, ...]] = ("LINKUP_API_KEY",)
@@ -63,15 +62,15 @@ class LinkupSearchProvider(SearchApiProvider):
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         return to_body(query, limit, filters, self._options, self.name)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return what a search cost: finding nothing is an error of the service, and errors are free."""
+        """Return the cost of a search: an empty result is an error of the service, and errors are free."""
         return self._prices.cost("deep" if self._options.depth == "deep" else "request", found.status == 200)
 
 
@@ -84,7 +83,7 @@ def to_body(
     *,
     today: date | None = None,
 ) -> Mapped:
-    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
+    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
     options = options or LinkupOptions()
     body: dict[str, Any] = {
         "q": query,
@@ -101,7 +100,7 @@ def to_body(
 
 
 def parse(reply: Response, name: str = "linkup") -> Results:
-    """Read a response of any status.
+    """Parse a response of any status.
 
     Raises:
         ProviderError: one of its classes; the response is a failure.

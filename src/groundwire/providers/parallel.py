@@ -1,4 +1,4 @@
-"""Parallel, web search that answers with excerpts (https://docs.parallel.ai/api-reference/search/search)."""
+"""Parallel, a web search with excerpts (https://docs.parallel.ai/api-reference/search/search)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import clipped, json_answer, objects, text_or_empty, window
-from groundwire.providers.query_mapping import domain_lists
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.query_mapping import domain_lists, result, results
 from groundwire.transport import Response
 
 __all__ = ["ParallelOptions", "ParallelSearchProvider", "parse", "to_body"]
 
 _MAX_RESULTS = 40
-_INCLUDED = 10  # results that the price of a request covers
+_INCLUDED = 10  # results included in the price of a request
 _MAX_DOMAINS = 200
 _MAX_QUERY = 200  # characters of one of its search queries; the objective may have 5,000
 
@@ -26,12 +25,12 @@ class ParallelOptions(ApiOptions):
     """`[providers.parallel]`."""
 
     mode: Literal["turbo", "fast", "basic", "advanced"] = "basic"
-    """How it searches: `turbo` and `fast` within a second, `basic` in few, `advanced` better and slower. `turbo` knows
-    English and Japanese only."""
+    """How it searches: `turbo` and `fast` within a second, `basic` in a few, `advanced` better and slower. `turbo`
+    supports only English and Japanese."""
 
 
 class ParallelSearchProvider(SearchApiProvider):
-    """Web search by the Parallel Search API."""
+    """Web search with the Parallel Search API."""
 
     service = "https://api.parallel.ai"
     key_variables: ClassVar[tuple[str, ...]] = ("PARALLEL_API_KEY",)
@@ -50,20 +49,20 @@ class ParallelSearchProvider(SearchApiProvider):
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         return to_body(query, limit, filters, self._options, self.name)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return what a search cost: one request, and the results beyond those that it includes."""
+        """Return the cost of a search: one request, and the results beyond the included ones."""
         return self.price_usd + self._prices.cost("result", max(0, len(found) - _INCLUDED))
 
     @property
     def price_usd(self) -> float:
-        """What one search costs with the results that it includes, in US dollars: some modes have their own price."""
+        """The price of one search with its included results, in US dollars: some modes have their own price."""
         return self._prices.cost(self._options.mode) or self._prices.cost()
 
 
@@ -76,14 +75,14 @@ def to_body(
     *,
     today: date | None = None,
 ) -> Mapped:
-    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
+    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
     options = options or ParallelOptions()
     words, warnings = clipped(name, query, characters=_MAX_QUERY)
     settings: dict[str, Any] = {
         "max_results": min(limit, _MAX_RESULTS),
         "excerpt_settings": {"max_chars_per_result": MAX_SNIPPET},
     }
-    # Its own settings are read inside of `advanced_settings` only; beside it they are refused (422).
+    # Its own settings are accepted only inside `advanced_settings`; at the top level they are rejected (422).
     mapped = Mapped({"search_queries": [words], "mode": options.mode, "advanced_settings": settings})
     if warnings:  # nothing is lost: the objective may be long
         mapped.values["objective"] = query
@@ -103,7 +102,7 @@ def to_body(
 
 
 def parse(reply: Response, name: str = "parallel") -> Results:
-    """Read a response of any status.
+    """Parse a response of any status.
 
     Raises:
         ProviderError: one of its classes; the response is a failure.

@@ -1,4 +1,4 @@
-"""Perplexity Search, ranked pages without a written answer (https://docs.perplexity.ai/api-reference/search-post)."""
+"""Perplexity Search, ranked pages without a generated answer (https://docs.perplexity.ai/api-reference/search-post)."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_answer
-from groundwire.providers.query_mapping import american_date, domain_lists, language_code, time_filter
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.query_mapping import american_date, domain_lists, language_code, result, results, time_filter
 from groundwire.transport import Response
 
 __all__ = ["PerplexityOptions", "PerplexitySearchProvider", "parse", "to_body"]
@@ -23,7 +22,7 @@ _MAX_RESULTS = 20
 _MAX_DOMAINS = 20
 _TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _ERRORS = (
-    # An account without credit gets 401 or 429, the statuses of a wrong key and of too many requests.
+    # An account without credit gets 401 or 429, the statuses of an invalid key and of too many requests.
     ErrorRule(
         QuotaExceeded,
         "the account's credit is used up",
@@ -39,13 +38,13 @@ class PerplexityOptions(ApiOptions):
     """`[providers.perplexity]`."""
 
     mode: Literal["web", "academic", "sec"] = "web"
-    """What is searched: the web, papers, or the filings of the US Securities and Exchange Commission."""
+    """What to search: the web, papers, or filings of the US Securities and Exchange Commission."""
     max_tokens_per_page: int = Field(default=256, ge=1, le=1_000_000)
-    """How much of a page comes as its snippet, in tokens; 256 are about the 1,000 characters that a snippet keeps."""
+    """The length of a snippet, in tokens; 256 are about the 1,000 characters that a snippet may have."""
 
 
 class PerplexitySearchProvider(SearchApiProvider):
-    """Web search by the Perplexity Search API."""
+    """Web search with the Perplexity Search API."""
 
     service = "https://api.perplexity.ai"
     key_variables: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
@@ -63,11 +62,11 @@ class PerplexitySearchProvider(SearchApiProvider):
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         return to_body(query, limit, filters, self._options, self.name)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
 
@@ -80,7 +79,7 @@ def to_body(
     *,
     today: date | None = None,
 ) -> Mapped:
-    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
+    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
     options = options or PerplexityOptions()
     mapped = Mapped(
         {
@@ -93,7 +92,7 @@ def to_body(
     if options.mode != "web":
         body["search_mode"] = options.mode
     lists = domain_lists(mapped, filters, name, ("", "-"), most=_MAX_DOMAINS, one_list=True)
-    if lists:  # a blocked domain has a minus sign before it
+    if lists:  # a blocked domain is prefixed with a minus sign
         body["search_domain_filter"] = [sign + domain for sign, domains in lists.items() for domain in domains]
     days = ("search_after_date_filter", "search_before_date_filter")
     body |= time_filter(filters, _TIME_RANGES, "search_recency_filter", days, form=american_date, today=today)
@@ -105,7 +104,7 @@ def to_body(
 
 
 def parse(reply: Response, name: str = "perplexity") -> Results:
-    """Read a response of any status.
+    """Parse a response of any status.
 
     Raises:
         ProviderError: one of its classes; the response is a failure.

@@ -1,20 +1,37 @@
-"""Filters of a query in the terms of a service: domain lists, search operators, country names."""
+"""The two mappings of a service: a query with its filters in its terms, and its rows and pages as results.
+
+The languages and countries that a service knows are lists in `locales.toml`.
+"""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping
 from datetime import date
+from email.utils import parsedate_to_datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
 
-from groundwire.models import Filters
+from groundwire.errors import UnexpectedResponse
+from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.http_api import Mapped
-from groundwire.providers.http_parsing import window
+from groundwire.providers.http_parsing import clean, day, number_or_none, objects, text_or_empty, window
+from groundwire.transport import Response
 
 __all__ = [
     "american_date",
+    "any_date",
+    "country_code",
     "country_name",
     "domain_lists",
     "google_dates",
+    "known_language",
     "language_code",
+    "language_of",
+    "page_result",
+    "result",
+    "results",
     "time_filter",
     "with_site_operators",
 ]
@@ -30,18 +47,18 @@ def domain_lists(
     most_blocked: int | None = None,
     one_list: bool = False,
 ) -> dict[str, list[str]]:
-    """Return the domains that can go out; the others are left to the check of the rows afterwards, and that is said.
+    """Return the domains to send; the others are filtered from the results afterwards, with a warning.
 
-    Allowed domains go out all or none: with a part of them the pages of the others would never come.
+    Allowed domains are sent all or none: with only some of them, the pages of the others would be missing.
 
     Args:
-        mapped: The request so far; its warnings and receipts are added to.
-        filters: Where the domains are.
+        mapped: The request so far; warnings and receipts are added to it.
+        filters: The filters with the domains.
         name: The provider's name, for the warnings.
-        keys: What the service calls the list of what is allowed, and that of what is blocked.
-        most: How many domains of a list the service takes; None for any number.
-        most_blocked: How many blocked ones, where that is another number.
-        one_list: Whether it takes one list only: the allowed domains, which are the narrower one.
+        keys: The service's names of the allowed and of the blocked list.
+        most: The maximum length of a list; None for unlimited.
+        most_blocked: The maximum number of blocked domains, if it differs.
+        one_list: Whether the service accepts only one list: the allowed domains, which are narrower.
     """
     lists = {"allowed_domains": filters.allowed_domains, "blocked_domains": filters.blocked_domains}
     if one_list and all(lists.values()):
@@ -59,21 +76,21 @@ def domain_lists(
     return found
 
 
-_MAX_OPERATORS = 5  # operators; engines ignore or refuse queries with many more
-_MAX_QUERY = 380  # characters; Brave, behind several of the services, takes 400
+_MAX_OPERATORS = 5  # operators; engines ignore or reject queries with many more
+_MAX_QUERY = 380  # characters; Brave, the index behind several of the services, allows 400
 
 
 def with_site_operators(text: str, filters: Filters) -> tuple[str, str | None]:
     """Add `site:` operators for the domains of the filters.
 
-    Allowed domains become `text (site:a OR site:b)`: without the parentheses the OR would bind to the words.
+    Allowed domains become `text (site:a OR site:b)`: without the parentheses, OR would bind to the text.
 
     Args:
-        text: The words.
-        filters: Where the domains are.
+        text: The query.
+        filters: The filters with the domains.
 
     Returns:
-        The query, and a warning when there were more domains than a query can hold. Rows are checked against the
+        The query, and a warning if there were more domains than a query can hold. Results are checked against the
         domains afterwards in any case.
     """
     wanted = [f"site:{domain}" for domain in filters.allowed_domains]
@@ -91,40 +108,6 @@ def with_site_operators(text: str, filters: Filters) -> tuple[str, str | None]:
     return query, None
 
 
-# Names as English-speaking services write them; one that a service does not know makes it refuse the request.
-_COUNTRY_NAMES = """
-af afghanistan | al albania | dz algeria | ad andorra | ao angola | ar argentina | am armenia | au australia
-at austria | az azerbaijan | bs bahamas | bh bahrain | bd bangladesh | bb barbados | by belarus | be belgium
-bz belize | bj benin | bt bhutan | bo bolivia | ba bosnia and herzegovina | bw botswana | br brazil | bn brunei
-bg bulgaria | bf burkina faso | bi burundi | kh cambodia | cm cameroon | ca canada | cv cape verde
-cf central african republic | td chad | cl chile | cn china | co colombia | km comoros | cg congo | cr costa rica
-hr croatia | cu cuba | cy cyprus | cz czech republic | dk denmark | dj djibouti | do dominican republic | ec ecuador
-eg egypt | sv el salvador | gq equatorial guinea | er eritrea | ee estonia | et ethiopia | fj fiji | fi finland
-fr france | ga gabon | gm gambia | ge georgia | de germany | gh ghana | gr greece | gt guatemala | gn guinea
-ht haiti | hn honduras | hu hungary | is iceland | in india | id indonesia | ir iran | iq iraq | ie ireland
-il israel | it italy | jm jamaica | jp japan | jo jordan | kz kazakhstan | ke kenya | kw kuwait | kg kyrgyzstan
-lv latvia | lb lebanon | ls lesotho | lr liberia | ly libya | li liechtenstein | lt lithuania | lu luxembourg
-mg madagascar | mw malawi | my malaysia | mv maldives | ml mali | mt malta | mr mauritania | mu mauritius | mx mexico
-md moldova | mc monaco | mn mongolia | me montenegro | ma morocco | mz mozambique | mm myanmar | na namibia | np nepal
-nl netherlands | nz new zealand | ni nicaragua | ne niger | ng nigeria | kp north korea | mk north macedonia | no norway
-om oman | pk pakistan | pa panama | pg papua new guinea | py paraguay | pe peru | ph philippines | pl poland
-pt portugal | qa qatar | ro romania | ru russia | rw rwanda | sa saudi arabia | sn senegal | rs serbia | sg singapore
-sk slovakia | si slovenia | so somalia | za south africa | kr south korea | ss south sudan | es spain | lk sri lanka
-sd sudan | se sweden | ch switzerland | sy syria | tw taiwan | tj tajikistan | tz tanzania | th thailand | tg togo
-tt trinidad and tobago | tn tunisia | tr turkey | tm turkmenistan | ug uganda | ua ukraine | ae united arab emirates
-gb united kingdom | us united states | uy uruguay | uz uzbekistan | ve venezuela | vn vietnam | ye yemen | zm zambia
-zw zimbabwe
-"""
-
-
-def country_name(code: str) -> str:
-    """Return a country's English name in lower case, or an empty text for a code that is not in the list."""
-    entries = (
-        entry.split(maxsplit=1) for line in _COUNTRY_NAMES.split("\n") for entry in line.split("|") if entry.strip()
-    )
-    return next((name.strip() for key, name in entries if key == code.lower()), "")
-
-
 def time_filter(
     filters: Filters,
     ranges: Mapping[str, str],
@@ -134,19 +117,192 @@ def time_filter(
     form: Callable[[date], str] = date.isoformat,
     today: date | None = None,
 ) -> dict[str, str]:
-    """Return a time range under one key, or days under two, for services that take one kind at a time.
+    """Return a time range under one key, or dates under two, for services that accept only one kind at a time.
 
     Args:
-        filters: Where they are; a range beside days becomes a day.
-        ranges: The service's words for our time ranges.
-        range_key: What the service calls the range.
-        day_keys: What it calls the first and the last day.
-        form: Writes a day.
+        filters: The filters; a range together with dates becomes a date.
+        ranges: The service's values of the time ranges.
+        range_key: The service's name of the range.
+        day_keys: Its names of the first and the last day.
+        form: Formats a day.
         today: The day on which a time range ends, by default that of the system's clock, in UTC.
     """
     if not filters.published_after and not filters.published_before:
         return {} if filters.time_range == "all" else {range_key: ranges[filters.time_range]}
     return {key: form(day) for key, day in zip(day_keys, window(filters, today), strict=True) if day}
+
+
+def american_date(day: date) -> str:
+    """Format a date as month, day and year, without leading zeros."""
+    return f"{day.month}/{day.day}/{day.year}"
+
+
+def google_dates(
+    mapped: Mapped, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
+) -> str:
+    """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or an empty string.
+
+    A range that ends before it begins is omitted, with a receipt.
+
+    Args:
+        mapped: The request so far; receipts are added to it.
+        filters: The filters; a range together with dates becomes a date.
+        today: The day on which a time range ends, by default that of the system's clock, in UTC.
+        form: Formats a day.
+    """
+    if not filters.published_after and not filters.published_before:
+        return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
+    first, last = window(filters, today)
+    if first and last and first > last:
+        mapped.applied["time_range"] = "post_filter"
+        first = filters.published_after
+    days = (("cd_min", first), ("cd_max", last))
+    return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
+
+
+def result(
+    source: str,
+    *,
+    url: object,
+    title: object,
+    snippet: object,
+    date: object = None,
+    score: object = None,
+    read_date: Callable[[str], str] = day,
+) -> SearchResult | None:
+    """Return one row as a result, or None when it has no address.
+
+    Args:
+        source: The provider's name.
+        url: Its address as it came; anything but text counts as none, here and below.
+        title: Its title.
+        snippet: A passage.
+        date: When it was published, in the service's own way.
+        score: The service's own measure.
+        read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
+    """
+    if not (address := text_or_empty(url)):
+        return None
+    said = text_or_empty(date).strip()
+    published = read_date(said) if said else ""
+    return SearchResult(
+        title=text_or_empty(title),
+        url=address,
+        snippet=text_or_empty(snippet),
+        source=source,
+        published=published or None,
+        published_origin="" if published else said,
+        score=number_or_none(score),
+    )
+
+
+def results(
+    reply: Response, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
+) -> Results:
+    """Return the rows of a successful response; what is not a row is skipped.
+
+    Args:
+        reply: The response.
+        name: The provider's name.
+        items: What stands where the list of rows belongs.
+        row: Reads one object, given the provider's name; None when it has no address.
+
+    Raises:
+        UnexpectedResponse: there is no list, or none of the rows in it has an address.
+    """
+    if not isinstance(items, list):
+        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    found = tuple(read for item in objects(items) if (read := row(item, name)) is not None)
+    if items and not found:
+        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+    return Results(found, status=reply.status)
+
+
+def page_result(url: str, content: str, *, title: object = "", **more: Any) -> ReadResult:
+    """Return a page that was read.
+
+    Args:
+        url: The address that was asked for.
+        content: Its Markdown.
+        title: Its title as it came; anything but text counts as none.
+        more: Further fields of the result.
+    """
+    return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)
+
+
+def any_date(text: str) -> str:
+    """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
+    if found := day(text):
+        return found
+    try:
+        return parsedate_to_datetime(text).isoformat()
+    except (ValueError, OverflowError):
+        return ""
+
+
+@cache
+def _lists() -> Mapping[str, Any]:
+    text = files("groundwire.providers").joinpath("locales.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def _countries(service: str) -> frozenset[str]:
+    return frozenset(str(_lists()[service]["countries"]).split())
+
+
+@cache
+def _languages(service: str) -> frozenset[str]:
+    return frozenset((*str(_lists()[service]["languages"]).split(), *_lists()[service]["other"].values()))
+
+
+def country_code(mapped: Mapped, filters: Filters, service: str) -> str:
+    """Return the wanted country in two capital letters; nothing, with a receipt, when a service does not know it.
+
+    Args:
+        mapped: The request so far; its receipts are added to.
+        filters: Where the country is.
+        service: Whose list counts.
+    """
+    code = (filters.region or "").lower()
+    if not code or code in _countries(service):
+        return code.upper()
+    mapped.applied["region"] = "not_possible"
+    return ""
+
+
+def country_name(code: str) -> str:
+    """Return a country's English name in lower case, or an empty text for a code that is not in the list."""
+    return str(_lists()["names"].get(code.lower(), ""))
+
+
+def language_of(tag: str, service: str, region: str = "") -> str:
+    """Return a service's own code for a language, in lower case; nothing for one that it does not know.
+
+    Args:
+        tag: The language, such as `pt-BR` or `zh-Hant-HK`; the part that the service tells apart counts.
+        service: Whose list counts.
+        region: Tells the kinds of a language apart where the tag does not: those of Portuguese and of Chinese.
+    """
+    base, *more = tag.lower().split("-")
+    other, known = _lists()[service]["other"], _languages(service)
+    names = [f"{base}-{part}" for part in more or [region.lower()]]
+    codes = (other.get(name, name) for name in (*names, base))
+    return next((code for code in codes if code in known), "")
+
+
+def known_language(mapped: Mapped, filters: Filters, service: str) -> str:
+    """Return a service's own code for the wanted language; nothing, with a receipt, for one that it does not know.
+
+    Args:
+        mapped: The request so far; its receipts are added to.
+        filters: Where language and country are.
+        service: Whose list counts; see `language_of`.
+    """
+    code = language_of(filters.language, service, filters.region or "") if filters.language else ""
+    if filters.language and not code:
+        mapped.applied["language"] = "not_possible"
+    return code
 
 
 def language_code(mapped: Mapped, filters: Filters) -> str:
@@ -157,31 +313,3 @@ def language_code(mapped: Mapped, filters: Filters) -> str:
     if code:
         mapped.applied["language"] = "not_possible"
     return ""
-
-
-def american_date(day: date) -> str:
-    """Return a day as month, day and year, without zeros before them."""
-    return f"{day.month}/{day.day}/{day.year}"
-
-
-def google_dates(
-    mapped: Mapped, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
-) -> str:
-    """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or nothing.
-
-    A range that ends before it begins is left out, and that is said in the receipts.
-
-    Args:
-        mapped: The request so far; its receipts are added to.
-        filters: Where range and days are; a range beside days becomes a day.
-        today: The day on which a time range ends, by default that of the system's clock, in UTC.
-        form: Writes a day.
-    """
-    if not filters.published_after and not filters.published_before:
-        return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
-    first, last = window(filters, today)
-    if first and last and first > last:
-        mapped.applied["time_range"] = "post_filter"
-        first = filters.published_after
-    days = (("cd_min", first), ("cd_max", last))
-    return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])

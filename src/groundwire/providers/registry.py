@@ -1,11 +1,28 @@
-"""The installed providers: every entry point of the group `groundwire.providers`, ours or of another package."""
+"""The installed providers: every entry point of the group `groundwire.providers`, ours or of another package.
+
+Also the objects of a host that are providers but for a name, filters or deadlines.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+import inspect
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from groundwire.errors import ConfigurationError, UnknownProvider
-from groundwire.providers.base import ProviderClass, ProviderContext, ReadProvider, SearchProvider, Transports
+from pydantic import BaseModel, ValidationError
+
+from groundwire.deadline import Deadline
+from groundwire.errors import ConfigurationError, UnexpectedResponse, UnknownProvider
+from groundwire.models import NO_FILTERS, Filters, ReadResult, SearchResult
+from groundwire.providers.base import (
+    Capabilities,
+    ProviderClass,
+    ProviderContext,
+    ReadProvider,
+    SearchProvider,
+    Transports,
+)
 from groundwire.settings import Settings
 from groundwire.settings.provider_options import provider_entries, provider_entry, provider_names
 from groundwire.storage.archive.store import Archive
@@ -13,7 +30,7 @@ from groundwire.storage.archive.store import Archive
 if TYPE_CHECKING:
     from groundwire.reading.workers.pool import Workers
 
-__all__ = ["create", "provider_class", "provider_classes", "provider_names"]
+__all__ = ["as_provider", "create", "provider_class", "provider_classes", "provider_names"]
 
 
 def provider_class(name: str) -> ProviderClass:
@@ -32,7 +49,7 @@ def provider_class(name: str) -> ProviderClass:
 
 
 def provider_classes() -> dict[str, ProviderClass]:
-    """Return the classes of all installed providers by name, sorted; those that cannot be imported are left out."""
+    """Return the classes of all installed providers by name, sorted, without those that fail to import."""
     classes = {}
     for name, entry in sorted(provider_entries().items()):
         try:
@@ -50,20 +67,102 @@ def create(
     cls: ProviderClass | None = None,
     workers: Workers | None = None,
 ) -> SearchProvider | ReadProvider:
-    """Make a provider.
+    """Create a provider.
 
     Args:
         name: An entry point's name, or `NAME:LABEL` for one of several of a kind, each with its own options.
-        settings: Where its options and keys are.
-        transports: Where it gets HTTP clients.
-        archive: The offline archive, unless it is switched off.
-        cls: Its class, when it is known already.
-        workers: Processes for heavy work that it may share with others.
+        settings: The settings with its options and keys.
+        transports: The HTTP clients.
+        archive: The offline archive, unless it is disabled.
+        cls: Its class, if already known.
+        workers: Shared worker processes for heavy work.
 
     Raises:
         UnknownProvider: no such provider is installed.
-        NotConfigured, MissingKey: it cannot be used yet.
-        ConfigurationError: an option is wrong.
+        NotConfigured, MissingKey: it is not configured yet.
+        ConfigurationError: an option is invalid.
     """
     context = ProviderContext(name, settings, transports, settings.providers.get(name, {}), archive, workers)
     return cast("SearchProvider | ReadProvider", (cls or provider_class(name)).create(context))
+
+
+_ModelT = TypeVar("_ModelT", bound=BaseModel)
+_SUFFIX = re.compile(r"(?:Search|Read){0,2}Provider$")
+
+
+def as_provider(given: object) -> SearchProvider | ReadProvider:
+    """Return a provider as our contracts want it: itself, or wrapped if it has but the methods of a host's Protocols.
+
+    Args:
+        given: An object with `search(query, *, limit)`, `read_url(url)` or both. Without a `name` it is called
+            after its class: `MySearchProvider` is `my`. What it returns has the fields of `SearchResult` and
+            `ReadResult`, as attributes or keys.
+
+    Raises:
+        ConfigurationError: it has neither method.
+    """
+    searches, reads = callable(getattr(given, "search", None)), callable(getattr(given, "read_url", None))
+    if not (searches or reads):
+        raise ConfigurationError(
+            f"{type(given).__name__} is no provider: it needs an async method search(query, *, limit) or read_url(url)."
+        )
+    full = hasattr(given, "name") and hasattr(given, "capabilities")
+    if (
+        full
+        and not (searches and _takes_less(given, "search", "filters", "deadline"))
+        and not (reads and _takes_less(given, "read_url", "deadline"))
+    ):
+        return cast("SearchProvider | ReadProvider", given)
+    return _PlainProvider(given, searches=searches, reads=reads)
+
+
+class _PlainProvider:
+    """A provider over an object that knows neither filters nor deadlines; the router filters and ends its calls."""
+
+    def __init__(self, inner: Any, *, searches: bool, reads: bool) -> None:
+        kind = type(inner).__name__
+        self.name: str = getattr(inner, "name", None) or (_SUFFIX.sub("", kind) or kind).lower()
+        self.capabilities: Capabilities = getattr(inner, "capabilities", None) or Capabilities(
+            search=searches, read=reads
+        )
+        self._inner = inner
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> list[SearchResult]:
+        """Search; see `SearchProvider.search`."""
+        del filters, deadline
+        rows = await self._inner.search(query, limit=limit)
+        return [self._model(SearchResult, row) for row in rows]
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        """Read a page; see `ReadProvider.read_url`."""
+        del deadline
+        return self._model(ReadResult, await self._inner.read_url(url))
+
+    def _model(self, model: type[_ModelT], value: object) -> _ModelT:
+        """Return a result as our model; unknown fields are dropped."""
+        if isinstance(value, model):
+            return value
+        names = model.model_fields
+        fields = (
+            value
+            if isinstance(value, Mapping)
+            else {name: getattr(value, name) for name in names if hasattr(value, name)}
+        )
+        try:
+            return model(**{name: fields[name] for name in names if name in fields})
+        except ValidationError as error:
+            wrong = ", ".join(".".join(map(str, one["loc"])) for one in error.errors())
+            raise UnexpectedResponse(self.name, f"returned a {type(value).__name__} whose {wrong} is wrong") from error
+
+
+def _takes_less(given: object, method: str, *names: str) -> bool:
+    """Whether a method lacks one of the named parameters."""
+    try:
+        parameters = inspect.signature(getattr(given, method)).parameters
+    except (TypeError, ValueError):
+        return False
+    if any(one.kind is one.VAR_KEYWORD for one in parameters.values()):
+        return False
+    return not set(names) <= set(parameters)

@@ -1,4 +1,4 @@
-"""SearXNG, the metasearch engine that people run themselves (https://docs.searxng.org/dev/search_api.html)."""
+"""SearXNG, the self-hosted metasearch engine (https://docs.searxng.org/dev/search_api.html)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.http_parsing import ErrorRule, json_object, objects, raise_for_error, text_or_empty
 from groundwire.providers.key_rotation import digest
-from groundwire.providers.query_mapping import with_site_operators
-from groundwire.providers.result_rows import result
+from groundwire.providers.query_mapping import result, with_site_operators
 from groundwire.settings.sections import Words
 from groundwire.transport import Response, Transport
 
@@ -35,9 +34,9 @@ KEY = "SEARXNG_API_KEY"
 _TIMEOUT = 10.0  # seconds
 _TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _SAFESEARCH: Final[Mapping[str, str]] = {"off": "0", "moderate": "1", "strict": "2"}
-# What SearXNG reads at the start of a word as a bang, a language or a time limit, and its "go to the first result".
+# Prefixes that SearXNG parses as a bang, a language or a time limit, and its "go to the first result".
 _COMMAND = re.compile(r"(?<!\S)(?:!!+(?!\S)|[!?:<]+(?=[^\s!?:<]))")
-# its limiter takes a client without text/html for a robot
+# its limiter takes a client without text/html for a bot
 _HEADERS: Mapping[str, str] = {"Accept": "application/json, text/html;q=0.5"}
 
 
@@ -57,15 +56,15 @@ class SearXngOptions(Options):
     """`[providers.searxng]`."""
 
     base_url: str = ""
-    """The address of the instance, such as `http://127.0.0.1:8888`; it may be private."""
+    """The URL of the instance, such as `http://127.0.0.1:8888`; it may be private."""
     engines: Words = ()
-    """The engines to ask; empty means those of the categories."""
+    """The engines to use; empty means those of the categories."""
     categories: Words = ("general",)
-    """The categories to search when no engines are named."""
+    """The categories to search if no engines are named."""
 
 
 class SearXngSearchProvider:
-    """Web search by a SearXNG instance. Its `search.formats` setting must contain `json`."""
+    """Web search with a SearXNG instance. Its `search.formats` setting must contain `json`."""
 
     Options = SearXngOptions
     key_variables: ClassVar[tuple[str, ...]] = (KEY,)
@@ -93,10 +92,10 @@ class SearXngSearchProvider:
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the provider from its options.
+        """Create the provider from its options.
 
         Raises:
-            NotConfigured: there is no `base_url`. ConfigurationError: it is not a web address.
+            NotConfigured: there is no `base_url`. ConfigurationError: it is not a web URL.
         """
         options = context.options(SearXngOptions)
         where = f"providers.{context.name}.base_url"
@@ -111,7 +110,7 @@ class SearXngSearchProvider:
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
     ) -> Results:
-        """Search; see `SearchProvider.search`. The service has no limit of its own: all its rows are returned."""
+        """Search; see `SearchProvider.search`. The service has no limit parameter: all its rows are returned."""
         del limit
         deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
         params, warnings = to_params(query, filters, self._options)
@@ -123,7 +122,7 @@ class SearXngSearchProvider:
         return parse(reply, self.name, warnings)
 
     async def _why_forbidden(self, deadline: Deadline) -> ProviderError:
-        """Tell an instance without JSON from one that will not talk to us: `/config` is open whatever the formats."""
+        """Distinguish an instance without JSON from one that blocks the client: `/config` ignores the formats."""
         try:
             reply = await self._transport.call(
                 self.name, "GET", f"{self._base}/config", headers=self._headers, deadline=deadline
@@ -146,7 +145,7 @@ class SearXngSearchProvider:
 
 
 def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Return the parameters of a search and what the reader should know about them."""
+    """Return the parameters of a search, and warnings about them."""
     words = neutralized(query)
     warnings = []
     if words != query:
@@ -160,7 +159,7 @@ def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[di
         "pageno": str(filters.page),
         "safesearch": _SAFESEARCH[filters.safesearch],
     }
-    if options.engines:  # with categories beside them it would ask the engines of those, too
+    if options.engines:  # with categories as well, it would also use their engines
         params["engines"] = ",".join(options.engines)
     else:
         params["categories"] = ",".join(options.categories)
@@ -172,27 +171,27 @@ def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[di
 
 
 def _language(filters: Filters) -> str:
-    """Return a language and a country in the one form that SearXNG takes: `de`, `zh-CN`, `all-US`; no script."""
+    """Return a language and a country in SearXNG's format: `de`, `zh-CN`, `all-US`; no script."""
     language, *more = (filters.language or "all").split("-")
     region = next((part for part in more if len(part) == 2), filters.region)
     return language.lower() + (f"-{region.upper()}" if region else "")
 
 
 def neutralized(query: str) -> str:
-    """Return the words without the signs that SearXNG reads as commands at the start of a word.
+    """Return the query without the prefixes that SearXNG parses as commands.
 
-    `!!w x` would redirect to an outside host, `!general`, `:fr` and `<3` would change what is searched and how.
+    `!!w x` would redirect to another host; `!general`, `:fr` and `<3` would change what is searched and how.
     """
     return " ".join(_COMMAND.sub("", query).split()) or f'"{"".join(query.split())}"'
 
 
 def parse(reply: Response, name: str = "searxng", warnings: tuple[str, ...] = ()) -> Results:
-    """Read a response.
+    """Parse a response.
 
     Args:
         reply: The response, of any status but 403.
         name: The provider's name.
-        warnings: What is known about the request already.
+        warnings: Warnings about the request.
 
     Raises:
         ProviderError: the response is a failure, or every engine behind the instance failed.
@@ -217,7 +216,7 @@ def parse(reply: Response, name: str = "searxng", warnings: tuple[str, ...] = ()
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    """Return one row, or None for rows without an address, such as maps and packages have."""
+    """Convert one row; None for rows without a URL, as maps and packages have."""
     engines = item.get("engines")
     found_by = engines if isinstance(engines, list) else [item.get("engine")]
     names = ", ".join(engine for engine in found_by if isinstance(engine, str))

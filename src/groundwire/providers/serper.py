@@ -11,25 +11,15 @@ from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ANY_STATUS,
-    ErrorRule,
-    day,
-    json_answer,
-    json_or_empty,
-    number_or_none,
-    text_or_empty,
-    value_at,
-)
-from groundwire.providers.query_mapping import google_dates, with_site_operators
-from groundwire.providers.result_rows import result, results
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, json_answer, text_or_empty, value_at
+from groundwire.providers.query_mapping import google_dates, result, results, with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["SerperOptions", "SerperSearchProvider", "credits_used", "parse", "to_body"]
+__all__ = ["SerperOptions", "SerperSearchProvider", "parse", "to_body"]
 
 _MAX_RESULTS = 100  # of one request; more than ten cost a second credit
-_ROWS: Final[Mapping[str, str]] = {"search": "organic", "news": "news"}  # where the rows are, by the type of the search
-_LANGUAGES = frozenset({"es-419", "pt-br", "pt-pt", "zh-cn", "zh-tw"})  # those of more than a language code
+_ROWS: Final[Mapping[str, str]] = {"search": "organic", "news": "news"}  # the key of the rows, by search type
+_LANGUAGES = frozenset({"es-419", "pt-br", "pt-pt", "zh-cn", "zh-tw"})  # those with more than a language code
 _SAFE: Final[Mapping[str, str]] = {"off": "off", "strict": "active"}  # Google's own default is between the two
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAY = re.compile(r"([a-z]{3})[a-z]*\.? (\d{1,2}), (\d{4})", re.IGNORECASE)
@@ -53,7 +43,7 @@ class SerperOptions(ApiOptions):
 
 
 class SerperSearchProvider(SearchApiProvider):
-    """Web or news search by Serper."""
+    """Web or news search with Serper."""
 
     service = "https://google.serper.dev"
     key_variables: ClassVar[tuple[str, ...]] = ("SERPER_API_KEY",)
@@ -74,22 +64,22 @@ class SerperSearchProvider(SearchApiProvider):
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         mapped = to_body(query, limit, filters, name=self.name)
         mapped.path = "/news" if self._options.kind == "news" else None
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return what a search cost: the credits that the response states."""
-        return self._prices.cost("credit", credits_used(reply))
+        """Return the cost of a search from the credits stated in the response."""
+        return self.charge(reply, "credits", "credit")
 
 
 def to_body(query: str, limit: int, filters: Filters, *, today: date | None = None, name: str = "serper") -> Mapped:
-    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
+    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
     text, warning = with_site_operators(query, filters)
     mapped = Mapped({"q": text, "num": min(limit, _MAX_RESULTS)})
     if warning:
@@ -119,7 +109,7 @@ def _language(tag: str) -> str:
 
 
 def parse(reply: Response, name: str = "serper") -> Results:
-    """Read a response of any type of search; only those of the web and of the news have rows.
+    """Parse a response of any search type; only those of the web and the news have rows.
 
     Raises:
         ProviderError: one of its classes; the response is a failure.
@@ -128,12 +118,6 @@ def parse(reply: Response, name: str = "serper") -> Results:
     kind = text_or_empty(value_at(data, "searchParameters.type"))
     key = _ROWS.get(kind) or next((key for key in _ROWS.values() if key in data), "organic")
     return results(reply, name, data.get(key, [] if kind and kind not in _ROWS else None), _row)
-
-
-def credits_used(reply: Response) -> float:
-    """Return the credits that a response says it cost; one when it does not say."""
-    used = number_or_none(json_or_empty(reply).get("credits"))
-    return 1.0 if used is None or used < 0 else used
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
@@ -148,7 +132,7 @@ def _row(item: dict[str, Any], name: str) -> SearchResult | None:
 
 
 def _published(said: str) -> str:
-    """Return a day such as `Jan 29, 2023` as ISO 8601, or an empty text for what is no day, such as `2 days ago`."""
+    """Convert a date such as `Jan 29, 2023` to ISO 8601; an empty string for others, such as `2 days ago`."""
     if match := _DAY.fullmatch(said):
         month = match[1].lower()
         try:

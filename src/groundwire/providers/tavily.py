@@ -23,8 +23,16 @@ from groundwire.providers.http_parsing import (
     said,
     value_at,
 )
-from groundwire.providers.query_mapping import country_name, domain_lists, language_code, time_filter
-from groundwire.providers.result_rows import any_date, page_result, result, results
+from groundwire.providers.query_mapping import (
+    any_date,
+    country_name,
+    domain_lists,
+    language_code,
+    page_result,
+    result,
+    results,
+    time_filter,
+)
 from groundwire.transport import Response
 
 __all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]
@@ -39,7 +47,7 @@ _EXTRACT_CREDITS: Final[Mapping[str, float]] = {"basic": 0.2, "advanced": 0.4}  
 
 
 def _keyless_wait(reply: Response) -> float | None:
-    """Return the seconds that an error of the keyless mode states."""
+    """Return the seconds stated in an error of the keyless mode."""
     seconds = number_or_none(value_at(json_or_empty(reply), "error.retry_after_seconds"))
     return min(max(0.0, seconds), _MAX_WAIT) or None if seconds is not None else None
 
@@ -48,7 +56,7 @@ _KEYLESS = ("the free searches without a key are used up", "Set TAVILY_API_KEY")
 _ERRORS = (
     ErrorRule(QuotaExceeded, *_KEYLESS, at="error.retry_after_seconds", pattern=r"\d", retry_after=_keyless_wait),
     ErrorRule(QuotaExceeded, *_KEYLESS, status=(402, 429), at="error.code", pattern="[a-z]"),
-    ErrorRule(  # the plan's or the key's limit; the limit of pay as you go
+    ErrorRule(  # the plan's or the key's limit; the pay-as-you-go limit
         QuotaExceeded, "the plan's limit is reached", "Raise the limit, or wait for the next month", status=(432, 433)
     ),
 )
@@ -58,19 +66,19 @@ class TavilyOptions(ApiOptions):
     """`[providers.tavily]`."""
 
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
-    """How thoroughly to search; `advanced` costs 2 credits instead of 1."""
+    """The search depth; `advanced` costs 2 credits instead of 1."""
     topic: Literal["general", "news", "finance"] = "general"
-    """What to search; `news` gives dates, and only `general` can prefer a country."""
+    """What to search; `news` has dates, and only `general` can prefer a country."""
     extract_depth: Literal["basic", "advanced"] = "basic"
-    """How thoroughly to read pages; `advanced` gets more tables and embedded parts and costs twice as much."""
+    """The extraction depth; `advanced` gets more tables and embedded content and costs twice as much."""
     keyless: bool = False
-    """Whether to use Tavily's keyless mode, which is free and has low limits, when there is no key."""
+    """Whether to use Tavily's keyless mode, which is free and has low limits, if there is no key."""
     safe_search: bool = False
-    """Whether to ask for safe search, which only enterprise plans may; not with a fast depth."""
+    """Whether to request SafeSearch, which requires an enterprise plan; not with a fast depth."""
 
 
 class TavilyProvider(SearchApiProvider, ReadApiProvider):
-    """Web search and reading by Tavily; one instance serves both roles."""
+    """Web search and reading with Tavily; one instance serves both roles."""
 
     service = "https://api.tavily.com"
     key_variables: ClassVar[tuple[str, ...]] = ("TAVILY_API_KEY",)
@@ -92,11 +100,11 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the provider.
+        """Create the provider.
 
         Raises:
-            NotConfigured: there is no key, and the keyless mode is not switched on.
-            ConfigurationError: an option is wrong.
+            NotConfigured: there is no key, and the keyless mode is disabled.
+            ConfigurationError: an option is invalid.
         """
         if not context.options(TavilyOptions).keyless and not context.keys(*cls.key_variables, needed=False):
             needs = f"set {cls.key_variables[0]}, or providers.{context.name}.keyless = true to go without a key"
@@ -104,19 +112,19 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         return super().create(context)
 
     def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request; without a key those of the keyless mode."""
+        """Return the headers of a request; without a key, those of the keyless mode."""
         return {**super().headers(key), **({} if key else {"X-Tavily-Access-Mode": "keyless"})}
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         return to_body(query, limit, filters, self._options)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return what a search cost: the credits that the response states, or the usual ones; keyless is free."""
+        """Return the cost of a search: the credits stated in the response, or the usual ones; keyless is free."""
         return (
             0.0
             if self._free
@@ -124,16 +132,16 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         )
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
-        """Return the address of a page as a request."""
+        """Convert a page's URL to a request."""
         depth = self._options.extract_depth
         return Mapped({"urls": [url], "extract_depth": depth, "format": "markdown", "include_usage": True})
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Return the page in a response."""
+        """Parse the page in a response."""
         return parse_page(reply, url, self.name)
 
     def page_cost(self, reply: Response) -> float:
-        """Return what a page cost; see `search_cost`."""
+        """Return the cost of a page; see `search_cost`."""
         return (
             0.0
             if self._free
@@ -142,7 +150,7 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
 
 
 def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | None = None) -> Mapped:
-    """Return a query as the body of a request."""
+    """Convert a query to a request body."""
     options = options or TavilyOptions()
     text, warnings = clipped("tavily", query, characters=_MAX_QUERY)
     mapped = Mapped({"query": text, "max_results": min(limit, _MAX_RESULTS)}, warnings=warnings)
@@ -166,19 +174,19 @@ def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | N
 
 
 def parse(reply: Response, name: str = "tavily") -> Results:
-    """Read the response to a search.
+    """Parse the response to a search.
 
     Raises:
-        ProviderError: it is a failure, or not of the service's form.
+        ProviderError: it is a failure, or in an unexpected format.
     """
     return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
 
 
 def parse_page(reply: Response, url: str, name: str = "tavily") -> ReadResult:
-    """Read the response to a request for one page. HTTP 200 may hold a failure.
+    """Parse the response to a request for one page. HTTP status 200 may contain a failure.
 
     Raises:
-        PageError: the page cannot be read. ProviderError: the response is a failure, or not of the service's form.
+        PageError: the page cannot be read. ProviderError: the response is a failure, or in an unexpected format.
     """
     data = json_answer(reply, name, _ERRORS)
     read, failed = data.get("results"), data.get("failed_results")

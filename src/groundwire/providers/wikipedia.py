@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ANY_STATUS,
-    ErrorRule,
-    clipped,
-    json_answer,
-    json_or_empty,
-    text_or_empty,
-    value_at,
-)
-from groundwire.providers.result_rows import results
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, clipped, json_answer, text_or_empty, value_at
+from groundwire.providers.query_mapping import known_language, language_of, results
 from groundwire.transport import Response
 
 __all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]
 
 _CODE = "error.code errors.code"
-_ERRORS = (  # MediaWiki reports errors with a status of 200, too
+_ERRORS = (  # MediaWiki also reports errors with status 200
     ErrorRule(
         RateLimited,
         "too many requests",
@@ -45,7 +35,8 @@ _ERRORS = (  # MediaWiki reports errors with a status of 200, too
         RequestRefused,
         "the request was refused",
         status=range(500),
-        when=lambda reply: "error" in json_or_empty(reply),
+        at=f"error {_CODE} error.info errors.text",
+        pattern=".",
     ),
     ErrorRule(
         ProviderBlocked, "access denied", "Set network.user_agent to one that says who you are", status=(401, 403)
@@ -54,22 +45,10 @@ _ERRORS = (  # MediaWiki reports errors with a status of 200, too
 _MAX_RESULTS = 50  # the service takes up to 500
 _MAX_QUERY = 300  # of a query (CirrusSearch)
 _PLAIN = "/:,()!*'@;~$-_."  # what MediaWiki leaves as it is in an address
-# The editions of 10,000 articles and more whose codes are codes of languages, too.
-_EDITIONS = frozenset(
-    re.findall(
-        "[a-z]+",
-        "af am an ar arz as ast av az azb ba be bg bn bpy br bs ca ce ceb ckb co cs cv cy da de diq el en eo es "
-        "et eu fa fi fo fr fy ga gd gl gu ha hak he hi hr hsb ht hu hy ia id ig ilo io is it ja jv ka kk km kn "
-        "ko ku ky la lb li lld lmo lt lv mai mg mhr mi min mk ml mn mr ms my mzn nap nds ne new nl nn no nv oc "
-        "or os pa pl pms pnb ps pt qu ro ru rw sa sah sc scn sco sd sh shn si sk sl sn so sq sr su sv sw szl ta "
-        "te tg th tl tr tt ug uk ur uz vec vi vo wa war wuu xmf yi yo za zh zu",
-    )
-)
-_OTHER_EDITIONS: Final[Mapping[str, str]] = {"fil": "tl", "iw": "he", "nb": "no", "cmn": "zh"}
 
 
 class WikipediaSearchProvider(SearchApiProvider):
-    """Search in Wikipedia, in the edition of the language that is asked for, else in English."""
+    """Search in Wikipedia, in the edition of the requested language, else in English."""
 
     service = "https://{language}.wikipedia.org"
     key_needed = False
@@ -78,35 +57,29 @@ class WikipediaSearchProvider(SearchApiProvider):
     capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request.
+        """Convert a query to a request.
 
         Raises:
-            ProviderUnsupported: the domains that are allowed or blocked leave no page of Wikipedia.
+            ProviderUnsupported: the allowed and blocked domains exclude all of Wikipedia.
         """
         if not _may_answer(f"{edition(filters)}.wikipedia.org", filters):
             raise ProviderUnsupported(self.name, "it has pages of wikipedia.org only, which the domains leave out")
         return to_params(query, limit, filters, name=self.name)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name, mapped.address["language"])
 
 
 def edition(filters: Filters) -> str:
     """Return the edition to ask: that of the language, else that of an allowed domain such as de.wikipedia.org."""
-    if code := _edition_of(filters.language or ""):
+    if code := language_of(filters.language or "", "wikipedia"):
         return code
     for domain in filters.allowed_domains:
         code, _, rest = domain.removeprefix("www.").partition(".")
-        if rest == "wikipedia.org" and code in _EDITIONS:
+        if rest == "wikipedia.org" and language_of(code, "wikipedia") == code:
             return code
     return "en"
-
-
-def _edition_of(tag: str) -> str:
-    code = tag.lower().partition("-")[0]
-    code = _OTHER_EDITIONS.get(code, code)
-    return code if code in _EDITIONS else ""
 
 
 def _may_answer(host: str, filters: Filters) -> bool:
@@ -117,7 +90,7 @@ def _may_answer(host: str, filters: Filters) -> bool:
 
 
 def to_params(query: str, limit: int, filters: Filters, *, name: str = "wikipedia") -> Mapped:
-    """Return a query as the parameters of a request; the language goes into the address, see `edition`."""
+    """Convert a query to request parameters; the language is part of the URL, see `edition`."""
     words, warnings = clipped(name, query, characters=_MAX_QUERY)
     rows = min(limit, _MAX_RESULTS)
     values = {
@@ -132,24 +105,23 @@ def to_params(query: str, limit: int, filters: Filters, *, name: str = "wikipedi
     mapped = Mapped(values, warnings=warnings, address={"language": edition(filters)})
     if filters.page > 1:
         values["sroffset"] = str((filters.page - 1) * rows)
-    if filters.language and not _edition_of(filters.language):
-        mapped.applied["language"] = "not_possible"
+    if filters.language and not known_language(mapped, filters, "wikipedia"):
         warnings.append(f"{name}: it has no edition in {filters.language}; {edition(filters)} was searched")
     return mapped
 
 
 def address(title: str, language: str) -> str:
-    """Return the address of an article."""
+    """Return the URL of an article."""
     return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe=_PLAIN, errors='replace')}"
 
 
 def parse(reply: Response, name: str = "wikipedia", language: str = "") -> Results:
-    """Read a response. Its dates are those of the last edit, not of publication, and are passed on as such.
+    """Parse a response. Its dates are those of the last edit, not of publication, and are labeled so.
 
     Args:
         reply: The response.
         name: The provider's name.
-        language: The edition; by default that of the address that answered, else English.
+        language: The edition; by default that of the response's URL, else English.
 
     Raises:
         ProviderError: the response is a failure, which may come with a status of 200.

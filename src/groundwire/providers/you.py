@@ -1,8 +1,7 @@
-"""You.com, web and news results of its own index (https://you.com/docs/api-reference/search)."""
+"""You.com, web and news results from its own index (https://you.com/docs/api-reference/search)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any, ClassVar, Final
@@ -19,8 +18,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
     window,
 )
-from groundwire.providers.query_mapping import domain_lists
-from groundwire.providers.result_rows import result
+from groundwire.providers.query_mapping import country_code, domain_lists, known_language, result
 from groundwire.transport import Response
 
 __all__ = ["YouSearchProvider", "parse", "to_body"]
@@ -30,28 +28,6 @@ _MAX_DOMAINS = 500
 _TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _FIRST_DAY = date(1990, 1, 1)  # before there was a web; a range must have both ends
 _MAX_WAIT = 366 * 86_400.0  # seconds
-# The values of the service's own types (youdotcom 3.6.0); it refuses every other one.
-_COUNTRIES = frozenset(
-    re.findall(
-        r"\S+",
-        "AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US",
-    )
-)
-_LANGUAGES = frozenset(
-    re.findall(
-        r"\S+",
-        "AR EU BN BG CA ZH-HANS ZH-HANT HR CS DA NL EN EN-GB ET FI FR GL DE EL GU HE HI HU IS IT JA KN KO LV LT MS ML "
-        "MR NB PL PT-BR PT-PT PA RO RU SR SK SL ES SV TA TE TH TR UK VI",
-    )
-)
-_NEAREST: Final[Mapping[str, str]] = {
-    "ZH-TW": "ZH-HANT",
-    "ZH-HK": "ZH-HANT",
-    "ZH-MO": "ZH-HANT",
-    "ZH": "ZH-HANS",
-    "PT": "PT-PT",
-    "NO": "NB",
-}
 
 
 def _until_reset(reply: Response) -> float | None:
@@ -76,9 +52,9 @@ _ERRORS = (
 
 
 class YouSearchProvider(SearchApiProvider):
-    """Web search by the You.com Search API.
+    """Web search with the You.com Search API.
 
-    News follow the pages of the web, so there may be more rows than were asked for.
+    News follow the web pages, so there may be more rows than requested.
     """
 
     service = "https://ydc-index.io"
@@ -99,16 +75,16 @@ class YouSearchProvider(SearchApiProvider):
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Return a query as a request."""
+        """Convert a query to a request."""
         return to_body(query, limit, filters, self.name)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Return the results in a response."""
+        """Parse the results in a response."""
         return parse(reply, self.name)
 
 
 def to_body(query: str, limit: int, filters: Filters, name: str = "you", *, today: date | None = None) -> Mapped:
-    """Return a query as the body of a request; a time range ends `today`, by default the clock's day in UTC."""
+    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
     mapped = Mapped({"query": query, "count": min(limit, _MAX_RESULTS), "safesearch": filters.safesearch})
     body = mapped.values
     if filters.page > 1:
@@ -117,21 +93,15 @@ def to_body(query: str, limit: int, filters: Filters, name: str = "you", *, toda
         body["freshness"] = freshness
     keys = ("include_domains", "exclude_domains")
     body |= domain_lists(mapped, filters, name, keys, most=_MAX_DOMAINS, one_list=True)
-    if filters.language:
-        if language := _language(filters.language.upper(), (filters.region or "").upper()):
-            body["language"] = language
-        else:
-            mapped.applied["language"] = "not_possible"
-    if filters.region:
-        if (country := filters.region.upper()) in _COUNTRIES:
-            body["country"] = country
-        else:
-            mapped.applied["region"] = "not_possible"
+    if language := known_language(mapped, filters, "you"):
+        body["language"] = language.upper()
+    if country := country_code(mapped, filters, "you"):
+        body["country"] = country
     return mapped
 
 
 def _freshness(filters: Filters, today: date | None) -> str:
-    """Return the one time filter that a request may have: a word, or two days."""
+    """Return the single time filter that a request may have: a keyword, or two dates."""
     if not filters.published_after and not filters.published_before:
         return _TIME_RANGES.get(filters.time_range, "")
     start, end = window(filters, today)
@@ -139,17 +109,8 @@ def _freshness(filters: Filters, today: date | None) -> str:
     return f"{min(start or _FIRST_DAY, end).isoformat()}to{end.isoformat()}"
 
 
-def _language(tag: str, region: str) -> str:
-    """Return the service's nearest name of a language, or nothing."""
-    base, *more = tag.split("-")
-    # Where the tag leaves it open, the country tells the two kinds of Portuguese and of Chinese apart.
-    names = (f"{base}-{more[0] if more else region}", base)
-    known = (_NEAREST.get(name, name) for name in names)
-    return next((name for name in known if name in _LANGUAGES), "")
-
-
 def parse(reply: Response, name: str = "you") -> Results:
-    """Read a response of any status.
+    """Parse a response of any status.
 
     Raises:
         ProviderError: one of its classes; the response is a failure.

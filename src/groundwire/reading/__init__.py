@@ -1,1 +1,1 @@
-"""From the bytes of a page to the Markdown that an agent reads."""
+"""Conversion of pages from bytes to Markdown."""

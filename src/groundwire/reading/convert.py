@@ -1,6 +1,6 @@
-"""Any readable kind of content to Markdown, behind one function; and a whole body, of any kind, behind another.
+"""Conversion of any readable content to Markdown: of decoded text, and of a whole body of any type.
 
-What was made of a page as a reader's result.
+Also the conversion to a reader's result.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
-from groundwire.reading.block_pages.empty_shell import is_shell
+from groundwire.reading.block_pages.empty_shell import LOADS_PARTS, is_shell, later_parts
 from groundwire.reading.documents.document import FILES, read_file
-from groundwire.reading.documents.notebook import read_notebook
+from groundwire.reading.documents.simple_formats import read_notebook
 from groundwire.reading.documents.tabular import read_delimited
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.encoding.decode import decode
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "to_markdown"]
 
-_PRETTY: Final = 200_000  # characters of JSON that are reformatted; more would only grow
+_PRETTY: Final = 200_000  # characters of JSON that are reformatted; longer text would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
-_NOTED: Final = 5_000  # characters at both ends of JSON, one of which says that it is a notebook
+_NOTED: Final = 5_000  # characters at both ends of JSON, one of which identifies a notebook
 _SECONDS: Final = 15.0  # for a file of many pages, without a deadline
 _ODD: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
@@ -42,16 +42,18 @@ _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Converted:
-    """What a body says, and what is to be known about it."""
+    """The converted body, with warnings."""
 
     extracted: Extracted
     """The content and the metadata."""
     warnings: tuple[str, ...] = ()
-    """What was wrong with the bytes, and what the page is not."""
+    """Warnings about the bytes and the page."""
     block: SoftBlock | None = None
-    """The block page, when one came instead of the page."""
+    """The block page, if it is one."""
+    incomplete: bool = False
+    """Whether scripts load parts of the page that are missing."""
     unreadable: Unreadable | None = None
-    """Why a document gives no text, when it gives none."""
+    """Why a document has no text, if it has none."""
 
 
 def convert(
@@ -63,15 +65,15 @@ def convert(
     seconds: float = _SECONDS,
     model: Model | None = None,
 ) -> Converted:
-    """Return a body as Markdown: its kind, its encoding and its content are found here.
+    """Convert a body to Markdown, detecting its type and encoding.
 
     Args:
-        body: The bytes, without any content coding.
-        content_type: The `Content-Type` header as it came; anything may stand in it.
-        url: The address that answered.
-        headers: The other headers; some announce a bot check.
-        seconds: How long a file of many pages may be read; what was read until then is returned.
-        model: What chooses the main content of a page; the one of the package when not given.
+        body: The bytes, without content coding.
+        content_type: The `Content-Type` header as received, possibly invalid.
+        url: The URL of the response.
+        headers: The other headers; some identify a bot check.
+        seconds: The time limit for a file of many pages; the pages converted by then are returned.
+        model: The classifier of the main content; by default the built-in one.
     """
     media = media_type(content_type, body[:4_096], url)
     kind, remarks = media.kind, (media.remark,) if media.remark else ()
@@ -94,12 +96,13 @@ def convert(
         block = SHELL
     if block is not None and block.kind == "script shell" and (found := hydrate(decoded.text, url, extracted)):
         return Converted(extracted=found, warnings=warnings)
-    warnings += page_remarks(decoded.text, title=title, content=content)
-    return Converted(extracted=extracted, warnings=warnings, block=block)
+    later = later_parts(decoded.text) if block is None else ()
+    warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
+    return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=LOADS_PARTS in later)
 
 
 def convert_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Convert what another process sent; `groundwire.reading.workers.pool` makes a `Converted` of the result again."""
+    """Convert a body sent by another process; `groundwire.reading.workers.pool` restores the `Converted`."""
     converted = convert(body, asked["content_type"], asked["url"], headers=asked["headers"], seconds=asked["seconds"])
     fields = asdict(converted)
     content: str = fields["extracted"].pop("content")
@@ -107,13 +110,13 @@ def convert_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any
 
 
 def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> Extracted:
-    """Return a text as Markdown, whatever kind it is of.
+    """Convert a text of any kind to Markdown.
 
     Args:
-        kind: What the text is; see `media_type`. A binary has none and gives an empty result.
+        kind: The kind of text; see `media_type`. A binary has none and gives an empty result.
         text: The decoded text.
-        url: Its address, for relative links.
-        language: What a code block calls the language of source code.
+        url: Its URL, for relative links.
+        language: The language of a code block for source code.
     """
     if kind == "html":
         return extract(text, url)
@@ -140,7 +143,7 @@ def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> E
 
 
 def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
-    """Return a text whose parts can be told apart as Markdown; None when it is none."""
+    """Convert a structured text to Markdown; None if it is not one."""
     if kind == "delimited":
         return read_delimited(text)
     if kind == "notebook" or (kind == "json" and '"nbformat"' in text[:_NOTED] + text[-_NOTED:]):
@@ -159,7 +162,7 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
 
 
 def _cleaned(found: Extracted) -> Extracted:
-    """Return a document in which nothing is left that a reader cannot see and a machine would obey."""
+    """Remove everything that is invisible to a reader but would influence a model."""
     content, counts = clean_text(clean(unicodedata.normalize("NFC", found.content)))
     return replace(
         found,
@@ -179,7 +182,7 @@ def _type(content_type: str) -> str:
 
 
 def json_to_markdown(text: str) -> str:
-    """Return JSON in a code block, laid out when it is valid and not huge."""
+    """Return JSON in a code block, reformatted if it is valid and not huge."""
     text = text.strip()
     if not text:
         return ""

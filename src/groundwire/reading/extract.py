@@ -1,10 +1,10 @@
-"""A page's main content as Markdown, and what the page says about itself.
+"""Extraction of a page's main content as Markdown, with its metadata.
 
-One way from markup to text, each step a function of its own: bounds, tree, metadata, invisible text, what is not
-the main content, Markdown, sanitizing. The order matters: metadata are read while everything is there, and nothing that
-a person could not see takes part in the choice of the main content.
+A pipeline from HTML to text, with a function per step: limits, tree, metadata, invisible text, main content, Markdown,
+sanitizing. The order matters: metadata are read from the complete page, and invisible text must not influence the
+selection of the main content.
 
-A piece of HTML inside of another document, such as the summary in a feed, by the rules that hold for pages.
+Also conversion of embedded HTML, such as the summary in a feed.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ __all__ = ["Extracted", "extract", "fragment_to_markdown"]
 
 
 def extract(html: str, url: str, model: Model | None = None) -> Extracted:
-    """Return the main content of a page.
+    """Extract the main content of a page.
 
     Args:
-        html: The page's markup. Any text is taken and none makes this raise.
-        url: The page's address, for its relative links.
-        model: What chooses the main content; the one of the package when not given.
+        html: The page's HTML. No input raises.
+        url: The page's URL, for its relative links.
+        model: The classifier of the main content; by default the built-in one.
 
     Returns:
-        The content and the metadata; `warnings` count what was taken out. A page with visible text comes back empty
-        only when it has scripts and all its text is menus.
+        The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
+        only if it has scripts and all its text is menus.
     """
     from groundwire.reading.html.parse import parse_page
     from groundwire.reading.html.semantics import apply_roles, may_have_roles
@@ -86,18 +86,30 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
 
 
 def _line(text: str | None) -> str:
-    """Return a name or a title as one clean line."""
+    """Clean a name or a title to one line."""
     return " ".join(strip_invisible(clean(text or ""))[0].split())
 
 
-def fragment_to_markdown(markup: str, url: str, removed: Counter[str], *, web_links_only: bool = False) -> str:
-    """Return all of a piece of HTML that a person could see, as Markdown.
+def fragment_to_markdown(
+    markup: str,
+    url: str,
+    removed: Counter[str],
+    *,
+    web_links_only: bool = False,
+    below: int = 0,
+    pick: str = "",
+    drop: str = "",
+) -> str:
+    """Convert all visible text of an HTML fragment to Markdown.
 
     Args:
-        markup: The HTML; any text is taken.
-        url: The address that relative links start from.
-        removed: Counts, under `hidden`, the invisible pieces of text.
-        web_links_only: Whether links that do not name their host lose their targets.
+        markup: The HTML.
+        url: The base URL of relative links.
+        removed: Counts the invisible pieces of text under `hidden`.
+        web_links_only: Whether links without a host lose their targets.
+        below: The level of the heading above the fragment; its own headings are demoted below it.
+        pick: A CSS selector. Only the first matching element is converted, and nothing without a match.
+        drop: A CSS selector. Matching elements are left out and not counted.
     """
     from groundwire.reading.html.parse import parse_page
     from groundwire.reading.markdown.serializer import to_markdown
@@ -106,9 +118,19 @@ def fragment_to_markdown(markup: str, url: str, removed: Counter[str], *, web_li
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
     removed["hidden"] += sum(drop_unseen(document).counts.values())
+    root = document.select_one(pick) if pick else document.find("body")
+    if root is None:
+        return ""
+    for element in root.select(drop) if drop else ():
+        element.decompose()
     if web_links_only:
-        for link in document.find_all("a"):
+        for link in root.find_all("a"):
             if not (link.attr("href") or "").lower().startswith(("http://", "https://")):
                 link.attrs.pop("href", None)
-    body = document.find("body")
-    return to_markdown(body, url).strip() if body is not None else ""
+    if below:
+        for heading in root.find_all(list(_HEADINGS)):
+            heading.tag = f"h{min(_HEADINGS.index(heading.tag) + 1 + below, len(_HEADINGS))}"
+    return to_markdown(root, url).strip()
+
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")

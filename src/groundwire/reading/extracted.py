@@ -1,6 +1,6 @@
-"""What reading a document yields.
+"""The result of extracting a document.
 
-Why a document gives no text, in the words that its reader gets.
+Also the reasons why a document has no text.
 """
 
 from __future__ import annotations
@@ -9,37 +9,38 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from groundwire.models import ReadResult
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
 
 if TYPE_CHECKING:
     from groundwire.reading.convert import Converted
 
-__all__ = ["MAX_CONTENT", "Extracted", "Unreadable", "UnreadableDocument", "Why", "read_result"]
+__all__ = ["MAX_CONTENT", "Extracted", "Unreadable", "UnreadableDocument", "Why", "cleaned_result", "read_result"]
 
-MAX_CONTENT: Final = 2_000_000  # characters of Markdown; links and escapes may make it longer than its markup
+MAX_CONTENT: Final = 2_000_000  # characters of Markdown; links and escapes may make it longer than its HTML
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extracted:
-    """What a page says."""
+    """The extracted content and metadata of a page."""
 
     title: str = ""
-    """The page's title; empty when it has none."""
+    """The page's title; empty if it has none."""
     content: str = ""
     """The main content as Markdown."""
     published: str | None = None
-    """When it was published, as an ISO 8601 date, where the page itself says so; None means unknown."""
+    """When it was published, as an ISO 8601 date, if the page states it; None means unknown."""
     language: str | None = None
-    """The page's language as a BCP 47 tag, as it declares it; None means unknown."""
+    """The page's language as a BCP 47 tag, if declared; None means unknown."""
     author: str | None = None
-    """Who wrote it; None means unknown."""
+    """The author; None means unknown."""
     site: str | None = None
     """The site's name; None means unknown."""
     cut: bool = False
-    """Whether the page was too large to be read to its end."""
+    """Whether the page was truncated because of its size."""
     kind: str | None = None
-    """What kind of page it is: article, documentation, forum, product, listing, collection, service; None: unknown."""
+    """The kind of page: article, documentation, forum, product, listing, collection, service; None means unknown."""
     warnings: tuple[str, ...] = ()
-    """What was taken out of it, counted, a phrase each."""
+    """What was removed, as phrases with counts."""
 
 
 Why = Literal["protected", "scanned", "broken", "empty", "large", "missing"]
@@ -57,7 +58,7 @@ class Unreadable:
 
 
 class UnreadableDocument(Exception):
-    """A document gives no text; raised where that is found, and caught where documents are converted.
+    """A document has no text; caught where documents are converted.
 
     Args:
         why: The reason.
@@ -72,14 +73,14 @@ class UnreadableDocument(Exception):
 def read_result(
     url: str, converted: Converted, *, final_url: str, content_type: str, warnings: tuple[str, ...] = ()
 ) -> ReadResult:
-    """Return a page that was read, with what is to be known about it.
+    """Return the result for a page, with its warnings.
 
     Args:
-        url: The address that was asked for.
+        url: The requested URL.
         converted: The page.
-        final_url: Where the redirects led.
+        final_url: The URL after redirects.
         content_type: The media type, without parameters.
-        warnings: What is to be known beside what converting it showed.
+        warnings: Additional warnings.
     """
     extracted = converted.extracted
     warnings += converted.warnings + extracted.warnings
@@ -98,4 +99,21 @@ def read_result(
         language=extracted.language,
         content_type=content_type,
         warnings=tuple(dict.fromkeys(warnings)),
+        incomplete=converted.incomplete,
+    )
+
+
+def cleaned_result(result: ReadResult) -> ReadResult:
+    """Remove invisible content from a third-party reader's result; see `clean_text`."""
+    content, counts = clean_text(clean(result.content))
+    title = " ".join(strip_invisible(clean(result.title))[0].split())
+    if content == result.content and title == result.title:
+        return result
+    return result.model_copy(
+        update={
+            "title": title,
+            "content": content,
+            "content_length": len(content),
+            "warnings": result.warnings + hygiene_warnings(counts),
+        }
     )

@@ -1,8 +1,8 @@
-"""The text of a shell, out of the data that it brings for its scripts, so that no browser is needed.
+"""Extraction of an app shell's text from the data embedded for its scripts, so that no browser is needed.
 
-Such data hold much that is on no screen: settings, numbers, translations, other pages' teasers. Taken is what reads
-like text of the page: titles, prose, HTML and the trees of the usual editors. In doubt it is left out, and with too
-little left the page counts as unread.
+Much of such data is never shown: settings, numbers, translations, teasers of other pages. Extracted is what resembles
+page text: titles, prose, HTML and the trees of common editors. If in doubt, a value is skipped, and with too little
+text the page counts as unread.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings
 
 __all__ = ["hydrate", "pieces"]
 
-_MIN_WORDS: Final = 40  # of all that was found; fewer are a teaser
+_MIN_WORDS: Final = 40  # of the whole text; fewer are a teaser
 _MAX_CHARACTERS: Final = 2_000_000
 _MAX_VALUES: Final = 200_000
 _MAX_DEPTH: Final = 60
-_SENTENCE: Final = 12  # words from which a text under any name may be prose
-_NAMED: Final = 4  # the same under a name that announces prose
+_SENTENCE: Final = 12  # words from which a string under any name may be prose
+_NAMED: Final = 4  # the same under a name typical of prose
 
 _TITLES: Final = ("headline", "title", "heading", "question", "name", "displaytitle", "subject")
 _BODIES: Final = re.compile(
@@ -52,7 +52,7 @@ _SKIPPED: Final = re.compile(
     r"|copyright\w*|credits?|license|a11y\w*|accessibility\w*|__typename|_?type|kind|publisher|logo|same_as|breadcrumb|is_part_of"
     r"|potential_action|image_?alt|source_?code|template|routes?|router|preview|debug\w*|search_?placeholder|button\w*|cta\w*|share\w*"
 )
-"""Names of what is on no screen, or on every page of a site."""
+"""Names of values that are never shown, or shown on every page of a site."""
 
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARKUP: Final = re.compile(
@@ -77,7 +77,7 @@ _BLOCKS: Final[Mapping[str, str]] = {
     "header-one": "h2", "header-two": "h2", "header-three": "h3", "h1": "h2", "h2": "h2", "h3": "h3", "h4": "h4",
     "block": "p",
 }  # fmt: skip
-"""What the usual editors (ProseMirror, Contentful, Slate, Portable Text, Draft.js, Editor.js) call their blocks."""
+"""Block names of common editors (ProseMirror, Contentful, Slate, Portable Text, Draft.js, Editor.js)."""
 _UNRELATED: Final = re.compile(
     r"(?:Web[Ss]ite|Organization|NewsMediaOrganization|BreadcrumbList|SiteNavigationElement|Person)"
 )
@@ -85,20 +85,20 @@ _UNRELATED: Final = re.compile(
 
 @dataclass(slots=True)
 class _Gathering:
-    """Collects the pieces of one island."""
+    """Collects the text of one data island."""
 
     found: list[tuple[str, str]] = field(default_factory=list)
-    """An element's name and its content: text, or HTML for `div`."""
+    """An element's name and content: text, or HTML for `div`."""
     left: int = _MAX_VALUES
     room: int = _MAX_CHARACTERS
 
     def walk(self, value: object, name: str, depth: int, level: int) -> None:
-        """Collect what a value says.
+        """Collect the text of a value.
 
         Args:
             value: Any JSON.
-            name: The name under which it stands, in lower case with underscores.
-            depth: How deep it stands.
+            name: Its key, in lower case with underscores.
+            depth: Its depth.
             level: The level of the next heading.
         """
         self.left -= 1
@@ -113,7 +113,7 @@ class _Gathering:
             self._thing(value, depth, level)
 
     def _thing(self, value: dict[str, object], depth: int, level: int) -> None:
-        """Collect what an object says; its title goes before it, if it says anything."""
+        """Collect the text of an object, preceded by its title if it has any."""
         kind = value.get("@type")
         if isinstance(kind, str) and _UNRELATED.fullmatch(kind):
             return
@@ -121,7 +121,7 @@ class _Gathering:
         entitled = next((key for title in _TITLES for key in value if names[key].replace("_", "") == title), None)
         title = value.get(entitled) if entitled else None
         if isinstance(title, dict):
-            title = title.get("rendered")  # as WordPress has it
+            title = title.get("rendered")  # the WordPress format
         at = len(self.found)
         deeper = level + 1 if isinstance(title, str) and title.strip() else level
         for key, item in value.items():
@@ -134,7 +134,7 @@ class _Gathering:
             self.found.insert(at, (f"h{min(level, 6)}", " ".join(_stripped(title).split())))
 
     def _block(self, value: dict[str, object], level: int) -> bool:
-        """Collect a block of an editor's tree; tell whether it was one."""
+        """Collect a block of an editor's tree; return whether it is one."""
         kind = next((str(value[key]).lower() for key in ("nodeType", "type", "_type", "tag") if key in value), "")
         element = _BLOCKS.get(kind)
         if element is None:
@@ -153,7 +153,7 @@ class _Gathering:
         return True
 
     def _text(self, text: str, name: str) -> None:
-        """Collect a text if it reads like a part of a page."""
+        """Collect a string if it resembles page text."""
         text = text.strip()
         if word_count(text) < _NAMED:
             return
@@ -183,12 +183,12 @@ class _Gathering:
 
 
 def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
-    """Return what a shell says in its data, or None when that is not enough to stand for the page.
+    """Return the text in an app shell's data, or None if it is not enough to represent the page.
 
     Args:
         markup: The page's HTML.
-        url: Its address, for relative links.
-        known: What was read of the shell itself; its title, dates and the like stay.
+        url: Its URL, for relative links.
+        known: The result for the shell itself; its title, dates and other metadata are kept.
     """
     from groundwire.reading.html.parse import parse_page
     from groundwire.reading.markdown.serializer import to_markdown
@@ -232,9 +232,9 @@ def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
 
 
 def pieces(value: object) -> list[tuple[str, str]]:
-    """Return the headings and texts in data, in their order, as elements' names with what is in them.
+    """Return the headings and texts in data, in order, as element names and contents.
 
-    A text that is the beginning of another one, as excerpts are, is left out, and so is each one's second appearance.
+    A text that is the beginning of another, such as an excerpt, and duplicates are omitted.
     """
     gathering = _Gathering()
     gathering.walk(value, "", 0, 1)

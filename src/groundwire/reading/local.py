@@ -1,9 +1,9 @@
-"""The local reader: guarded fetch, decode, extract, all on this machine.
+"""The local reader: guarded fetch, decoding and extraction on this machine.
 
-What a server says about keeping a page (RFC 9111), read with care: what makes no sense says nothing.
+Also the caching headers of a page (RFC 9111), where invalid values are ignored.
 
-We are a cache that several users may share, so `s-maxage` counts before `max-age`. Pages are asked for without cookies
-and without credentials, so `private` and `Vary` change nothing for us: the next request would be the same one.
+Groundwire is a shared cache, so `s-maxage` takes precedence over `max-age`. Pages are requested without cookies and
+credentials, so `private` and `Vary` have no effect: the next request would be the same.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Head, Response, Transport
 
-if TYPE_CHECKING:  # the parsers take long to load, and a search needs none
+if TYPE_CHECKING:  # the parsers take long to load, and a search does not need them
     from groundwire.reading.block_pages.classify import SoftBlock
     from groundwire.reading.convert import Converted
 
@@ -44,16 +44,16 @@ __all__ = ["LocalReadProvider", "freshness"]
 
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 _DIRECTIVE = re.compile(r'([!#$%&\'*+.^_`|~0-9A-Za-z-]+)(?:=("(?:[^"\\]|\\.)*"|[^\s,;]*))?')
-_LONGEST = 512  # characters of a validator; real ones have less than a hundred
+_LONGEST = 512  # characters of a validator; real ones have fewer than a hundred
 _YEAR = 31_536_000.0
 
 
 def freshness(url: str, headers: Mapping[str, str]) -> Freshness:
-    """Return what an answer says about keeping it.
+    """Parse the caching headers of a response.
 
     Args:
-        url: The address that answered.
-        headers: Its headers; names in any case.
+        url: The URL of the response.
+        headers: Its headers, with names in any case.
     """
     etag = headers.get("ETag", "").strip()
     modified = headers.get("Last-Modified", "").strip()
@@ -99,7 +99,7 @@ def _date(text: str) -> datetime | None:
 _TIMEOUT = 20.0  # seconds, without a deadline
 _TITLE = 200  # characters of a title in a message
 _NOT_MODIFIED = 304
-_WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses that bot checks are served with
+_WALLED = frozenset({202, 401, 402, 403, 405, 407, 429, 503})  # the statuses of bot checks
 _ACCEPT = (
     "text/markdown, text/html;q=0.9, application/xhtml+xml;q=0.9, text/plain;q=0.8, application/json;q=0.8, "
     "application/pdf;q=0.7, application/atom+xml;q=0.7, application/rss+xml;q=0.7, text/csv;q=0.7, */*;q=0.1"
@@ -113,7 +113,7 @@ _REFUSALS: Final[Mapping[int, str]] = {
     451: "does not show the page here, for legal reasons (HTTP 451).",
     999: "refuses access by programs (HTTP 999).",
 }
-"""What the statuses mean by which a server will not give a page; 999 is not registered, but used for that."""
+"""Reasons for the statuses of a rejected request; 999 is unregistered but used for that."""
 _UNREADABLE: Final[Mapping[Why, type[PageError]]] = {
     "protected": PageRefused,
     "scanned": PageEmpty,
@@ -125,19 +125,19 @@ _UNREADABLE: Final[Mapping[Why, type[PageError]]] = {
 
 
 class LocalReadProvider:
-    """Reads pages, texts of all kinds, PDF, Office documents and EPUB without any outside service.
+    """Reads pages, text formats, PDF, Office documents and EPUB without any outside service.
 
     Args:
-        transport: Gets the pages.
+        transport: Fetches the pages.
         max_bytes: The most bytes of a body, on the wire and decoded.
         max_document_bytes: The same for PDF, Office documents and EPUB.
-        name: The name it goes by.
-        conversion: Makes Markdown of what came; by default one of its own.
+        name: Its name.
+        conversion: Converts to Markdown; by default a new one.
     """
 
     capabilities: Capabilities = Capabilities(read=True, guarded=True, revalidates=True)
     Options = Options
-    """It has no settings of its own; those of the section `read` hold for it."""
+    """It has no settings of its own; those of the section `read` apply."""
 
     def __init__(
         self,
@@ -156,10 +156,10 @@ class LocalReadProvider:
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the reader.
+        """Create the reader.
 
         Raises:
-            ConfigurationError: an option is given; it has none.
+            ConfigurationError: an option is given, but it has none.
         """
         context.options(cls.Options)
         read = context.settings.read
@@ -174,7 +174,7 @@ class LocalReadProvider:
     async def read_url(
         self, url: str, *, deadline: Deadline | None = None, known: Freshness | None = None
     ) -> ReadResult:
-        """Read a page, or find that it has not changed; see `RevalidatingReader.read_url`."""
+        """Read a page, or find that it is unchanged; see `RevalidatingReader.read_url`."""
         deadline = deadline or Deadline.after(_TIMEOUT)
         conditions = {known.url: known.conditions} if known is not None and known.conditions else {}
         reply = await self._transport.fetch(
@@ -187,7 +187,7 @@ class LocalReadProvider:
         )
         said = freshness(reply.url, reply.headers)
         if reply.status == _NOT_MODIFIED:
-            if known is None or known.url != said.url:  # it was not asked whether it has changed
+            if known is None or known.url != said.url:  # not a conditional request
                 raise PageUnavailable(url, "The site answered HTTP 304.", status=reply.status)
             kept = {name: getattr(said, name) or getattr(known, name) for name in ("etag", "last_modified")}
             return ReadResult(url=url, success=True, unchanged=True, freshness=said.model_copy(update=kept))
@@ -205,22 +205,22 @@ class LocalReadProvider:
         return result.model_copy(update={"freshness": said})
 
     def _inspect(self, head: Head, *, asked: bool) -> int | None:
-        """Refuse what will not be read before its body comes, and say how large a document may be."""
+        """Reject unreadable content before its body arrives, and return the size limit of a document."""
         _refuse_unreadable(head, asked=asked)
         is_file = media_type(head.content_type, head.start, head.url).kind in FILES
         return self._max_document_bytes if is_file else None
 
     async def aclose(self) -> None:
-        """End the processes and let the threads go; one that is busy ends by itself."""
+        """End the processes and release the threads; a busy one ends by itself."""
         await self._conversion.aclose()
 
 
 def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
-    """Refuse what will not be read before its body comes.
+    """Reject unreadable content before its body arrives.
 
     Args:
-        head: The head of the answer.
-        asked: Whether it was asked if the page has changed.
+        head: The response head.
+        asked: Whether the request was conditional.
 
     Raises:
         PageNotFound, PageRefused, PageBlocked, PageUnavailable, PageEmpty, UnsupportedContent.
@@ -258,7 +258,7 @@ def _wall(head: Head) -> SoftBlock | None:
 
 
 def _empty(url: str, converted: Converted, reply: Response) -> PageEmpty:
-    """Return the error for a page in which there is nothing to read, with what it was."""
+    """Return the error for a page without readable content, with its type."""
     size = f"{len(reply.body):,} byte{'' if len(reply.body) == 1 else 's'}"
     kind = media_type(reply.content_type, reply.body[:4_096], reply.url)
     said = [f"The page has no readable text (HTTP {reply.status}, {size}, {reply.media_type or 'unknown type'})."]

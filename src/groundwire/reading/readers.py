@@ -1,4 +1,4 @@
-"""Readers in their order, and a page in the shape that callers get."""
+"""Calls readers in order, and builds the page for callers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import copy
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol, cast
 
 from groundwire.deadline import Deadline
@@ -30,11 +31,12 @@ from groundwire.errors import (
 )
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
-from groundwire.providers.base import RevalidatingReader, owned_by
-from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
+from groundwire.providers.base import RevalidatingReader
+from groundwire.reading.extracted import cleaned_result
+from groundwire.reading.sites.reader import SiteReader, SiteReaders
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
-from groundwire.safety.tenancy import Owner
+from groundwire.safety.tenancy import Owner, owned_by
 from groundwire.safety.url_redaction import for_third_parties
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage import StoreError
@@ -45,6 +47,7 @@ __all__ = ["Attempts", "PageLedger", "ReaderCall", "Readers"]
 
 _logger = logging.getLogger(__name__)
 
+_BROWSER_SHARE = 0.8  # of the time that is left, to complete a page that is there in part
 _AT_ONCE = 50_000  # characters that are cleaned without a thread, in about 2 ms
 
 _NO_BROWSER = (
@@ -55,75 +58,78 @@ _FINAL = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, Deadl
 
 
 class Attempts(Protocol):
-    """Takes the attempts of a call."""
+    """Collects the attempts of a call."""
 
     def add(self, *attempts: Attempt) -> None:
         """Append attempts."""
 
 
 class PageLedger(Protocol):
-    """Takes the charges of a call."""
+    """Collects the costs of a call."""
 
     def add(self, cost_usd: float) -> None:
-        """Count what a request has cost, in US dollars."""
+        """Add the cost of a request, in US dollars."""
 
 
 class ReaderCall(Protocol):
-    """What readers need of the call that they work for."""
+    """The call as readers see it."""
 
     @property
     def url(self) -> WebUrl:
-        """The address, admitted by the guard."""
+        """The URL, allowed by the guard."""
 
     @property
     def owner(self) -> Owner:
-        """Whose everything is that is kept of the call."""
+        """The owner of everything stored for the call."""
 
     @property
     def cache_mode(self) -> Literal["use", "refresh", "bypass"]:
-        """Whether anything of it may be kept: not with `bypass`."""
+        """Whether anything may be stored: not with `bypass`."""
 
     @property
     def deadline(self) -> Deadline:
-        """The moment by which the page must be here."""
+        """The deadline of the page."""
 
     @property
     def attempts(self) -> Attempts:
-        """Takes one entry per reader that was asked."""
+        """Collects one entry per reader that was called."""
 
     @property
     def ledger(self) -> PageLedger:
-        """Takes what each of them has cost."""
+        """Collects their costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One page on its way."""
+    """The state of reading one page."""
 
     call: ReaderCall
     known: Page | None = None
+    until: Deadline | None = None
+    """When it must end, if that is before the deadline of the call."""
     notes: list[str] = field(default_factory=list)
-    """What the caller should know besides what the reader says."""
+    """Warnings in addition to those of the reader."""
 
     def freshness(self, reader: ReadProvider) -> Freshness | None:
-        """Return how to ask whether the known page has changed, if this reader read it and can ask."""
+        """Return the validators of the known page, if this reader read it and can revalidate it."""
         if self.known is None or self.known.reader != reader.name or self.known.freshness is None:
             return None
         return self.known.freshness if self.known.freshness.conditions else None
 
 
 class Readers:
-    """Asks readers one after the other until one has read the page.
+    """Calls readers in order until one has read the page.
 
     Args:
-        readers: In the order in which they are asked.
-        guard: Judges an address and what it resolves to before a reader that connects by itself sees it.
-        policy: The operator's domain lists; a page that redirects off them is refused.
+        readers: The readers in order.
+        guard: Checks a URL and its resolved addresses before it is passed to a reader that connects by itself.
+        policy: The operator's domain lists; a redirect outside of them is rejected.
         attempt_listener: Called when an attempt starts and ends.
-        gate: Says whether a page may be read at all, before a reader that connects by itself sees its address.
-        rendered: Domains whose pages go to the readers that run scripts first.
-        skipped: Why readers of the settings are not used, a sentence each.
-        archive: Remembers pages, and has those that cannot be read now.
+        gate: Decides whether a page may be read, before its URL is passed to a reader that connects by itself.
+        rendered: Domains whose pages are first read with a browser.
+        skipped: Why configured readers are not used, a sentence each.
+        archive: Stores pages, and serves those that cannot be read now.
+        sites: Read pages of well-known sites over their APIs, before the other readers, where `local` may read.
     """
 
     def __init__(
@@ -137,6 +143,7 @@ class Readers:
         rendered: Sequence[str] = (),
         skipped: Sequence[str] = (),
         archive: Archive | None = None,
+        sites: SiteReaders | None = None,
     ) -> None:
         self._readers = tuple(readers)
         self._rendered = DomainPolicy(tuple(rendered), ()) if rendered else None
@@ -146,26 +153,27 @@ class Readers:
         self._attempt_listener = attempt_listener
         self._gate = gate
         self._archive = archive
+        self._sites = sites
 
     @property
     def readers(self) -> tuple[ReadProvider, ...]:
-        """The readers, in their order."""
+        """The readers, in order."""
         return self._readers
 
     @property
     def price_usd(self) -> float:
-        """What one page costs if every reader is asked, in US dollars; a reader without a price is free."""
+        """The cost of one page if every reader is called, in US dollars; a reader without a price is free."""
         return sum(map(_price_of, self._readers))
 
     def free(self) -> Readers:
-        """Return those of the readers that cost nothing."""
+        """Return a copy with only the free readers."""
         return self.restricted([reader for reader in self._readers if not _price_of(reader)], self._policy)
 
     def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> Readers:
-        """Return readers like these of which only some are asked, under another policy.
+        """Return a copy with only some of the readers, and another policy.
 
         Args:
-            readers: Those of these that may be asked, in their order.
+            readers: The readers to keep, in order.
             policy: The domain lists.
         """
         view = copy.copy(self)
@@ -174,16 +182,15 @@ class Readers:
         return view
 
     async def open(self, call: ReaderCall, known: Page | None = None) -> Page:
-        """Return the whole page, as far as the reader has it; from the archive when it cannot be read now.
+        """Return the whole page, as read; from the archive if it cannot be read now.
 
         Args:
-            call: The call. A page that was read is remembered by the archive, unless its server forbids it.
-            known: The page as it was read before; it is returned again when its reader finds that it has
-                not changed.
+            call: The call. A page is stored in the archive, unless its server forbids it.
+            known: The page as it was last read; it is returned again if it is unchanged.
 
         Raises:
-            PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's reason, or the first that no
-            other reader could help with.
+            PageError, ProviderError, BlockedByPolicy, DeadlineExceeded: the last reader's error, or the first one that
+            no other reader could avoid.
         """
         try:
             page = await self._read(_Reading(call, known))
@@ -201,20 +208,35 @@ class Readers:
         *others, last = self._order(reading.call.url)
         for reader in others:
             try:
-                return self._page(reading, await self._observed(reader, reading), reader)
+                return await self._result_of(reader, reading)
             except _FINAL:
                 raise
-            except GroundwireError:
-                continue
+            except GroundwireError as error:
+                if isinstance(reader, SiteReader):
+                    why = error.reason if isinstance(error, ProviderError) else str(error)
+                    reading.notes.append(f"read as any other page; the site reader {reader.name} could not: {why}")
         try:
-            return self._page(reading, await self._observed(last, reading), last)
+            return await self._result_of(last, reading)
         except PageNeedsScripts as error:
             if any(_renders(reader) for reader in self._readers):
                 raise
             raise PageNeedsScripts(error.url, f"{error.reason} {self._way_out()}", status=error.status) from error
 
+    async def _result_of(self, reader: ReadProvider, reading: _Reading) -> Page:
+        """Return the page from a reader, or from a browser if scripts load parts of it and a free one completes it."""
+        result = await self._observed(reader, reading)
+        page = self._page(reading, result, reader)
+        if result.incomplete and not _renders(reader):
+            deadline = reading.call.deadline  # a part is better than nothing: the browser does not get all of the time
+            shorter = replace(reading, until=deadline.capped(_BROWSER_SHARE * deadline.remaining()))
+            for browser in self._readers:
+                if _renders(browser) and not _price_of(browser):
+                    with suppress(GroundwireError):
+                        return self._page(shorter, await self._observed(browser, shorter), browser)
+        return page
+
     async def _archived(self, call: ReaderCall) -> Page | None:
-        """Return a page as it was when it was last read, if the archive has it for the call's owner."""
+        """Return the last archived version of a page, if there is one for the call's owner."""
         if self._archive is None:
             return None
         try:
@@ -226,13 +248,19 @@ class Readers:
         return old
 
     def _order(self, url: WebUrl) -> tuple[ReadProvider, ...]:
-        """Return the readers as they are to be asked for a page."""
+        """Return the readers in the order for a page."""
         if self._rendered is None or not self._rendered.permits(url.text):
-            return self._readers
+            site = self._site_reader(url)
+            return self._readers if site is None else (site, *self._readers)
         return tuple(sorted(self._readers, key=lambda reader: not _renders(reader)))
 
+    def _site_reader(self, url: WebUrl) -> SiteReader | None:
+        """Return the reader for a page of a well-known site. It reads as `local` does, so only where that one may."""
+        local = next((reader for reader in self._readers if reader.name == "local"), None)
+        return None if self._sites is None or local is None else self._sites.reader(url, local, self._policy)
+
     def _way_out(self) -> str:
-        """Return what the operator can do so that pages are shown as by a browser."""
+        """Return what the operator can do to have pages rendered by a browser."""
         reasons = [reason for reason in self._skipped if reason.startswith(("browser", "crawl4ai"))]
         return " ".join(reasons) or _NO_BROWSER
 
@@ -260,7 +288,7 @@ class Readers:
             self._tell(AttemptFinished(attempt))
 
     async def _ask(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
-        url, deadline = reading.call.url, reading.call.deadline
+        url, deadline = reading.call.url, reading.until or reading.call.deadline
         reader = owned_by(reader, reading.call.owner)
         try:
             async with deadline.timeout():
@@ -277,19 +305,19 @@ class Readers:
             raise DeadlineExceeded(f"{url.host} could not be read in time. Try again.") from error
         except GroundwireError:
             raise
-        except Exception as error:  # anybody can write a reader: its fault is its outcome, not the caller's crash
+        except Exception as error:  # third-party code may raise anything: an outcome, not the caller's crash
             _logger.exception("The reader %s broke its contract", reader.name)
             raise UnexpectedResponse(reader.name, f"the reader itself failed ({type(error).__name__})") from error
         if not result.success:
             raise ProviderUnavailable(reader.name, result.error or "could not read the page")
         if reader.capabilities.guarded:
-            return result  # our own, which cleans what it reads
+            return result  # a built-in reader, which cleans its result
         if len(result.content) < _AT_ONCE:
-            return _cleaned(result)
-        return await asyncio.get_running_loop().run_in_executor(None, _cleaned, result)
+            return cleaned_result(result)
+        return await asyncio.get_running_loop().run_in_executor(None, cleaned_result, result)
 
     async def _ask_another(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
-        """Have a page read by somebody else, who is shown no more of its address than the page needs."""
+        """Read a page with a third-party service, disclosing no more of its URL than necessary."""
         url = reading.call.url
         await self._guard.check(url.text)
         if self._gate is not None:
@@ -340,27 +368,11 @@ class Readers:
 
 
 def _elsewhere(final: str, asked: str) -> WebUrl | None:
-    """Return where another's reader was redirected to, if that can be read and is not what it was asked for."""
+    """Return the redirect target reported by a third-party reader, if it differs from the request and may be read."""
     try:
         return parse_url(final) if final not in {"", asked} else None
     except (InvalidRequest, BlockedByPolicy):
         return None
-
-
-def _cleaned(result: ReadResult) -> ReadResult:
-    """Return what another's reader read without what a person could not see in it; see `clean_text`."""
-    content, counts = clean_text(clean(result.content))
-    title = " ".join(strip_invisible(clean(result.title))[0].split())
-    if content == result.content and title == result.title:
-        return result
-    return result.model_copy(
-        update={
-            "title": title,
-            "content": content,
-            "content_length": len(content),
-            "warnings": result.warnings + hygiene_warnings(counts),
-        }
-    )
 
 
 def _price_of(reader: ReadProvider) -> float:

@@ -1,4 +1,4 @@
-"""Which provider is asked, when, and for how long; and what becomes of its rows."""
+"""Routing: which provider is called, when and with which timeout, and merging of results."""
 
 from __future__ import annotations
 

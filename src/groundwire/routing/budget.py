@@ -1,6 +1,6 @@
-"""What one session may use: searches, US dollars, tokens of page text. Reserved before, settled after.
+"""The budget of a session: searches, US dollars, tokens of page text. Reserved before, settled after.
 
-The counts live in the store under the session's name, so processes that share a store and a name share one budget.
+The counts are in the store under the session's name, so processes that share a store and a name share a budget.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from groundwire.storage.base import Add, Count, Lookup, Operation, Store
 
 __all__ = ["Limits", "Reservation", "SessionBudget", "session_name"]
 
-_ENDING = 60.0  # seconds for which the counts of an idle session are one caller's to reset
-_LIFE = 7 * 86_400.0  # seconds after which the store forgets a session
+_ENDING = 60.0  # seconds for which one caller has the lease to reset an idle session
+_LIFE = 7 * 86_400.0  # seconds after which the store deletes a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
 _USED = ("searches", "usd", "tokens")
 _RESET = "Limit resets with new session."
@@ -32,15 +32,15 @@ class SessionBudget:
     """The budget of one session.
 
     Args:
-        store: Where the counts are.
+        store: The store of the counts.
         session: The session's name.
-        limits: What it may use.
-        tasks: Write what changes after a call has ended.
-        named: Whether others may know the session by its name; else no other process ever asks for it.
-        quota: What the session's owner may use in a day; all that the session uses is counted there, too.
-        owner: Whose everything is that is kept of the session.
-        activity: When the session was last used, where it is shared with another budget of the same session.
-        clock: Seconds, to tell how long the session was idle.
+        limits: The limits.
+        tasks: Runs writes after a call has ended.
+        named: Whether the session has a public name; otherwise no other process uses it.
+        quota: The daily quota of the session's owner, which everything is charged to as well.
+        owner: The owner of everything stored for the session.
+        activity: The last use of the session, if shared with another budget of the same session.
+        clock: Returns seconds, for the idle time.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class SessionBudget:
     ) -> None:
         self.owner = owner
         self.store = self._store = store
-        """Where the counts are, and what else is of the session."""
+        """The key prefix of the counts and other data of the session."""
         self._quota = quota
         self._tasks = tasks or BackgroundTasks()
         self.session = session
@@ -69,7 +69,7 @@ class SessionBudget:
         self._clock = clock
 
     def within(self, quota: DailyQuota | None, owner: Owner) -> SessionBudget:
-        """Return the budget of the session, counted within a daily quota; for another owner that is another session."""
+        """Return the session's budget with a daily quota; for another owner, that is a different session."""
         same = owner == self.owner
         return SessionBudget(
             self._store,
@@ -84,11 +84,11 @@ class SessionBudget:
         )
 
     async def take(self, price_usd: float = 0.0, along: Lookup | None = None) -> Reservation:
-        """Count one search before it is made, and set its price aside.
+        """Count one search before it is made, and reserve its price.
 
         Args:
-            price_usd: What it may cost at most.
-            along: What else the call wants of the same store; it is asked for in the same operation.
+            price_usd: Its maximum price.
+            along: The call's other requests to the same store, combined into one operation.
 
         Raises:
             BudgetExceeded: no search, or not enough money, is left.
@@ -106,13 +106,13 @@ class SessionBudget:
             raise
 
     async def take_page(self, price_usd: float = 0.0) -> Reservation:
-        """Count one page before it is read, and set its price aside where money is limited.
+        """Count one page before it is read, and reserve its price if money is limited.
 
         Args:
-            price_usd: What it may cost at most.
+            price_usd: Its maximum price.
 
         Raises:
-            BudgetExceeded: the owner's day has no call left, or there is not enough money.
+            BudgetExceeded: the owner's daily calls are used up, or there is not enough money.
         """
         quota, own = self._quota, round(self.limits.cost_usd * MICRO)
         limited = own or (quota is not None and quota.daily.cost_usd)
@@ -153,7 +153,7 @@ class SessionBudget:
         return Reservation(1, reserved, spent=round(count.total))
 
     def ledger(self, reservation: Reservation) -> CostLedger:
-        """Return the ledger of a call, whose requests may cost more than was set aside if the limits allow it."""
+        """Return the ledger of a call, whose requests may exceed the reservation within the limits."""
 
         async def reserve(amount: int) -> bool:
             if self._quota is not None and not await self._quota.spend(reservation.day, amount):
@@ -169,7 +169,7 @@ class SessionBudget:
         )
 
     async def check_money(self) -> None:
-        """See that money may still be spent.
+        """Check that some money is left.
 
         Raises:
             BudgetExceeded: all of it is used up.
@@ -183,13 +183,13 @@ class SessionBudget:
             raise self._no_money(used, self._known.spent)
 
     async def settle(self, reservation: Reservation, cost_usd: float) -> None:
-        """Replace the reserved cost by the real one."""
+        """Replace the reserved price by the actual cost."""
         difference = micro(cost_usd) - reservation.micro_usd
         if difference:
             await self._add(difference, reservation.day)
 
     async def release(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
-        """Uncount a search that could not be made; what it cost all the same stays counted."""
+        """Uncount a search that could not be made; its actual cost stays counted."""
         count = await self._store.count(self._key("searches"), -1)
         self._note(count.total)
         if self._quota is not None:
@@ -197,11 +197,11 @@ class SessionBudget:
         await self.settle(reservation, cost_usd)
 
     async def reserve_many(self, most: int, price_usd: float = 0.0) -> Reservation:
-        """Count searches that a model's API is about to make: as many as are wanted, or as are left.
+        """Reserve searches for a model's API: the requested number, or what is left.
 
         Args:
-            most: How many are wanted.
-            price_usd: What one of them costs at most.
+            most: The requested number.
+            price_usd: The maximum price of each.
         """
         price = micro(price_usd)
         await self._end_if_idle()
@@ -216,12 +216,12 @@ class SessionBudget:
         return Reservation(held, held * price, day)
 
     async def settle_many(self, reservation: Reservation, searches: int, cost_usd: float | None = None) -> None:
-        """Replace the searches that were reserved with those that were made.
+        """Replace reserved searches by the actual ones.
 
         Args:
-            reservation: What was reserved.
-            searches: How many were made; more than were reserved are counted all the same.
-            cost_usd: What they cost; by default what was set aside for each.
+            reservation: The reservation.
+            searches: How many were made; more than reserved are counted too.
+            cost_usd: Their cost; by default the reserved price of each.
         """
         price = reservation.micro_usd // reservation.searches if reservation.searches else 0
         money = searches * price if cost_usd is None else micro(cost_usd)
@@ -234,10 +234,10 @@ class SessionBudget:
             await self._add(money - reservation.micro_usd, reservation.day)
 
     async def check_tokens(self) -> None:
-        """See that page text may still be read.
+        """Check that some page text may still be read.
 
         Raises:
-            BudgetExceeded: the session has read as much as it may.
+            BudgetExceeded: the session's tokens are used up.
         """
         if not self.limits.tokens:
             return
@@ -252,7 +252,7 @@ class SessionBudget:
             )
 
     async def read(self, characters: int) -> None:
-        """Count page text that was given to the caller."""
+        """Count page text returned to the caller."""
         if self.limits.tokens:
             await self._store.count(self._key("tokens"), math.ceil(characters / _CHARACTERS_PER_TOKEN), ttl=_LIFE)
 
@@ -263,17 +263,17 @@ class SessionBudget:
         self._note(0)
 
     async def usage(self) -> dict[str, float]:
-        """Return what the session has used: `searches`, `cost_usd`, `tokens` (counted only under a limit)."""
+        """Return the usage of the session: `searches`, `cost_usd`, `tokens` (counted only with a limit)."""
         totals = {what: (await self._store.count(self._key(what), 0)).total for what in _USED}
         self._note(totals["searches"])
         return {"searches": totals["searches"], "cost_usd": totals["usd"] / MICRO, "tokens": totals["tokens"]}
 
     def state(self) -> Budget | None:
-        """Return what is used and what is left, as last heard from the store; None when searches have no limit."""
+        """Return usage and limit, as last received from the store; None if searches are not limited."""
         return self._known if self.limits.searches else None
 
     def warning(self, reservation: Reservation) -> str | None:
-        """Return the sentence for a session that comes near its limit, or None; see `LOW_BUDGET`."""
+        """Return the warning for a session close to its limit, or None; see `LOW_BUDGET`."""
         if not self.limits.searches or reservation.spent < self.limits.warning_threshold:
             return None
         left = max(0, self.limits.searches - reservation.spent)
@@ -282,13 +282,13 @@ class SessionBudget:
     async def _end_if_idle(self) -> None:
         """Reset the counts if the session was idle for `idle_timeout` in every process.
 
-        What is subtracted is what was counted before the pause, so that calls which come meanwhile stay counted; the
-        lease leaves the subtraction to one of several that find the session idle at the same moment.
+        The counts from before the pause are subtracted, so that concurrent calls stay counted; the lease ensures that
+        only one of several processes does so.
         """
         idle, activity, now = self.limits.idle_timeout, self._activity, self._clock()
         if not (idle and (self.limits.searches or self.limits.cost_usd or self.limits.tokens)):
             return
-        if now - activity.marked < idle / 8:  # so often at most is the mark in the store renewed
+        if now - activity.marked < idle / 8:  # the mark in the store is renewed at most this often
             return
         active, owner = self._key("active"), uuid4().hex
         if await self._store.get(active) is None:
@@ -300,7 +300,7 @@ class SessionBudget:
         activity.marked = now
 
     def _how_to_reset(self) -> str:
-        """Return the document's sentence and, where a session ends by itself, how to begin a new one."""
+        """Return how to reset the budget and, if sessions end by themselves, how to start a new one."""
         if not self.limits.idle_timeout:
             return _RESET
         return (
@@ -310,9 +310,9 @@ class SessionBudget:
         )
 
     async def _part(self, what: str, wanted: int, each: int, limit: int) -> int:
-        """Count as much of what is wanted as the limit allows, and return how many that were.
+        """Count as much as the limit allows of a requested amount, and return it.
 
-        Another process that counts in between leaves less, so it is tried with less until it fits.
+        Another process may count in between, so it is retried with less until it fits.
         """
         while wanted > 0:
             count = await self._store.count(self._key(what), wanted * each, limit=limit or None, ttl=_LIFE)
@@ -334,7 +334,7 @@ class SessionBudget:
         return paid
 
     async def _uncount(self, day: int, reserved: int) -> None:
-        """Give a search that the session's own budget refused back to its owner."""
+        """Return a search that the session's own budget rejected to its owner's quota."""
         if self._quota is not None:
             await self._quota.uncount(day, 1)
             await self._quota.add(day, -reserved)
@@ -363,7 +363,7 @@ class SessionBudget:
 
 
 def session_name(owner: Owner, name: str) -> str:
-    """Return the name in the store of what an owner calls a session; no other tenant's has the same."""
+    """Return the name of an owner's session in the store, unique to the tenant."""
     prefix = f"tenant:{owner.tenant}:" if owner.tenant else ""
     return name if name.startswith(prefix) else prefix + name
 
@@ -381,10 +381,10 @@ class Reservation:
     """Searches or a page, counted before they are made."""
 
     searches: int = 0
-    """How many searches; 0 when none is left, and for a page."""
+    """How many searches; 0 if none is left, and for a page."""
     micro_usd: int = 0
-    """Millionths of a dollar that were set aside for all of them."""
+    """Micro-dollars reserved for all of them."""
     day: int = 0
-    """The day of the quota on which they were counted."""
+    """The day of the quota that they were counted on."""
     spent: int = 0
-    """The searches of the session, these included."""
+    """The searches of the session, including these."""

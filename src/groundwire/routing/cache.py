@@ -36,13 +36,13 @@ __all__ = ["Cache", "CacheResult", "CacheTtl", "Codec"]
 
 _logger = logging.getLogger(__name__)
 
-_FIRST_POLL, _LONGEST_POLL = 0.005, 0.05  # seconds between two looks at what another process fetches
-_REST = 5.0  # seconds after a refresh that brought nothing, so that a service that is down is not asked all the time
-_MANY = 1_000  # loads that are remembered; resting keys that may gather before those that have rested are looked for
+_FIRST_POLL, _LONGEST_POLL = 0.005, 0.05  # seconds between two checks for the result of another process
+_REST = 5.0  # seconds after a failed refresh, so that a service that is down is not called constantly
+_MANY = 1_000  # loads that are remembered; pauses that may accumulate before expired ones are removed
 _CLOSING = 2.0  # seconds that closing waits for the background
 
-_GONE = (BlockedByPolicy, PageNotFound)  # the cached value must not be seen any more
-_ANSWERS = (*_GONE, BudgetExceeded, Closed, ConfigurationError, InvalidRequest)  # an older value does not help here
+_GONE = (BlockedByPolicy, PageNotFound)  # the cached value must not be served any more
+_ANSWERS = (*_GONE, BudgetExceeded, Closed, ConfigurationError, InvalidRequest)  # a stale value does not help here
 
 _T = TypeVar("_T")
 _R = TypeVar("_R")
@@ -50,7 +50,7 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True)
 class _Job(Generic[_T]):
-    """What a caller wants, and how to get, store and recognize it."""
+    """The request of a caller, and how to load, store and identify the value."""
 
     key: str
     load: Callable[[], Awaitable[_T]]
@@ -70,18 +70,18 @@ class Cache:
     creator of the store closes it, after the cache.
 
     Args:
-        store: Where values and leases live; processes with the same one fetch the same thing once.
+        store: The store of values and leases; processes that share it load each value once.
         clock: The time in seconds since the epoch, the store's own.
-        lease: Seconds for which a process that fetches keeps others from it, renewed while it lives; when it was
-            killed the others go on after so long.
-        shared: Whether others use the store, so that leases are needed.
+        lease: Seconds for which a loading process excludes others, renewed while it lives; if it is killed, the others
+            continue after that time.
+        shared: Whether the store is shared, so that leases are needed.
     """
 
     def __init__(
         self, store: Store, *, clock: Callable[[], float] = time.time, lease: float = 3.0, shared: bool = True
     ) -> None:
         self.store = store
-        """Where values and leases live."""
+        """The store of values and leases."""
         self._store = store
         self._shared = shared
         self._name = secrets.token_hex(8)
@@ -97,13 +97,13 @@ class Cache:
         self._closed = False
 
     def lookup(self, key: str) -> Lookup:
-        """Return what to ask the store before a call: the value, and when there is none the lease on loading it."""
+        """Return the store operations before a call: read the value, else take the lease to load it."""
         found = Get(key, ends=True)
         lease = (Lease(f"load:{key}", self._name, self._ttl),) if self._shared else ()
         return Lookup((found, *lease), next(self._numbers))
 
     def abandon(self, key: str) -> None:
-        """Give back the lease that a lookup may have taken for a call that failed meanwhile."""
+        """Release the lease that a lookup may have taken for a call that has failed since."""
         lease = f"load:{key}"
         if self._shared and lease not in self._held:
             release = self._ask(self._store.release(lease, owner=self._name), None)
@@ -127,21 +127,20 @@ class Cache:
         """Return what is cached under a key, or load and store it.
 
         Args:
-            key: The value's name; calls that give the same one want the same.
-            load: Fetches the value and meets the deadline of its call by itself. It runs in a task of its own, which
-                is canceled when no call waits for it any more.
-            deadline: When the answer must be here.
-            codec: How the value is stored, and for how long.
+            key: The key of the value.
+            load: Loads the value within the deadline of its call. It runs in a separate task, which is canceled when no
+                call waits for it any more.
+            deadline: The deadline of the result.
+            codec: How the value is stored, and its time to live.
             owner: The tenant of the call. Tenants share finished values, never a load in progress: a load runs on its
                 own tenant's budget, and fails with it.
             refresh: Load even if there is a cached value, and store the new one.
-            renew: Fetches the value like `load` where an old one is at hand, which it is given.
-            look: That of `lookup`, when the store was asked already.
-            also: Returns what is to be done in the same operation of the store that keeps a new value; the result has
-                the answers when it was done.
+            renew: Refreshes an old value, which it receives, instead of `load`.
+            look: The result of `lookup`, if the store was already read.
+            also: Returns operations to combine with storing a new value; the result has their responses.
 
         Raises:
-            DeadlineExceeded: the time was up. Closed: the cache was. Whatever `load` raises, to all who wait for it.
+            DeadlineExceeded. Closed: the cache was closed. Anything that `load` raises, for all waiting callers.
         """
         job = _Job(key, load, codec, owner, refresh, renew, look or self.lookup(key), also)
         found = None if refresh else await self._find_in_time(job, deadline)
@@ -152,7 +151,7 @@ class Cache:
         try:
             return await self._load(job, deadline, expired=found is not None)
         except BaseException as error:
-            if not self._loads.active(f"any:{key}") and f"load:{key}" in self._held:  # its task never began
+            if not self._loads.active(f"any:{key}") and f"load:{key}" in self._held:  # its task has not started
                 self._held.discard(f"load:{key}")
                 if isinstance(error, Exception):
                     await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
@@ -166,7 +165,7 @@ class Cache:
             return found.kept
 
     async def aclose(self, *, grace_seconds: float = 0.0) -> None:
-        """End all loads and give the leases back; who still waits for one gets Closed.
+        """End all loads and release the leases; waiting callers get Closed.
 
         Args:
             grace_seconds: Seconds to wait first for background refreshes.
@@ -175,7 +174,7 @@ class Cache:
             await asyncio.wait(set(self._tasks), timeout=grace_seconds)
         self._closed = True
         await self._loads.aclose()
-        if self._tasks:  # they wait for loads, or are giving their leases back
+        if self._tasks:  # they wait for loads, or are releasing their leases
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
 
     async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> CacheResult[_T]:
@@ -229,7 +228,7 @@ class Cache:
             job.told[:] = answers[len(operations) :]
 
     async def _turn(self, job: _Job[_T], lease: str, deadline: Deadline, expired: bool) -> CacheResult[_T] | None:
-        """Return None when it is our turn to load, or the value if another process has brought it."""
+        """Return None if this process may load, or the value loaded by another process."""
         if not self._shared:
             return await self._brought(job, expired)
         pause = _FIRST_POLL
@@ -270,10 +269,10 @@ class Cache:
             due.cancel()
             for beat in beats:
                 beat.cancel()
-                await asyncio.wait({beat})  # a renewal after the release would bring the lease back
+                await asyncio.wait({beat})  # a renewal after the release would take the lease again
 
     def _refresh_soon(self, job: _Job[_T], deadline: Deadline) -> None:
-        """Refresh a stale value in the background, unless that is in progress or was tried a moment ago."""
+        """Refresh a stale value in the background, unless that is running or was just tried."""
         now = time.monotonic()
         if self._closed or self._resting.get(job.key, 0.0) > now:
             return
@@ -286,7 +285,7 @@ class Cache:
 
     async def _refresh(self, job: _Job[_T], deadline: Deadline) -> None:
         lease, owner, rest = f"refresh:{job.key}", f"{self._name}-{next(self._numbers)}", _REST
-        job = replace(job, also=None)  # what is done with the new value is the next caller's
+        job = replace(job, also=None)  # these operations are for the next caller
         try:
             if not await self._lease(lease, owner, 1.2 * deadline.remaining() + _REST):
                 lease = ""
@@ -296,8 +295,8 @@ class Cache:
             if found is not None and not found.kept.stale:
                 rest = 0.0
         except _GONE:
-            rest = 0.0  # the next one has nothing stale to be given
-        except Exception as error:  # no call waits for it, and the cached value still serves
+            rest = 0.0  # the next caller has no stale value
+        except Exception as error:  # no call waits for it, and the cached value is still usable
             unknown = not isinstance(error, GroundwireError)
             _logger.info("A cached value could not be refreshed: %s", error, exc_info=unknown)
         finally:
@@ -306,7 +305,7 @@ class Cache:
                 del self._resting[job.key]
                 await self._ask(self._store.release(lease, owner=owner), None)
             elif lease:
-                await self._lease(lease, owner, rest)  # other processes rest as well
+                await self._lease(lease, owner, rest)  # other processes pause as well
 
     async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> CacheEntry[_T] | None:
         try:
@@ -336,12 +335,12 @@ class Cache:
             return None
 
     def _packed(self, job: _Job[_T], value: _T) -> tuple[bytes | None, CacheTtl]:
-        """Return what is to be kept, or None, and for how long."""
+        """Return the value to store, or None, and its time to live."""
         try:
             ttl = job.codec.ttl(value)
             if ttl.fresh + ttl.stale + ttl.error > 0:
                 return encode_entry(job.codec.encode(value), ttl), ttl
-        except Exception:  # the caller gets the value; that it cannot be stored is no fault of theirs
+        except Exception:  # the caller gets the value even if it cannot be stored
             _logger.exception("A value could not be cached")
         return None, CacheTtl()
 
@@ -350,7 +349,7 @@ class Cache:
         return await self._ask(self._store.lease(key, owner=owner, ttl=ttl), True)
 
     async def _ask(self, operation: Coroutine[Any, Any, _R], otherwise: _R) -> _R:
-        """Return what the store answers, or something else when it fails."""
+        """Return the store's response, or a default if it fails."""
         try:
             return await operation
         except Exception:

@@ -1,4 +1,4 @@
-"""What is stored for a cached value: its key, its bytes, and how long it may be served."""
+"""Storage format of cached values: keys, bytes, and time to live."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = [
     "unpack_search",
 ]
 
-_HEAD = struct.Struct("<2sdd")  # before each value: the form, and the seconds of its freshness and staleness
+_HEAD = struct.Struct("<2sdd")  # before each value: the format, and the seconds of freshness and staleness
 _FORM = b"g1"
 
 _T = TypeVar("_T")
@@ -49,7 +49,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class CacheTtl:
-    """For how long a value is kept, in seconds; all zero: not at all. The phases follow one another."""
+    """The time to live of a value, in seconds; all zero: not cached. The phases are consecutive."""
 
     fresh: float = 0.0
     """Seconds for which it is fresh."""
@@ -64,49 +64,49 @@ class Codec(Generic[_T]):
     """How values of one kind are stored."""
 
     encode: Callable[[_T], bytes]
-    """Turns a value into bytes."""
+    """Serializes a value."""
     decode: Callable[[bytes], _T]
-    """Turns bytes into a value; ValueError means that they are of no use, as if there were none."""
+    """Deserializes a value; ValueError means that it is unusable, as if there were none."""
     ttl: Callable[[_T], CacheTtl]
-    """Says how long a value is kept."""
+    """Returns the time to live of a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheResult(Generic[_T]):
-    """A value and where it came from."""
+    """A value and its origin."""
 
     value: _T
     """The value."""
     cached: bool = False
-    """Whether this call was spared the fetching: it was kept, or another call fetched it meanwhile."""
+    """Whether this call did not load it: it was cached, or loaded by a concurrent call."""
     stale: bool = False
-    """Whether it is older than it should be."""
+    """Whether it is stale."""
     age: float = 0.0
     """Seconds since it was fetched."""
     also: tuple[Answer, ...] = ()
-    """What the store answered to the caller's own operations, when they went along with keeping the value."""
+    """The store's responses to the caller's own operations, if they were combined with storing the value."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheEntry(Generic[_T]):
-    """What a store had."""
+    """A value in the store."""
 
     kept: CacheResult[_T]
     """The value."""
     at_once: bool
-    """Whether it may be returned without trying to fetch."""
+    """Whether it may be returned without loading."""
 
 
 def encode_entry(data: bytes, life: CacheTtl) -> bytes:
-    """Return the bytes to keep for a packed value."""
+    """Return the bytes to store for a serialized value."""
     return _HEAD.pack(_FORM, life.fresh, life.stale) + data
 
 
 def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> CacheEntry[_T]:
-    """Return the value of an entry and how old it is.
+    """Return the value of an entry and its age.
 
     Raises:
-        ValueError: the bytes are not of this form, or `unpack` does not want them.
+        ValueError: the bytes are not in this format, or `unpack` rejects them.
     """
     if len(entry.value) < _HEAD.size:
         raise ValueError("too short")
@@ -124,23 +124,23 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
 
 
 _ASKED = tuple(field.name for field in fields(Query))
-_KEY_FORM = 1  # of keys and kept values; another number makes everything that was kept before unknown
+_KEY_FORM = 1  # version of keys and values; a change invalidates everything stored before
 
 
 def search_key(
     query: Query, providers: Sequence[str], policy: DomainPolicy, extra: str = "", *, partition: Partition
 ) -> str:
-    """Return the name of a search's answer.
+    """Return the cache key of a search.
 
-    Words that differ in white space only are the same words; case and accents stay, as services treat them
-    differently. Domain lists are sets, and the order of providers counts.
+    White space is normalized; case and accents are kept, as services treat them differently. Domain lists are sets, and
+    the order of providers matters.
 
     Args:
-        query: What is asked, with all its filters.
+        query: The query with all its filters.
         providers: The names of the providers in the order in which they would be asked.
         policy: The operator's domain lists.
-        extra: Whatever else changes the answer: the strategy, the providers' options.
-        partition: The part of the store that it belongs to.
+        extra: Anything else that affects the response: the strategy, the providers' options.
+        partition: The partition of the store.
     """
     asked = {name: getattr(query, name) for name in _ASKED}
     asked["text"] = " ".join(query.text.split())
@@ -150,13 +150,13 @@ def search_key(
 
 
 def page_key(url: WebUrl, readers: Sequence[str], extra: str = "", *, partition: Partition) -> str:
-    """Return the name of a page as read; the fragment is left out, as it never reaches the network.
+    """Return the cache key of a page, without the fragment, which is never sent.
 
     Args:
         url: The page's address.
         readers: The names of the readers in the order in which they would be asked.
-        extra: Whatever else changes what is read.
-        partition: The part of the store that it belongs to.
+        extra: Anything else that affects the page.
+        partition: The partition of the store.
     """
     return _key("page", partition, [url.request_text, list(readers), extra])
 
@@ -166,17 +166,17 @@ def _as_set(names: Sequence[str]) -> list[str]:
 
 
 def _key(kind: str, partition: Partition, parts: list[object]) -> str:
-    # JSON keeps apart what a plain joining of texts would run together, and escapes lone surrogates.
+    # JSON keeps apart what joining would merge, and escapes lone surrogates.
     text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
     return f"{kind}:{_KEY_FORM}:{partition}:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
 
-_SHORT = 60.0  # seconds; an answer that may be better the next time is kept only against being asked again at once
-_OF_THE_CALL = frozenset({"budget", "cached", "stale"})  # true of one call and not of the answer
+_SHORT = 60.0  # seconds; a response that may be better next time is cached only against immediate repetition
+_OF_THE_CALL = frozenset({"budget", "cached", "stale"})  # specific to one call, not to the response
 
 
 def pack_search(answer: SearchResponse) -> bytes:
-    """Return an answer as JSON, without what is true of one call only (its money, where it came from)."""
+    """Serialize a response as JSON, without fields specific to one call (its budget and origin)."""
     attempts = tuple(attempt for attempt in answer.attempts if attempt.outcome != "quota")
     if len(attempts) < len(answer.attempts):
         answer = answer.model_copy(update={"attempts": attempts})
@@ -184,10 +184,10 @@ def pack_search(answer: SearchResponse) -> bytes:
 
 
 def unpack_search(data: bytes) -> SearchResponse:
-    """Return the answer that `pack_search` was given.
+    """Deserialize a response.
 
     Raises:
-        ValueError: these are no such bytes, or those of a version that had other fields.
+        ValueError: the bytes are invalid, or of a version with other fields.
     """
     return SearchResponse.model_validate_json(data)
 
@@ -198,16 +198,16 @@ def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
 
 
 def pack_page(page: Page) -> bytes:
-    """Return a page as JSON, after a line with what its server said about keeping it."""
+    """Serialize a page as JSON, after a line with its caching headers."""
     head = b"" if page.freshness is None else page.freshness.model_dump_json().encode()
     return head + b"\n" + page.model_dump_json().encode()
 
 
 def unpack_page(data: bytes) -> Page:
-    """Return the page that `pack_page` was given.
+    """Deserialize a page.
 
     Raises:
-        ValueError: these are no such bytes, or those of a version that had other fields.
+        ValueError: the bytes are invalid, or of a version with other fields.
     """
     head, _, body = data.partition(b"\n")
     page = Page.model_validate_json(body)
@@ -215,13 +215,13 @@ def unpack_page(data: bytes) -> Page:
 
 
 def search_ttl(answer: SearchResponse, whole: CacheTtl) -> CacheTtl:
-    """Return how long a search's answer is kept: a minute at most, and never stale, when it is empty or in part.
+    """Return the time to live of a response: at most a minute, and never stale, if it is empty or partial.
 
-    One that is stale itself is not kept at all.
+    A response that is itself stale is not cached.
 
     Args:
         answer: The answer.
-        whole: The life of a good one.
+        whole: The time to live of a good response.
     """
     if answer.stale:
         return CacheTtl()
@@ -230,15 +230,15 @@ def search_ttl(answer: SearchResponse, whole: CacheTtl) -> CacheTtl:
 
 
 def page_ttl(page: Page, whole: CacheTtl) -> CacheTtl:
-    """Return how long a page is kept: at most as long as the settings say, and less if its server says less.
+    """Return the time to live of a page: at most that of the settings, and less if its server requires it.
 
-    A minute is the least, so that who reads a page piece by piece reads one page, and its site is asked once. A page
-    without text, and one that should not be kept at all (`no-store`), stay for that minute and are never stale. One
-    that its server wants to be asked about is never given stale at once, only in place of a failure.
+    A minute is the minimum, so that a page that is read piece by piece is fetched once. A page without text, or with
+    `no-store`, is cached for that minute and never stale. A page that must be revalidated is served stale only in place
+    of a failure.
 
     Args:
         page: What a reader returned.
-        whole: The life of a good one.
+        whole: The time to live of a good page.
     """
     if page.stale:
         return CacheTtl()
@@ -253,17 +253,17 @@ def page_ttl(page: Page, whole: CacheTtl) -> CacheTtl:
     return whole
 
 
-_LONGEST_STALE = 3_600.0  # seconds for which a stale answer is given at once
+_LONGEST_STALE = 3_600.0  # seconds for which a stale response is returned immediately
 
 
 def identity(provider: SearchProvider | ReadProvider, settings: Settings) -> str:
-    """Return what tells a provider from another of its name: its kind, and the options it was given."""
+    """Return what distinguishes a provider from another of the same name: its kind and options."""
     options = sorted((key, str(value)) for key, value in settings.providers.get(provider.name, {}).items())
     return f"{provider.name} {type(provider).__module__}.{type(provider).__qualname__} {options}"
 
 
 def lifetime(fresh: float, stale: float) -> CacheTtl:
-    """Return how long an answer is kept: fresh, then stale for an hour at most, then only to stand in for a failure.
+    """Return a time to live: fresh, then stale for at most an hour, then only in place of a failure.
 
     Args:
         fresh: Seconds.
@@ -283,7 +283,7 @@ def page_codec(whole: CacheTtl) -> Codec[Page]:
 
 
 def age(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: float) -> dict[str, object]:
-    """Return what a caller should know of a value's age, as fields of the value."""
+    """Return the fields of a value that describe its age."""
     if not stale:
         return {"cached": cached}
     said = f"this answer is {seconds / 60:,.0f} minutes old; it could not be refreshed yet"

@@ -1,4 +1,4 @@
-"""The object that carries a call, made once for `Web.search` or `Web.open_page`; what it costs, and if it may begin."""
+"""The state of one call of `Web.search` or `Web.open_page`, with its attempts, costs and admission."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 CacheMode = Literal["use", "refresh", "bypass"]
-"""`use`: a cached value will do. `refresh`: skip the lookup and store the new result. `bypass`: keep nothing at all."""
+"""`use`: a cached value may be used. `refresh`: skip the lookup and store the new result. `bypass`: store nothing."""
 
 
 class AttemptLog:
@@ -55,22 +55,22 @@ class AttemptLog:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Call:
-    """What a search and a page have in common."""
+    """Common state of a search and a page."""
 
     deadline: Deadline
-    """The moment by which the whole call must end."""
+    """The deadline of the whole call."""
     cache_mode: CacheMode = "use"
-    """What the call wants of the cache."""
+    """The cache mode."""
     owner: Owner
-    """Whose everything is that is kept of this call, and what kept things it may see."""
+    """The owner of everything stored for this call, which also determines what it may see."""
     session: str
     """The session's name."""
     reservation: Reservation
-    """What the budget set aside before the first request."""
+    """The budget reserved before the first request."""
     ledger: CostLedger
-    """Charges as they are made; settled once at the end."""
+    """The charges so far; settled once at the end."""
     attempts: AttemptLog = field(default_factory=AttemptLog)
-    """Who was asked, and how it ended."""
+    """The attempts and their outcomes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,7 +80,7 @@ class SearchCall(_Call):
     query: Query
     """Text, limit and filters."""
     strategy: Strategy
-    """How the providers are asked."""
+    """The strategy for calling providers."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,26 +88,26 @@ class PageCall(_Call):
     """One page to open."""
 
     url: WebUrl
-    """The address, admitted by the guard."""
+    """The URL, allowed by the guard."""
     selection: Ask
-    """The part of the page that is wanted."""
+    """The requested part of the page."""
 
 
 _TICK = 0.05  # seconds between two measurements
 _LAG = 0.15  # seconds by which a starved event loop is late
-_TICKS = 5  # measurements in a row; one pause, as long as it may be, is no overload
-_OWN = 0.5  # share of the time in which this thread itself must have used the processor
-_BUSY = 10  # calls begun in a second; fewer are not what starves the loop
+_TICKS = 5  # consecutive measurements; a single pause, however long, is not an overload
+_OWN = 0.5  # share of the time in which this thread itself must have used the CPU
+_BUSY = 10  # calls started per second; fewer cannot starve the loop
 
 
 class LoadMonitor:
-    """Notices that the event loop is starved, and refuses new calls before those that run miss their deadlines.
+    """Detects a starved event loop, and rejects new calls before running ones miss their deadlines.
 
-    The lag of the loop is measured by a timer, as long as calls come. It counts only while this thread itself uses the
-    processor: fewer calls do not help against other programs of a busy machine.
+    The lag of the loop is measured with a timer while calls arrive. It counts only while this thread itself uses the
+    CPU: rejecting calls does not help against other programs on a busy machine.
 
     Args:
-        cpu: Seconds of processor time that the thread has used.
+        cpu: Returns the seconds of CPU time used by the thread.
     """
 
     def __init__(self, cpu: Callable[[], float] = time.thread_time) -> None:
@@ -118,10 +118,10 @@ class LoadMonitor:
         self._timer: asyncio.TimerHandle | None = None
 
     def admit(self) -> None:
-        """Count a call that is about to begin.
+        """Count a call that is about to start.
 
         Raises:
-            Overloaded: the event loop has been late time after time, and many calls come.
+            Overloaded: the event loop has been late repeatedly, and many calls arrive.
         """
         loop = asyncio.get_running_loop()
         now = loop.time()
@@ -151,22 +151,21 @@ class LoadMonitor:
 
 
 MICRO = 1_000_000
-"""Millionths of a dollar: whole numbers add up exactly."""
+"""Micro-dollars: integers add up exactly."""
 
-_CLOSING = 2.0  # seconds that closing waits for what is still to be written
+_CLOSING = 2.0  # seconds that closing waits for pending writes
 
 
 class CostLedger:
     """The charges of one call.
 
-    A request is charged before it is sent, and refunded when the service refused or failed; one that was canceled after
-    it had been sent stays charged, because the service may well charge it. Requests may end after the call has: what
-    they change is passed on.
+    A request is charged before it is sent, and refunded if the service rejected it or failed; one canceled after it was
+    sent stays charged, because the service may charge it. Requests may end after the call: their changes are passed on.
 
     Args:
-        reserve: Counts more money than was set aside, in millionths of a dollar; returns whether it was there.
-        late: Counts what changes after the end, in millionths of a dollar.
-        reserved: What was set aside, in millionths of a dollar.
+        reserve: Reserves additional money, in micro-dollars; returns whether there was enough.
+        late: Counts changes after the end, in micro-dollars.
+        reserved: The reservation, in micro-dollars.
     """
 
     def __init__(
@@ -180,7 +179,7 @@ class CostLedger:
         self._closed = False
 
     async def charge(self, cost_usd: float) -> bool:
-        """Charge a call that is about to be sent; return False, and charge nothing, if there is not enough money."""
+        """Charge a request that is about to be sent; return False without charging if there is not enough money."""
         amount = micro(cost_usd)
         if self._closed or self._spent + amount > self._reserved + self._added:
             if not await self._reserve(amount):
@@ -191,40 +190,40 @@ class CostLedger:
         return True
 
     def correct(self, charged_usd: float, cost_usd: float) -> None:
-        """Replace the charge of a call by what it really cost."""
+        """Replace the charge of a request by its actual cost."""
         difference = micro(cost_usd) - micro(charged_usd)
         self._spent += difference
         if difference and self._closed:
             self._late(difference)
 
     def add(self, cost_usd: float) -> None:
-        """Count what a request has cost that was not charged before."""
+        """Add the cost of a request that was not charged before."""
         self.correct(0.0, cost_usd)
 
     def close(self) -> float:
-        """End the call; return what it cost in US dollars, without what was counted beyond the reservation."""
+        """End the call; return its cost in US dollars, without what was counted beyond the reservation."""
         self._closed = True
         return (self._spent - self._added) / MICRO
 
 
 class BackgroundTasks:
-    """Writes that no call waits for; closing does."""
+    """Background writes, which only closing waits for."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[None, None, None]) -> None:
-        """Start a write; a store that fails reports it itself."""
+        """Start a write; the store reports its own failures."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Wait until everything is done, but not for ever."""
+        """Wait until all writes are done, up to a limit."""
         if self._tasks:
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
 
 
 def micro(usd: float) -> int:
-    """Return an amount in millionths of a dollar, rounded up once the noise of floating point is gone."""
+    """Convert an amount to micro-dollars, rounded up after removing floating-point noise."""
     return math.ceil(round(usd * MICRO, 3))

@@ -1,12 +1,11 @@
-"""Whether "nothing found" is true: second opinions, or a control query that must have results.
+"""Confirmation of empty results by a second opinion or by a control query.
 
-An empty result is believed only when something shows that searching worked: rows that were there but did not pass the
-filters that the provider was given; a second provider that found nothing either, where both had rows lately; or a
-control query that the same provider answers now. And nothing must be found once more, twice where one of those that
-found nothing is usually contradicted by others, who is then asked no more than once. Where the budget for extra paid
-calls does not allow a paid provider to be asked that, its record decides: rows lately, and seldom nothing where others
-find something. Otherwise a provider that quietly refuses, or that is always empty, would look like a web without an
-answer. What other providers failed with changes nothing.
+An empty result is trusted only with evidence that searching worked: rows that were removed by the provider's own
+filters; a second provider that also found nothing, if both have had rows recently; or a control query that the same
+provider answers now. The search must also be empty a second time, or a third if the provider is often contradicted by
+others. If the budget does not allow that for a paid provider, its record decides: recent rows, and few empty results
+where others find something. Otherwise a provider that silently blocks requests would look like a web without results.
+Failures of other providers are ignored.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from groundwire.routing.provider_call import AttemptResult, ProviderCaller, pric
 
 __all__ = ["EmptyConfirmer", "second_opinion"]
 
-_CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every index of the web has pages on it
-_JUST_NOW = 10.0  # seconds since rows that show as much as a control query, where none can be paid
-_MOST_REQUESTS = 3  # of one search within a second
+_CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every web index has pages for it
+_JUST_NOW = 10.0  # seconds since rows that count as much as a control query, if none can be paid
+_MOST_REQUESTS = 3  # of one search per second
 _REASON = "a control query, to see whether it finds anything at all"
 
 
 def second_opinion(results: Sequence[AttemptResult], health: Health) -> AttemptResult | None:
-    """Return the result whose emptiness the others prove: its rows were filtered out, or two providers found none.
+    """Return the result whose emptiness the others confirm: its rows were filtered out, or two providers found none.
 
     Args:
-        results: What the providers answered.
-        health: Knows which providers have returned rows lately; only their second opinion counts.
+        results: The providers' results.
+        health: Records which providers have returned rows recently; only their second opinion counts.
     """
     filtered = [item for item in results if item.empty == "filtered"]
     answered = {item.attempt.provider: item for item in results if item.empty == "answered"}
@@ -50,7 +49,7 @@ class EmptyConfirmer:
     """Sends control queries, and remembers when each provider last answered one.
 
     Args:
-        extra: Pays for what paid providers are asked.
+        extra: The budget for requests to paid providers.
     """
 
     def __init__(self, extra: ExtraBudget) -> None:
@@ -65,15 +64,15 @@ class EmptyConfirmer:
         caller: ProviderCaller,
         began: float,
     ) -> tuple[AttemptResult | None, list[Attempt]]:
-        """Return the result whose emptiness is proven or one that has rows after all, and the attempts that it took.
+        """Return a confirmed empty result or one with rows after all, and the attempts made.
 
         Args:
-            results: What the providers answered: no rows.
+            results: The providers' results, without rows.
             call: The call.
-            providers: Those of the call.
+            providers: The providers of the call.
             caller: Makes the attempts.
-            began: When the call began, on the loop's clock. A control query from before proves nothing: the provider
-                may have begun to refuse since.
+            began: When the call started, on the loop's clock. An earlier control query is no evidence: the provider may
+                block requests since.
         """
         attempts: list[Attempt] = []
         named = {provider.name: provider for provider in providers}
@@ -82,10 +81,10 @@ class EmptyConfirmer:
             return proven, attempts
         empty = [item for item in results if item.empty in {"answered", "unproven"}]
         empty.sort(key=lambda item: (item.empty == "unproven", price_of(named[item.attempt.provider]) > 0))
-        if proven is not None:  # asked once more is one that costs nothing, if there is one
+        if proven is not None:  # the repeated attempt uses a free provider, if there is one
             empty = self._free(empty, named, caller.health)
         elif any(item.empty == "no" and item.attempt.provider in named for item in results):
-            empty = [item for item in empty if item.empty == "answered"]  # beside failures no others count
+            empty = [item for item in empty if item.empty == "answered"]  # after failures, only these count
         doubtful = {name for item in empty if caller.health.is_doubtful(name := item.attempt.provider)}
         missing = 1 + bool(doubtful)
         for item in empty:
@@ -98,7 +97,7 @@ class EmptyConfirmer:
                     continue
             for _ in range(1 if provider.name in doubtful else missing):
                 await self._pause(len(results) + len(attempts), call, began)
-                again = await self._ask(provider, call, caller)  # it may have failed to find anything just once
+                again = await self._ask(provider, call, caller)  # it may have failed to find anything only once
                 if again is None:
                     if witness:
                         return item, attempts
@@ -112,7 +111,7 @@ class EmptyConfirmer:
         return proven, attempts
 
     async def control(self, provider: SearchProvider, call: SearchCall, caller: ProviderCaller) -> None:
-        """Ask the control query of a provider that was empty time after time; rows show that it is healthy.
+        """Send a control query to a provider with repeated empty results; rows show that it is healthy.
 
         Args:
             provider: The provider.
@@ -131,7 +130,7 @@ class EmptyConfirmer:
         began: float,
         attempts: list[Attempt],
     ) -> bool | None:
-        """Return whether the provider has found anything since the call began; None if the budget forbids asking."""
+        """Return whether the provider has found anything since the call started; None if the budget forbids a query."""
         if self._answered_at.get(provider.name, -math.inf) > began:
             return True
         done = await self._ask(provider, replace(call, query=_CONTROL_QUERY), caller)
@@ -145,13 +144,13 @@ class EmptyConfirmer:
 
     @staticmethod
     async def _pause(requests: int, call: SearchCall, began: float) -> None:
-        """Wait, if there is time, until so many requests since the call began are no more than are allowed."""
+        """Wait, if there is time, to stay within the allowed number of requests since the call started."""
         pause = began + requests // _MOST_REQUESTS - asyncio.get_running_loop().time()
         if 0 < pause < call.deadline.remaining() - _MOST_REQUESTS:
             await asyncio.sleep(pause)
 
     async def _ask(self, provider: SearchProvider, call: SearchCall, caller: ProviderCaller) -> AttemptResult | None:
-        """Ask once; None if a paid provider would have to be asked and the budget does not allow it."""
+        """Make one attempt; None if that needs a paid provider and the budget does not allow it."""
         charged = 1.0 if price_of(provider) else 0.0
         if charged and not self._extra.allows(charged, reserve=1 / 8):
             return None

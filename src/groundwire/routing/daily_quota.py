@@ -1,7 +1,7 @@
-"""What somebody may use in a day, whatever sessions it is used in: calls and US dollars.
+"""The daily quota of an owner across sessions: calls and US dollars.
 
-The counts live in the store under the name and the day, so all processes that share the store count together. What is
-reserved on one day is settled on that day, also when midnight has passed in between.
+The counts are in the store under the owner's name and the date, so all processes that share the store count together. A
+reservation is settled on the day it was made, even after midnight.
 """
 
 from __future__ import annotations
@@ -9,25 +9,29 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.calls import MICRO
 from groundwire.storage.base import Store
 
-__all__ = ["DailyLimits", "DailyQuota", "Limits"]
+if TYPE_CHECKING:
+    from groundwire.settings import SessionSettings
+
+__all__ = ["DailyLimits", "DailyQuota", "Limits", "limits_of"]
 
 _DAY = 86_400.0  # seconds; days begin at midnight UTC
-_LIFE = 3 * _DAY  # seconds after which the store forgets a day
+_LIFE = 3 * _DAY  # seconds after which the store deletes a day's counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What a session may use; 0 means no limit."""
+    """The limits of a session; 0 means no limit."""
 
     searches: int = 0
     """The most searches."""
     warning_threshold: int = 15
-    """From how many searches on there is a warning."""
+    """The number of searches from which there is a warning."""
     cost_usd: float = 0.0
     """The most US dollars."""
     tokens: int = 0
@@ -36,23 +40,34 @@ class Limits:
     """Seconds without a call after which the counts reset."""
 
 
+def limits_of(session: SessionSettings) -> Limits:
+    """Return the limits of a session in the settings."""
+    return Limits(
+        searches=session.max_searches,
+        warning_threshold=session.warning_threshold,
+        cost_usd=session.max_cost_usd,
+        tokens=session.max_tokens,
+        idle_timeout=session.idle_timeout,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DailyLimits:
-    """What may be used in a day; 0 means no limit."""
+    """The limits of a day; 0 means no limit."""
 
     name: str
-    """Whose it is: the name under which it is counted."""
+    """The name that it is counted under."""
     calls: int = 0
-    """The most searches and pages together."""
+    """The most searches and pages in total."""
     cost_usd: float = 0.0
     """The most US dollars."""
 
 
 class DailyQuota:
-    """Counts what is used of a day's limits.
+    """Counts usage against the daily limits.
 
     Args:
-        store: Where the counts are.
+        store: The store of the counts.
         daily: The limits.
         clock: The time in seconds since the epoch.
     """
@@ -63,15 +78,15 @@ class DailyQuota:
         self.daily = daily
 
     def today(self) -> int:
-        """Return the number of the day, counted from the first of 1970, in UTC."""
+        """Return the number of the current day since the epoch, in UTC."""
         return int(self._clock() // _DAY)
 
     async def take(self, day: int, micro_usd: int = 0) -> None:
-        """Count one call before it is made, and set its price aside.
+        """Count one call before it is made, and reserve its price.
 
         Args:
-            day: The day on which it is counted.
-            micro_usd: What it may cost at most, in millionths of a dollar.
+            day: The day it is counted on.
+            micro_usd: Its maximum price, in micro-dollars.
 
         Raises:
             BudgetExceeded: no call, or not enough money, is left for the day.
@@ -85,25 +100,25 @@ class DailyQuota:
             raise self._no_money(count.total)
 
     async def spend(self, day: int, micro_usd: int) -> bool:
-        """Set more money aside; return False, and set nothing aside, if there is not enough."""
+        """Reserve more money; return False without reserving if there is not enough."""
         limit = round(self.daily.cost_usd * MICRO) or None
         return (await self._store.count(self._key(day, "usd"), micro_usd, limit=limit, ttl=_LIFE)).granted
 
     async def add(self, day: int, micro_usd: int) -> None:
-        """Count money whatever the limit; a negative amount gives back."""
+        """Count money regardless of the limit; a negative amount is a refund."""
         if micro_usd:
             await self._store.count(self._key(day, "usd"), micro_usd, ttl=_LIFE)
 
     async def uncount(self, day: int, calls: int) -> None:
-        """Give back calls that were not made."""
+        """Uncount calls that were not made."""
         if calls:
             await self._store.count(self._key(day, "calls"), -calls, ttl=_LIFE)
 
     async def check_money(self) -> None:
-        """See that money may still be spent.
+        """Check that some money is left.
 
         Raises:
-            BudgetExceeded: the day's is used up.
+            BudgetExceeded: the day's money is used up.
         """
         if not self.daily.cost_usd:
             return
@@ -112,12 +127,12 @@ class DailyQuota:
             raise self._no_money(used["calls"])
 
     async def take_up_to(self, day: int, calls: int, price: int) -> int:
-        """Count as many calls as the limits allow, each with its price, and return how many that were.
+        """Count as many calls as the limits allow, each with its price, and return their number.
 
         Args:
-            day: The day on which they are counted.
-            calls: How many are wanted.
-            price: What each costs, in millionths of a dollar.
+            day: The day they are counted on.
+            calls: The requested number.
+            price: The price of each, in micro-dollars.
         """
         granted = await self._most(self._key(day, "calls"), calls, 1, self.daily.calls)
         if not granted or not price:
@@ -127,14 +142,14 @@ class DailyQuota:
         return paid
 
     async def used(self) -> dict[str, float]:
-        """Return what was used today: `calls` and `cost_usd`."""
+        """Return the usage of the day: `calls` and `cost_usd`."""
         day = self.today()
         calls = await self._store.count(self._key(day, "calls"), 0)
         usd = await self._store.count(self._key(day, "usd"), 0)
         return {"calls": calls.total, "cost_usd": usd.total / MICRO}
 
     async def _most(self, key: str, wanted: int, each: int, limit: int) -> int:
-        """Count as much of what is wanted as the limit allows; concurrent callers leave less."""
+        """Count as much as the limit allows of a requested amount; concurrent callers leave less."""
         while wanted > 0:
             count = await self._store.count(key, wanted * each, limit=limit or None, ttl=_LIFE)
             if count.granted:

@@ -1,4 +1,4 @@
-"""Provider health: the recent outcomes by which providers are ordered, and the circuit breaker.
+"""Provider health: recent outcomes, which determine the order of providers, and the circuit breaker.
 
 A provider with recent failures is asked last rather than skipped: skipping it cost 24 points of success in our study,
 and moving it to the end costs nothing. Only one with a rejected key or an exhausted quota is skipped, and every
@@ -42,52 +42,52 @@ _RULES: Final[Mapping[str, tuple[int, float, float]]] = {
     "broken": (4, 2.0, 20.0),
     "empty": (3, 2.0, 20.0),
 }
-# failures in a row that degrade a provider; seconds of the first time, doubling; the longest
-_LEARNING = 0.02  # weight of the newest call in the share that never answers
+# consecutive failures that degrade a provider; seconds of the first time, doubling; the maximum
+_LEARNING = 0.02  # weight of the latest call in the share of lost calls
 _FEWEST_LOST, _MOST_LOST = 0.005, 0.45
-_ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or the plan: asking on is of no use
-_FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe is answered alike
-_LONGEST_DEGRADED = 30.0  # seconds; what another process says about more is not believed
-_FAST = 0.5  # seconds; to ask who fails sooner costs next to nothing
-_PROBE = 1.0  # seconds that a probe has for itself; another one may go when it has not ended by then
-_TOGETHER = 0.1  # seconds; requests sent so close together meet the same provider, in whichever order they end
-_DOUBTING, _DOUBTFUL = 0.5, 0.5  # weight of the newest empty answer in the share that others contradict; too many
-_RECORD = 600.0  # seconds for which rows prove that a provider searches
+_ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or the plan: retrying is pointless
+_FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe fails the same way
+_LONGEST_DEGRADED = 30.0  # seconds; the limit for values from other processes
+_FAST = 0.5  # seconds; a provider that fails faster costs almost nothing
+_PROBE = 1.0  # seconds reserved for a probe; after that, another one may be sent
+_TOGETHER = 0.1  # seconds; requests sent this close together meet the same state, in whichever order they end
+_DOUBTING, _DOUBTFUL = 0.5, 0.5  # weight of the latest empty result in the share contradicted by others; the threshold
+_RECORD = 600.0  # seconds for which rows are evidence that a provider works
 
 
 Changes = Mapping[str, float | int | str]
-"""What became known of a provider: fields of a `HealthRecord`, but seconds from now instead of moments."""
+"""Changes in a provider's health: fields of a `HealthRecord`, with seconds from now instead of times."""
 
 _Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
 
 
 class HealthRecord(BaseModel):
-    """What is known of a provider. Times are in seconds since the epoch; 0 says nothing."""
+    """The health of a provider. Times are in seconds since the epoch; 0 means unset."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
     cooldown: _Moment = 0.0
-    """Until when it is in a cooldown."""
+    """The end of its cooldown."""
     outcome: str = ""
-    """The outcome of the attempt that began it."""
+    """The outcome of the attempt that started it."""
     reason: str = ""
-    """What the provider said."""
+    """The provider's message."""
     degraded: _Moment = 0.0
-    """Until when it is asked last."""
+    """The time until which it is called last."""
     times: Annotated[int, Field(ge=0)] = 0
-    """How often in a row that was so."""
+    """How many times in a row."""
     interval: _Moment = 0.0
     """Seconds between two requests."""
     burst: Annotated[int, Field(ge=0)] = 0
-    """How many requests may go at once."""
+    """How many requests may be sent at once."""
     rate: _Moment = 0.0
-    """Requests a second, learned from a refusal."""
+    """Requests per second, learned from a rate limit error."""
     rate_until: _Moment = 0.0
-    """Until when that is remembered."""
+    """The time until which that is remembered."""
     rest: _Moment = 0.0
-    """Until when it has a rest, because of a Retry-After."""
+    """The end of a pause required by Retry-After."""
     rests: Annotated[int, Field(ge=0)] = 0
-    """How often in a row it was begun again."""
+    """How many times in a row it was restarted."""
 
 
 @dataclass(slots=True)
@@ -110,28 +110,28 @@ class _State:
 
 @dataclass(frozen=True, slots=True)
 class Cooldown:
-    """A provider that is skipped for a while, because of what it said about the key or the plan."""
+    """A provider that is skipped for a while because of its key or plan."""
 
     provider: SearchProvider
     """The provider."""
     seconds: float
     """The seconds that are left."""
     outcome: Outcome
-    """The outcome of the attempt that began it."""
+    """The outcome of the attempt that started it."""
     reason: str
-    """What the provider said."""
+    """The provider's message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """In which order to ask."""
+    """The order in which to call providers."""
 
     queue: tuple[SearchProvider, ...]
-    """Those that may be asked: the healthy ones and those to probe in their configured order, degraded ones last."""
+    """The available ones: healthy ones and those to probe in their configured order, degraded ones last."""
     probes: frozenset[str]
-    """The names of those whose time is up: this one request shows whether they are healthy again."""
+    """The names of those whose cooldown is over: this request shows whether they are healthy again."""
     skipped: tuple[Cooldown, ...]
-    """Those in a cooldown."""
+    """Those in cooldown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,11 +141,11 @@ class ProviderHealth:
     provider: str
     """Its name."""
     state: Literal["healthy", "degraded", "cooldown"]
-    """Whether it is asked in the configured order, asked last, or skipped."""
+    """Whether it is called in the configured order, called last, or skipped."""
     seconds: float = 0.0
     """Until it is probed."""
     reason: str = ""
-    """What it said when its cooldown began."""
+    """Its message when the cooldown started."""
 
 
 class Health:
@@ -161,16 +161,16 @@ class Health:
         self._jitter = jitter or (lambda: random.uniform(0.8, 1.2))  # noqa: S311  # spreads load, guards nothing
         self._states: dict[str, _State] = {}
         self.suspects: set[str] = set()
-        """Providers that were empty time after time; each gets a control query and is then removed from here."""
+        """Providers with repeated empty results; each gets a control query and is then removed from here."""
 
     def order(
         self, providers: Sequence[SearchProvider], price: Callable[[SearchProvider], float] | None = None
     ) -> Order:
-        """Return the providers in the order in which to ask them now; the caller reports on a probe that it uses.
+        """Return the providers in the order in which to call them now; the caller reports a probe that it uses.
 
         Args:
             providers: In their configured order.
-            price: Returns what a search costs: a free provider that fails at once keeps its place before paid ones.
+            price: Returns the price of a search: a free provider that fails quickly keeps its place before paid ones.
         """
         now = self._clock()
         first: list[SearchProvider] = []
@@ -200,7 +200,7 @@ class Health:
         return Order(tuple(first), frozenset(probes), tuple(skipped))
 
     def provider_health(self, provider: str) -> ProviderHealth:
-        """Return the health of a provider, without taking it for a probe."""
+        """Return the health of a provider, without probing it."""
         state, now = self._state(provider), self._clock()
         if now < state.cooldown_until:
             return ProviderHealth(provider, "cooldown", state.cooldown_until - now, state.cooldown_reason)
@@ -209,14 +209,14 @@ class Health:
         return ProviderHealth(provider, "healthy")
 
     def report(self, attempt: Attempt, *, answered: bool, rows: bool = True, sent_at: float | None = None) -> Changes:
-        """Take note of how an attempt ended; return what other processes should know.
+        """Record the outcome of an attempt; return what to share with other processes.
 
         Args:
             attempt: The attempt.
-            answered: Whether the provider answered, with rows or without.
-            rows: Whether it had rows. Without any it is healthy as well, but not time after time.
-            sent_at: When the request was sent, on the clock; by default now. A failure says nothing about a provider
-                that has answered a request which was sent later.
+            answered: Whether the provider responded, with rows or without.
+            rows: Whether it had rows. A provider without rows is healthy as well, but not repeatedly.
+            sent_at: When the request was sent, on the clock; by default now. A failure is ignored if the provider has
+                responded to a later request.
         """
         sent_at = self._clock() if sent_at is None else sent_at
         state = self._state(attempt.provider)
@@ -229,7 +229,7 @@ class Health:
             return self._recover(state, was_ill)
         if attempt.outcome in _ITS_WORD and not answered:
             seconds = _LONGEST_COOLDOWN if attempt.retry_after is None else attempt.retry_after
-            why = attempt.reason.partition(": ")[0]  # what follows is the service's, and may quote a tenant's query
+            why = attempt.reason.partition(": ")[0]  # the rest is the service's message, and may quote a tenant's query
             return self.cool_down(attempt.provider, seconds, attempt.outcome, why)
         if sent_at < state.answered_sent_at + _TOGETHER:
             return {}
@@ -250,16 +250,16 @@ class Health:
         return {}
 
     def cool_down(self, provider: str, seconds: float, outcome: Outcome = "quota", reason: str = "") -> Changes:
-        """Skip a provider: for a minute at first, then, as long as probes are answered alike, for twice as long.
+        """Skip a provider: for a minute at first, then, as long as probes fail the same way, for twice as long.
 
         Args:
             provider: Its name.
-            seconds: For how long it asked to be skipped; never for longer, nor for longer than an hour.
-            outcome: The outcome of the attempt that begins it.
-            reason: What the provider said.
+            seconds: The cooldown it requested, which is the maximum, like an hour.
+            outcome: The outcome of the attempt that starts it.
+            reason: The provider's message.
 
         Returns:
-            What other processes should know.
+            What to share with other processes.
         """
         state = self._state(provider)
         seconds = min(seconds, _FIRST_COOLDOWN * 2**state.cooldowns, _LONGEST_COOLDOWN)
@@ -271,15 +271,15 @@ class Health:
     def merge(
         self, provider: str, *, cooldown: float, outcome: Outcome, reason: str, degraded: float, times: int
     ) -> None:
-        """Take note of what another process knows; what is known here and says more stays.
+        """Merge what another process has learned, unless more is known here.
 
         Args:
             provider: Its name.
-            cooldown: Seconds from now of its cooldown.
-            outcome: The outcome of the attempt that began it.
-            reason: What the provider said.
-            degraded: Seconds from now for which it is asked last.
-            times: How often in a row that was so.
+            cooldown: Seconds left of its cooldown.
+            outcome: The outcome of the attempt that started it.
+            reason: The provider's message.
+            degraded: Seconds for which it is called last.
+            times: How many times in a row.
         """
         self._cool_down(provider, min(cooldown, _LONGEST_COOLDOWN), outcome, reason)
         state = self._state(provider)
@@ -287,26 +287,25 @@ class Health:
             state.degraded_until = self._clock() + min(degraded, _LONGEST_DEGRADED)
             state.times = min(max(times, state.times), 8)
         elif not degraded and not times and state.degraded_until and state.heard:
-            state.degraded_until, state.times = 0.0, 0  # somebody's probe went well
+            state.degraded_until, state.times = 0.0, 0  # another process's probe succeeded
         state.heard = degraded > 0
 
     def give_up_probe(self, provider: str) -> None:
-        """Say that a probe was not used after all."""
+        """Release a probe that was not used."""
         self._state(provider).probe_until = 0.0
 
     def lost(self, provider: str) -> float:
-        """Return the share of the provider's calls that never answer."""
+        """Return the share of the provider's calls without a response."""
         return min(max(self._state(provider).lost, _FEWEST_LOST), _MOST_LOST)
 
     def has_record(self, provider: str, *, just_now: float = 0.0) -> bool:
-        """Whether its "nothing" counts.
+        """Whether an empty result of this provider is credible.
 
-        It does when it has had rows lately, has not been empty time after time since, and others seldom find what it
-        does not.
+        It is if it has had rows recently, was not repeatedly empty since, and is rarely contradicted by others.
 
         Args:
             provider: Its name.
-            just_now: Seconds since it had rows in which it may have been empty time after time.
+            just_now: Seconds since it had rows in which repeated empty results are ignored.
         """
         state = self._state(provider)
         since = self._clock() - state.rows_at
@@ -318,12 +317,12 @@ class Health:
         return self._state(provider).doubt >= _DOUBTFUL
 
     def weigh(self, provider: str, *, contradicted: bool) -> None:
-        """Take note of whether another provider had rows where this one found nothing, or nothing was there."""
+        """Record whether another provider had rows where this one found nothing."""
         state = self._state(provider)
         state.doubt += _DOUBTING * (contradicted - state.doubt)
 
     def prove(self, provider: str) -> Changes:
-        """Take note that it answered a control query with rows; return what other processes should know."""
+        """Record a successful control query; return what to share with other processes."""
         state = self._state(provider)
         state.rows_at = self._clock()
         return self._recover(state, bool(state.degraded_until))
@@ -347,13 +346,13 @@ class Health:
 
 
 def scope(provider: SearchProvider) -> str:
-    """Return the name of the account that a provider is asked with: what is said to it holds for all who use it."""
+    """Return the account of a provider: its rate limits and quotas apply to everyone who uses it."""
     account = getattr(provider, "account", "")
     return f"{provider.name}:{account}" if account else provider.name
 
 
 async def load_record(store: Store, where: str) -> HealthRecord | None:
-    """Return what other processes know of a scope; None when there is nothing, or nothing that can be read."""
+    """Return what other processes know of a scope; None if there is nothing, or it is unreadable."""
     try:
         entry = await store.get(record_key(where))
     except StoreError:
@@ -361,7 +360,7 @@ async def load_record(store: Store, where: str) -> HealthRecord | None:
     try:
         return None if entry is None else HealthRecord.model_validate_json(entry.value)
     except ValidationError:
-        return None  # another program has put it there
+        return None  # written by another program
 
 
 def record_key(where: str) -> str:

@@ -1,9 +1,9 @@
-"""Which provider starts when: in order, or hedged.
+"""The order and timing of provider calls: sequential, or hedged.
 
-The next provider starts at once when a running one has certainly failed. With hedging it also starts when the running
-one is later than its own habits say: towards a free provider soon, towards a paid one later and out of one budget for
-all extra paid calls. The first rows win; a loser is listened to for a while, for what it teaches about its habits and
-about whether the help was needed. Transient failures are retried while time and tokens last.
+The next provider starts immediately when a running one has failed permanently. With hedging, it also starts when the
+running one is later than its usual latency: early for a free provider, later for a paid one, and within a budget for
+extra paid calls. The first rows win; a losing call continues for a while, to learn its latency and whether the hedge
+was needed. Transient failures are retried while time and tokens last.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _TRANSIENT: frozenset[Outcome] = frozenset(
     {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
 )
 _LEFT = "left behind: another provider answered first"
-_ENOUGH_EMPTY = 3  # providers that found nothing and have a record; with fewer, all the others are asked as well
-_FOR_ANSWERS = 1 / 4  # of the budget: help for what is merely late leaves it to what would end without an answer
-_IN_DANGER = 2  # calls that are late, all at once: the next one is not merely help
-_POLL = 0.1  # seconds between two looks at the budget
+_ENOUGH_EMPTY = 3  # credible empty results; with fewer, all other providers are called too
+_FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
+_IN_DANGER = 2  # calls that are late at once: the next one is more than a hedge
+_POLL = 0.1  # seconds between two checks of the budget
 _NO_TURN = "not asked: still waiting for its rate limit"
 
 
 @dataclass(slots=True)
 class HedgeResult:
-    """How a search by several providers ended."""
+    """The outcome of a search by several providers."""
 
     winner: AttemptResult | None = None
-    """The result that has rows, if one has."""
+    """The result with rows, if any."""
     results: list[AttemptResult] = field(default_factory=list)
-    """Every result, in the order in which they ended; the winner is the last."""
+    """Every result, in the order they ended; the winner is the last."""
     left: list[Attempt] = field(default_factory=list)
     """Attempts that were still running."""
 
@@ -55,17 +55,17 @@ class _Running:
 
     @property
     def began(self) -> float:
-        """When it was sent, on the loop's clock; before, when it began to wait for a slot."""
+        """When it was sent, on the loop's clock; before that, when it started to wait for a slot."""
         return self.state.sent_at.result() if self.state.sent else self.since
 
 
 class HedgedRunner:
-    """Runs calls, and remembers from one to the next how the providers behave.
+    """Runs calls, and remembers the providers' latencies.
 
     Args:
-        policy: The numbers.
+        policy: The hedging policy.
         health: Orders the providers.
-        random_: A factor from 0 to 1 for pauses.
+        random_: Returns a factor from 0 to 1 for pauses.
     """
 
     def __init__(self, policy: HedgePolicy, health: Health, *, random_: Callable[[], float] = random.random) -> None:
@@ -80,11 +80,11 @@ class HedgedRunner:
     async def run(
         self, call: SearchCall, providers: Sequence[SearchProvider], caller: ProviderCaller, *, hedged: bool
     ) -> HedgeResult:
-        """Ask until one provider has rows, or all have failed for certain.
+        """Call providers until one has rows, or all have failed permanently.
 
         Args:
             call: The call.
-            providers: In the order in which they are asked.
+            providers: The providers, in order.
             caller: Makes the attempts.
             hedged: Whether the next provider may start while one is running.
         """
@@ -93,18 +93,18 @@ class HedgedRunner:
         return await _HedgedRun(self, call, caller, hedged).through(providers)
 
     async def aclose(self) -> None:
-        """Cancel the calls that are still listened to."""
+        """Cancel the losing calls that are still running."""
         drained = list(self._drained)
         for task in drained:
             task.cancel()
         await asyncio.gather(*drained, return_exceptions=True)
 
     def latencies(self, provider: str) -> Latencies:
-        """Return the habits of a provider."""
+        """Return the latencies of a provider."""
         return self._latencies.setdefault(provider, Latencies())
 
     def drain(self, task: asyncio.Task[AttemptResult]) -> None:
-        """Let a call that lost end by itself, if not too many do already."""
+        """Let a losing call end by itself, unless too many do already."""
         if len(self._drained) >= self._policy.most_drained:
             task.cancel()
             return
@@ -198,7 +198,7 @@ class _HedgedRun:
         return done
 
     async def _wait_at_most(self, seconds: float) -> None:
-        """Wait until a call ends, but not for long."""
+        """Wait until a call ends, up to a limit."""
         if self._running:
             await self._until_one_ends(min(seconds, self._deadline.remaining()))
         else:
@@ -210,7 +210,7 @@ class _HedgedRun:
         late = 0.0
         if self._hedged and self._queue:
             late = newest.began + self._late_after(newest, self._queue[0]) - now
-            wake = min(wake, max(0.001, late) if late > 0 else _POLL)  # it would be time, if the budget allowed it
+            wake = min(wake, max(0.001, late) if late > 0 else _POLL)  # due, if the budget allows it
         elif self._may_retry():
             late = newest.began + self._lost_for_good(newest.provider) - now
             if newest.state.sent or late > 0:
@@ -218,7 +218,7 @@ class _HedgedRun:
         await self._until_one_ends(wake, until_sent=late <= 0)
 
     async def _until_one_ends(self, wake: float, *, until_sent: bool = True) -> None:
-        """Wait until a call ends, or is sent if that matters, for so many seconds at most, and take the results."""
+        """Wait until a call ends, or is sent if that matters, up to a limit in seconds, and take the results."""
         waiting: list[asyncio.Future[Any]] = [*self._running]
         if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
             waiting += [one.state.sent_at for one in self._running.values() if not one.state.sent]
@@ -235,14 +235,14 @@ class _HedgedRun:
             self._finish.results.append(self._finish.winner)
 
     async def _next_round(self, providers: Sequence[SearchProvider]) -> bool:
-        """After a pause queue those again whose failure may pass, if time and tokens are left."""
+        """Retry transient failures after a pause, if time and tokens are left."""
         policy = self._policy
         pause = policy.retry_pause * 2**self._round * (0.5 + self._runner._random() / 2)
         failed = self._failed_for_now()
         if not failed or self._round >= policy.rounds:
             return False
         said = 0.0 not in failed.values()
-        if said:  # they said when, and to ask then is no storm: it takes no token
+        if said:  # the providers stated the time, so a retry then takes no token
             pause += min(failed.values())
         elif not self._runner._retries.has_one:
             return False
@@ -252,7 +252,7 @@ class _HedgedRun:
         return self._ask_again(providers, free=said)
 
     def _ask_again(self, providers: Sequence[SearchProvider], *, free: bool = False) -> bool:
-        """Begin another round with those whose failure may pass, and with the one that is presumed lost."""
+        """Start another round with the transient failures and the call presumed lost."""
         if not free:
             self._runner._retries.spend()
         self._round += 1
@@ -266,7 +266,7 @@ class _HedgedRun:
         return bool(self._queue)
 
     def _failed_for_now(self) -> dict[str, float]:
-        """Return whose failure may pass, each with the seconds after which it said that it may be asked again."""
+        """Return the providers with transient failures, with their Retry-After in seconds."""
         last = {item.attempt.provider: item for item in self._finish.results}
         return {
             name: item.attempt.retry_after or 0.0
@@ -277,34 +277,34 @@ class _HedgedRun:
         }
 
     def _may_retry(self) -> bool:
-        """Whether one more round may begin beside calls that are presumed lost; they may have cost it another."""
+        """Whether another round may start beside calls presumed lost, which may have exhausted the tokens."""
         return self._hedged and self._round <= self._policy.rounds and self._runner._retries.has_one
 
     def _is_lost(self) -> bool:
-        """Whether every provider was asked and the newest call is more likely dead than slow."""
+        """Whether every provider was called and the latest call is more likely lost than slow."""
         newest = self._newest()
         if not newest.state.sent or not self._may_retry() or self._deadline.remaining() < self._policy.least_for_retry:
             return False
         return self._loop.time() - newest.began >= self._lost_for_good(newest.provider)
 
     def _late_after(self, newest: _Running, following: SearchProvider) -> float:
-        """Return after how many seconds the next provider is called to help, or takes the place of a lost call."""
+        """Return after how many seconds the next provider starts as a hedge, or replaces a lost call."""
         return min(self._delay(newest.provider, following), self._lost_after(newest.provider))
 
     def _would_answer(self, running: _Running) -> float:
-        """Return how likely it is that a running call answers all the same: then help from a paid one was extra."""
+        """Return the probability that a running call still responds: then a paid hedge was extra."""
         waited = self._loop.time() - running.began if running.state.sent else 0.0
         latencies, lost = self._runner.latencies(running.provider.name), self._runner.health.lost(running.provider.name)
         alive = (1 - lost) * latencies.later(waited, self._policy.unknown)
         return alive / (alive + lost)
 
     def _pause(self) -> float:
-        """Return the seconds until a further request is no storm: so many a second at most."""
+        """Return the seconds until another request is within the rate limit of a search."""
         most = self._policy.most_requests
         return self._started[-most] + 1.0 - self._loop.time() if len(self._started) >= most else 0.0
 
     def _lost_for_good(self, provider: SearchProvider) -> float:
-        """Return after how many seconds an unanswered call is followed by another round, in each one later."""
+        """Return after how many seconds a call without a response is followed by another round; later in each round."""
         return max(self._lost_after(provider), self._policy.least_for_retry * 2.0 ** (self._round - 1))
 
     def _leave(self) -> None:
@@ -325,14 +325,14 @@ class _HedgedRun:
             if won and one.state.sent:
                 self._runner.drain(task)
             else:
-                task.cancel()  # one that was not sent yet costs nothing that way
+                task.cancel()  # an unsent one costs nothing that way
             if won:
                 self._finish.left.append(left)
             else:
                 self._finish.results.append(AttemptResult(left))
 
     def _delay(self, running: SearchProvider, following: SearchProvider) -> float:
-        """Return after how many seconds the next provider is called to help."""
+        """Return after how many seconds the next provider starts as a hedge."""
         policy = self._policy
         share = policy.free_quantile if price_of(following) == 0 else policy.quantile
         if running.name in self._probes:
@@ -343,24 +343,24 @@ class _HedgedRun:
         return min(max(usual, policy.shortest), policy.longest)
 
     def _lost_after(self, running: SearchProvider) -> float:
-        """Return after how many seconds a call is as likely dead as slow, for a rarer loss a little sooner."""
+        """Return after how many seconds a call is as likely lost as slow; a bit sooner for a rarer loss."""
         policy = self._policy
         lost = self._runner.health.lost(running.name)
-        even = lost / (1 - lost)  # 1 - F(t) is that much when both are as likely
+        even = lost / (1 - lost)  # 1 - F(t) equals this when both are equally likely
         share = max(even, min(1.5 * even, 0.15))
         usual = self._runner.latencies(running.name).quantile(1 - share, 2.5 * policy.unknown)
         return min(max(usual, policy.shortest), self._caller.attempt_timeout)
 
 
 class _Charge:
-    """What one paid call costs the budget, corrected when it is known whether it was extra.
+    """The charge of one paid call to the budget, corrected when it is known whether it was extra.
 
     Args:
-        budget: The budget; it was charged already.
-        charged: How much.
+        budget: The budget, already charged.
+        charged: The amount.
         paid: The call.
         state: Its state.
-        earlier: The calls that it helps; none for a call of a further round, which always counts.
+        earlier: The calls that it hedges; none for a call of a further round, which always counts.
     """
 
     def __init__(
@@ -392,7 +392,7 @@ class _Charge:
 
 
 def skipped_cooldown(cooldown: Cooldown) -> Attempt:
-    """Return the attempt that was not made, because the provider is in a cooldown."""
+    """Return the attempt that was skipped because the provider is in cooldown."""
     reason = f"not asked: it said when it may be asked again{f' ({cooldown.reason})' if cooldown.reason else ''}"
     name, after = cooldown.provider.name, round(cooldown.seconds, 3)
     return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)

@@ -1,7 +1,7 @@
-"""The numbers of the hedging policy, in one place.
+"""The parameters of the hedging policy.
 
-The defaults were chosen by a simulation of the fault patterns in `benchmarks/fates.py` and confirmed on sockets: a
-hedge at the running provider's own 95th percentile costs about 5 % more calls and takes the long tail away.
+The defaults were chosen by a simulation of the fault patterns in `benchmarks/fates.py` and confirmed on sockets:
+hedging at the running provider's own 95th percentile costs about 5 % more calls and removes the long tail.
 """
 
 from __future__ import annotations
@@ -28,68 +28,68 @@ __all__ = [
 ]
 
 Strategy = Literal["fallback", "hedge", "fuse"]
-"""`fallback`: one after the other. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""
+"""`fallback`: one after another. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""
 
 LatencyMode = Literal["normal", "fast", "fastest"]
-"""Which percentile of a provider's own answers makes it late: the 95th, the 90th or the 75th."""
+"""The percentile of a provider's own latencies from which it is late: the 95th, the 90th or the 75th."""
 
 CostMode = Literal["normal", "strict"]
-"""`strict`: a tenth of the extra paid calls that are allowed normally."""
+"""`strict`: a tenth of the normal budget of extra paid calls."""
 
 _MODES: Final[Mapping[LatencyMode, tuple[float, float]]] = {
     "normal": (0.95, 0.10),
     "fast": (0.90, 0.10),
     "fastest": (0.75, 0.25),
 }
-# the percentile, and the most extra paid calls for each search
+# the percentile, and the most extra paid calls per search
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HedgePolicy:
-    """When the next provider starts, and how often a failed one is asked again."""
+    """When the next provider starts, and how often a failed one is retried."""
 
     quantile: float = 0.95
-    """A paid provider is hedged to when the running one is later than this share of its own answers."""
+    """The share of the running provider's latencies after which a paid provider is started as a hedge."""
     free_quantile: float = 0.5
-    """The same for a provider that costs nothing."""
+    """The same for a free provider."""
     danger_quantile: float = 0.90
-    """The same, at most, while two calls or more are late all at once."""
+    """The same, at most, while at least two calls are late at once."""
     shortest: float = 0.15
-    """Seconds; never sooner."""
+    """The minimum in seconds."""
     longest: float = 2.0
-    """Seconds; never later."""
+    """The maximum in seconds."""
     unknown: float = 0.8
-    """Seconds, until a provider has answered often enough to know its habits."""
+    """Seconds, until a provider has enough samples."""
     extra_paid: float = 0.10
-    """The most paid calls for each search, in the long run, that a sequential chain would not have made: hedges,
-    further rounds and control queries."""
+    """The most paid calls per search, in the long run, beyond those of a sequential chain: hedges, further rounds
+    and control queries."""
     extra_paid_kept: float = 8.0
-    """How many may be made at once after a time without any."""
+    """How many may be made at once after a quiet period."""
     most_requests: int = 3
-    """The most requests of one search within a second; further ones wait."""
+    """The most requests of one search per second; further ones wait."""
     rounds: int = 3
-    """How often transient failures are tried, all together."""
+    """The most rounds for transient failures."""
     retries: float = 0.20
-    """Tokens that a search earns; a further round takes a whole one."""
+    """Tokens that a search earns; a further round costs a whole one."""
     retries_kept: float = 10.0
-    """The most tokens that are kept."""
+    """The most tokens that accumulate."""
     retry_pause: float = 0.1
-    """Seconds before the second round, doubled for the third; between half and all of it is waited."""
+    """Seconds before the second round, doubled for the third, with a jitter of half."""
     least_for_retry: float = 0.5
     """Seconds that must be left for a further round."""
     most_drained: int = 32
-    """Calls that lost and are still listened to; more are canceled."""
+    """Losing calls that continue to run; more are canceled."""
     fused: int = 3
-    """How many providers are asked at once for `fuse`."""
+    """How many providers are called at once for `fuse`."""
     fuse_max_wait: float = 1.0
-    """Seconds that the others have once one of them has answered with results."""
+    """Seconds for the others after one of them has results."""
 
     @classmethod
     def of(cls, latency: LatencyMode = "normal", cost: CostMode = "normal") -> Self:
-        """Return the numbers of a mode.
+        """Return the policy of a mode.
 
         Args:
-            latency: How soon a paid provider is called to help.
+            latency: How soon a paid provider is started as a hedge.
             cost: How many extra paid calls are allowed.
         """
         quantile, extra_paid = _MODES[latency]
@@ -100,10 +100,10 @@ class HedgePolicy:
         )
 
 
-_KEPT = 200  # answers
-_ENOUGH = 20  # answers; fewer say nothing about a tail
-_EAGER = 3.0  # while a third of the budget is left, any help may turn out extra; with less, it must be likelier needed
-_EXCHANGE = 5.0  # seconds between two looks at what others have spent while nothing is spent here
+_KEPT = 200  # responses
+_ENOUGH = 20  # responses; fewer say nothing about a tail
+_EAGER = 3.0  # above a third of the budget, any hedge is allowed; below, only likely necessary ones
+_EXCHANGE = 5.0  # seconds between two exchanges while nothing is spent here
 _SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
 
 
@@ -115,24 +115,24 @@ class Latencies:
         self._sorted: list[float] = []
 
     def add(self, seconds: float) -> None:
-        """Take note of one answer."""
+        """Record a latency."""
         self._order.append(seconds)
         bisect.insort(self._sorted, seconds)
         if len(self._order) > _KEPT:
             self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
 
     def quantile(self, share: float, unknown: float) -> float:
-        """Return the time within which a share of the answers came, or `unknown` while there are too few."""
+        """Return a quantile of the latencies, or `unknown` while there are too few."""
         if len(self._sorted) < _ENOUGH:
             return unknown
         return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
 
     def later(self, seconds: float, unknown: float) -> float:
-        """Return the share of answers that take longer; one more is always thought possible.
+        """Return the share of responses that take longer, never zero.
 
         Args:
-            seconds: How long it has taken.
-            unknown: While too few are known: the time within which three quarters come.
+            seconds: The time elapsed.
+            unknown: The third quartile assumed while there are too few samples.
         """
         if len(self._sorted) < _ENOUGH:
             return float(0.25 ** (seconds / unknown))
@@ -141,15 +141,15 @@ class Latencies:
 
 
 class ExtraBudget:
-    """The budget of paid calls that a chain which asks one provider after the other would not have made.
+    """The budget of extra paid calls, beyond those of a sequential chain.
 
-    Each search earns a part of a call. A hedge is charged by how likely it is that the call which it helps will answer
-    all the same, and corrected when that is known: help in place of a call that failed is none that was extra. What is
-    spent is counted in the store, for all processes that share it; each counts on its own between two exchanges.
+    Each search earns a part of a call. A hedge is charged by the probability that the hedged call still responds, and
+    corrected when that is known: replacing a failed call is not extra. Spending is counted in the store, for all
+    processes that share it; each counts on its own between two exchanges.
 
     Args:
-        earned: Calls for each search.
-        kept: The most that may be spent at once; the budget begins with them.
+        earned: Calls per search.
+        kept: The most that may be spent at once; also the initial budget.
     """
 
     def __init__(self, earned: float, kept: float) -> None:
@@ -164,15 +164,15 @@ class ExtraBudget:
         self.spend(-self._earned)
 
     def allows(self, calls: float, *, reserve: float = 0.0) -> bool:
-        """Whether so many calls, or a part of one, may be spent.
+        """Whether this many calls, or a part of one, may be spent.
 
-        The less is left, the less likely a call must be to turn out extra: help for those that are almost surely lost
-        is not used up by help for those that are merely late.
+        The less is left, the more likely a call must be to be necessary: late calls must not use up the budget for lost
+        ones.
 
         Args:
             calls: How many.
-            reserve: The share of the budget that must remain: hedges of attempts that are merely late leave it to
-                searches that would end without an answer.
+            reserve: The share of the budget that must remain: hedges of late attempts leave it to searches that would
+                end without a result.
         """
         spent = self._shared + self._pending
         kept = self._kept - min(reserve * self._kept, max(0.0, self._kept - 1))
@@ -180,13 +180,13 @@ class ExtraBudget:
         return spent + calls <= kept and eager
 
     def spend(self, calls: float) -> None:
-        """Spend calls, or give back with a negative number."""
+        """Spend calls, or refund a negative number."""
         self._pending = max(self._pending + calls, -self._shared)
 
     async def exchange(self, store: Store) -> None:
-        """Count in the store what was spent since the last time, and learn what others have spent.
+        """Count spending since the last exchange in the store, and read what others have spent.
 
-        While the store cannot answer the budget is this process's own.
+        While the store fails, the budget is local to this process.
         """
         now = asyncio.get_running_loop().time()
         if not self._pending and now - self._exchanged_at < _EXCHANGE:
@@ -202,11 +202,11 @@ class ExtraBudget:
 
 
 class Tokens:
-    """Tokens that are earned in fractions and spent whole.
+    """Tokens earned in fractions and spent whole.
 
     Args:
         earned: Tokens for each `earn`.
-        kept: The most that are kept; the bucket begins full.
+        kept: The maximum; the bucket starts full.
     """
 
     def __init__(self, earned: float, kept: float) -> None:

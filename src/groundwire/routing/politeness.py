@@ -1,8 +1,7 @@
-"""Politeness: what a site asks in its robots.txt, how fast it is asked, and how many pages of it at once.
+"""Politeness: robots.txt, crawl delay, and concurrent requests per site.
 
-Rules, paces and pauses are kept in the store, so that all processes that share it behave as one; how many requests run
-at once is counted in each process. Nothing waits beyond the deadline of its call: what would is an error that says
-how long the wait is.
+Rules and delays are stored, so that all processes that share the store act as one; concurrent requests are counted per
+process. Nothing waits beyond the deadline of its call: instead, an error states how long the wait is.
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ from groundwire.transport import FetchSlot, Transport
 
 __all__ = ["Politeness", "RobotsFiles"]
 
-_LONGEST_DELAY = 5.0  # seconds between two requests that a robots.txt may ask for
-_LONGEST_REST = 3_600.0  # seconds of silence that a site may ask for
-_LARGE = 20_000  # characters of rules that are compared without a thread
-_MARGIN = 0.1  # seconds before the deadline, so that the error can say what was waited for
+_LONGEST_DELAY = 5.0  # the maximum delay in seconds that a robots.txt may set
+_LONGEST_REST = 3_600.0  # the maximum pause in seconds that a site may request
+_LARGE = 20_000  # characters of rules that are matched without a thread
+_MARGIN = 0.1  # seconds before the deadline, so that the error can state the reason of the wait
 _ASKING_FOR_REST = frozenset({429, 503})
 
 
 @dataclass(slots=True)
 class _SiteSlots:
-    """The requests of one site that may run at once."""
+    """The concurrent requests of one site."""
 
     free: asyncio.Semaphore
     users: int = 0
@@ -53,25 +52,25 @@ class _SiteSlots:
 
 @dataclass(slots=True)
 class _Rules:
-    """What holds for one site."""
+    """The rules of one site."""
 
     delay: float
     """Seconds between two requests."""
     said_by: str
-    """Who wants it."""
+    """The origin of the delay."""
 
 
 class Politeness:
-    """The crawl rules for page requests; readers that connect by themselves can ask it, too.
+    """The crawl rules for page requests, also for readers that connect by themselves.
 
     Args:
-        transport: Gets robots.txt files, whose cassette is respected: a replay sends nothing.
-        store: Keeps rules, paces and pauses.
-        robots: Whether robots.txt files are respected.
-        exceptions: Domains whose files are not, with their sub-domains.
+        transport: Fetches robots.txt files; its cassette is respected, so a replay sends nothing.
+        store: Stores rules, delays and pauses.
+        robots: Whether to respect robots.txt files.
+        exceptions: Domains whose files are ignored, including subdomains.
         delay: Seconds between two requests to one site.
-        at_once: The most requests to one site at once.
-        user_agent: How we introduce ourselves.
+        at_once: The most concurrent requests per site.
+        user_agent: The User-Agent header.
         clock: The time in seconds since the epoch, the store's own.
     """
 
@@ -97,19 +96,19 @@ class Politeness:
         self._slots: dict[str, _SiteSlots] = {}
 
     async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> float:
-        """See that a site's robots.txt lets us read a page.
+        """Check that a site's robots.txt allows a page.
 
         Args:
-            url: The page's address.
-            deadline: When the page must be here.
-            remote: Whether a remote reader will fetch it: then a site that cannot be reached from here is allowed, as
-                it may be reachable from there.
+            url: The page's URL.
+            deadline: The deadline of the page.
+            remote: Whether a remote reader will fetch it: then a site that is unreachable from here is allowed, as it
+                may be reachable from there.
 
         Returns:
-            The seconds that the site wants between two requests, five at most; 0 when it says nothing.
+            The site's crawl delay in seconds, at most five; 0 if it sets none.
 
         Raises:
-            BlockedByRobots: it does not. PageUnavailable: it is not known. DeadlineExceeded.
+            BlockedByRobots: it disallows the page. PageUnavailable: it cannot be fetched. DeadlineExceeded.
         """
         if self._files is None or any(host_matches(url.host, domain) for domain in self._exceptions):
             return 0.0
@@ -130,7 +129,7 @@ class Politeness:
 
     @asynccontextmanager
     async def visit(self, url: WebUrl, deadline: Deadline) -> AsyncGenerator[FetchSlot]:
-        """Wait for a slot and let one request to a site through; see `FetchPolicy.visit`.
+        """Wait for a slot and admit one request to a site; see `FetchPolicy.visit`.
 
         Raises:
             BlockedByRobots, PageUnavailable: as `check`. PagePaced: the slot comes too late. DeadlineExceeded.
@@ -156,13 +155,13 @@ class Politeness:
                     await self._store.set(f"rest:{site}", b"", fresh=min(seconds, _LONGEST_REST))
 
     async def aclose(self) -> None:
-        """End what is being fetched."""
+        """Cancel running fetches."""
         if self._files is not None:
             await self._files.aclose()
 
     @asynccontextmanager
     async def _slot(self, site: str, url: WebUrl, deadline: Deadline) -> AsyncGenerator[None]:
-        """Hold one of the site's places for the block."""
+        """Hold one of the site's slots for the block."""
         room = self._slots.setdefault(site, _SiteSlots(asyncio.Semaphore(self._at_once)))
         room.users += 1
         try:
@@ -183,7 +182,7 @@ class Politeness:
                 self._slots.pop(site, None)
 
     async def _rested(self, site: str, url: WebUrl, deadline: Deadline) -> None:
-        """Wait as long as the site itself has asked for, if that is not too long."""
+        """Wait as long as the site has requested, up to a limit."""
         entry = await self._store.get(f"rest:{site}")
         wait = entry.fresh_until - self._clock() if entry is not None else 0.0
         if wait > deadline.remaining():
@@ -202,7 +201,7 @@ class Politeness:
 
 
 def _asked(robots: Robots, target: str) -> tuple[str | None, float]:
-    """Return the line that forbids a path, and the seconds between two requests that the site wants."""
+    """Return the rule that disallows a path, and the site's crawl delay in seconds."""
     return robots.forbidding(target), robots.delay or 0.0
 
 
@@ -215,35 +214,35 @@ def _shown(rule: str) -> str:
     return rule if len(rule) <= 80 else rule[:77] + "..."
 
 
-# Seconds: a day (RFC 9309, 2.4), then instead of a file that cannot be fetched.
+# Seconds: a day (RFC 9309, 2.4), then for a file that cannot be fetched.
 _LIFE = CacheTtl(86_400.0, 0.0, 6 * 86_400.0)
-_SHORT = CacheTtl(60.0)  # for what may be otherwise the next time
+_SHORT = CacheTtl(60.0)  # for temporary conditions
 _MAX_WAIT = 5.0  # seconds for the file
-_REST = 30.0  # seconds after a failure until the file is tried again
+_REST = 30.0  # seconds after a failure until the file is fetched again
 _REMEMBERED = 1_000  # failures
-_AT_ONCE = 50_000  # bytes that are read without a thread
-_UNPACKED = 64  # files of ordinary size that need not be parsed again for the next page
+_AT_ONCE = 50_000  # bytes that are parsed without a thread
+_UNPACKED = 64  # files of ordinary size kept parsed
 _HOPS = 5  # redirects (RFC 9309, 2.3.1.2)
 _MISSING = frozenset({404, 410})
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """What a site asks, and how long that holds."""
+    """The rules of a site, and how long they are valid."""
 
     robots: Robots
     ttl: CacheTtl = _LIFE
 
 
 class RobotsFiles:
-    """Knows what sites ask of us.
+    """Fetches and caches robots.txt rules.
 
     Args:
-        transport: Gets the files, without its fetch policy.
-        store: Keeps them.
-        user_agent: How we introduce ourselves; files call us by the products in it.
+        transport: Fetches the files, without its fetch policy.
+        store: Stores them.
+        user_agent: The User-Agent header; its product tokens select the rules.
         max_wait: The most seconds for one file.
-        clock: Seconds that only grow.
+        clock: Returns monotonic seconds.
         store_clock: The time in seconds since the epoch, the store's own.
     """
 
@@ -272,16 +271,16 @@ class RobotsFiles:
         return _File(Robots.unpack(data) if len(data) > _AT_ONCE else self._unpack(data))
 
     async def of(self, url: WebUrl, deadline: Deadline, *, share: float = 1.0) -> Robots:
-        """Return what the site of an address asks.
+        """Return the rules of a URL's site.
 
         Args:
-            url: The address.
+            url: The URL.
             deadline: When the page must be here.
-            share: How much of the time that is left may be spent on it.
+            share: The share of the remaining time that may be spent on it.
 
         Raises:
-            PageUnavailable: it cannot be known now; `status` is that of a site which failed, and None for one that
-            cannot be reached. DeadlineExceeded: the call's time was up before.
+            PageUnavailable: they are not available now; `status` is that of a failing site, and None for an unreachable
+                one. DeadlineExceeded: the deadline passed before.
         """
         origin = url.origin
         until, reason, status = self._failed.get(origin, (0.0, "", None))
@@ -295,7 +294,7 @@ class RobotsFiles:
                 lambda: self._load(origin, limited),
                 limited,
                 self._codec,
-                owner=LOCAL,  # what a site says to robots is the same for all tenants
+                owner=LOCAL,  # robots.txt is the same for all tenants
             )
         except DeadlineExceeded as error:
             if deadline.passed:
@@ -306,7 +305,7 @@ class RobotsFiles:
         return kept.value.robots
 
     async def aclose(self) -> None:
-        """End what is being fetched."""
+        """Cancel running fetches."""
         await self._cache.aclose()
 
     async def _load(self, origin: str, deadline: Deadline) -> _File:
@@ -317,7 +316,7 @@ class RobotsFiles:
                 hops=_HOPS, gated=False,
             )  # fmt: skip
         except (BlockedByPolicy, TooManyRedirects):
-            return _File(NO_RULES, _SHORT)  # where the page itself may not be asked, the guard says so
+            return _File(NO_RULES, _SHORT)  # the guard reports whether the page itself is forbidden
         if reply.status >= 500:
             raise PageUnavailable(address, _unknown_file(address, f"failed (HTTP {reply.status})"), status=reply.status)
         if not 200 <= reply.status < 300:
@@ -327,7 +326,7 @@ class RobotsFiles:
         return _File(parse_robots(reply.body, self._names))
 
     def _remember(self, origin: str, url: WebUrl, reason: str, status: int | None = None) -> PageUnavailable:
-        """Note a failure, and return it as the error of a page."""
+        """Record a failure, and return it as the error of a page."""
         self._failed[origin] = (self._clock() + _REST, reason, status)
         self._failed.move_to_end(origin)
         while len(self._failed) > _REMEMBERED:

@@ -1,4 +1,4 @@
-"""One attempt: a request to one provider within a call, and what its response is worth."""
+"""A single attempt: one request to one provider within a call, and the evaluation of its response."""
 
 from __future__ import annotations
 
@@ -26,82 +26,81 @@ from groundwire.models import (
     SearchResult,
 )
 from groundwire.providers import SearchProvider
-from groundwire.providers.base import owned_by
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.filter_receipts import asked_of, filter_by_date, notes, receipts
 from groundwire.routing.health import Changes, Health
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
-from groundwire.routing.result_merging import normalize
+from groundwire.routing.result_merging import asked_of, filter_by_date, normalize, notes, receipts
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.tenancy import owned_by
 
 __all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt", "price_of"]
 
 _logger = logging.getLogger(__name__)
 
 NONE_LEFT = "none of them on an allowed domain and within the dates"
-"""Stands in the reason of an attempt whose results were all filtered out."""
+"""The reason of an attempt whose results were all filtered out."""
 _NO_WORDS = "no results, which it also answers when it refuses (unproven)"
 
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
-"""Rows or a failure; nothing, which proves nothing; nothing, said explicitly; rows that were all filtered out."""
+"""Rows or a failure; an unproven empty result; an explicitly empty one; rows that were all filtered out."""
 
 
 class AttemptState:
-    """One attempt, as it looks to the code that waits for it.
+    """The state of an attempt, for the code that waits for it.
 
     Args:
-        max_wait: The most seconds that it waits for a rate-limit slot; when it would be more, others are asked first.
+        max_wait: The most seconds to wait for a rate-limit slot; beyond that, other providers are called first.
     """
 
     def __init__(self, max_wait: float = math.inf) -> None:
         self.max_wait = max_wait
         self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        """Done, with the moment on the loop's clock, once the request has been sent."""
+        """Completed with the time on the loop's clock once the request has been sent."""
 
     @property
     def sent(self) -> bool:
-        """Whether it has been sent: before, it costs nothing and says nothing about the provider."""
+        """Whether it has been sent: before that, it costs nothing and is no evidence about the provider."""
         return self.sent_at.done()
 
     def send(self) -> None:
-        """Note that it is being sent now."""
+        """Record that the request is being sent."""
         self.sent_at.set_result(asyncio.get_running_loop().time())
 
 
 @dataclass(slots=True)
 class AttemptResult:
-    """One attempt and what it found."""
+    """An attempt and its results."""
 
     attempt: Attempt
-    """What became of it."""
+    """The attempt."""
     rows: tuple[SearchResult, ...] = ()
-    """The rows that may be shown, no more than were asked for."""
+    """The rows after filtering, up to the limit."""
     filters: tuple[FilterReceipt, ...] = ()
-    """What became of each filter that was asked for."""
+    """How each requested filter was applied."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know."""
+    """Warnings."""
     empty: Emptiness = "no"
-    """What it means that there are no rows."""
+    """The meaning of an empty result."""
     windows: tuple[RateWindow, ...] = ()
-    """What the service said about its limits."""
+    """The rate limits stated by the service."""
 
     @property
     def answered(self) -> bool:
-        """Whether the provider did its work, with rows or without."""
+        """Whether the provider responded, with rows or without."""
         return bool(self.rows) or self.empty in {"answered", "filtered"}
 
 
 class ProviderCaller:
-    """Makes attempts: each within its time and its provider's rate limit, whatever happens as an `AttemptResult`.
+    """Makes attempts within the timeout and rate limit of each provider; every outcome is an `AttemptResult`.
 
     Args:
-        health: Learns how attempts end.
-        attempt_timeout: Seconds for one attempt, at most.
+        health: Records outcomes.
+        attempt_timeout: The timeout of an attempt in seconds.
         policy: The operator's domain lists.
         attempt_listener: Called when an attempt starts and ends.
-        limiter: Has providers asked no faster than they allow.
-        shared: Lets other processes know what is learned.
+        limiter: Enforces the providers' rate limits.
+        shared: Shares what is learned with other processes.
         clock: Seconds, monotonic.
     """
 
@@ -125,17 +124,17 @@ class ProviderCaller:
         self._clock = clock
 
     def with_policy(self, policy: DomainPolicy) -> ProviderCaller:
-        """Return a caller like this one that shows what another policy lets through."""
+        """Return a copy of this caller with another policy."""
         other = copy.copy(self)
         other.policy = policy
         return other
 
     async def attempt(self, provider: SearchProvider, call: SearchCall, state: AttemptState) -> AttemptResult:
-        """Make an attempt that counts for the provider's health; never raises but on cancellation.
+        """Make an attempt and record its outcome; raises only on cancellation.
 
         Args:
-            provider: The provider to ask.
-            call: The call. Without the money for the provider's price nothing is sent.
+            provider: The provider to call.
+            call: The call. Nothing is sent if its budget does not cover the provider's price.
             state: Records when the request is sent.
         """
         try:
@@ -156,7 +155,7 @@ class ProviderCaller:
     async def probe(
         self, provider: SearchProvider, call: SearchCall, state: AttemptState | None = None
     ) -> AttemptResult:
-        """Make an attempt that says nothing about the provider's health; the arguments are those of `attempt`."""
+        """Make an attempt without recording its outcome; the arguments are those of `attempt`."""
         state = state or AttemptState()
         slot = await self.limiter.acquire(provider, call.deadline, state.max_wait)
         if not slot.granted:
@@ -189,7 +188,7 @@ class ProviderCaller:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
             done = AttemptResult(_failed(provider, error), empty=empty)
             done.windows = error.windows if isinstance(error, ProviderError) else ()
-        except Exception as error:  # a provider may be anyone's code: its fault is its outcome, not the caller's crash
+        except Exception as error:  # third-party code may raise anything: an outcome, not the caller's crash
             _logger.exception("The provider %s broke its contract", provider.name)
             reason = f"the provider itself failed ({type(error).__name__}); see the log"
             done = AttemptResult(make_attempt(provider.name, "invalid_response", reason))
@@ -202,7 +201,7 @@ class ProviderCaller:
         return done
 
     async def _learn(self, provider: SearchProvider, windows: Sequence[RateWindow]) -> None:
-        """Act on what a provider said about its limits: share its rate, and skip it when a quota is used up."""
+        """Apply the limits stated by a provider: share its rate, and skip it when a quota is used up."""
         rate = await self.limiter.update_limits(provider, windows)
         if rate is not None:
             self.publish(provider, {"interval": rate.interval, "burst": rate.burst})
@@ -212,12 +211,12 @@ class ProviderCaller:
                 self.publish(provider, self.health.cool_down(provider.name, window.reset or 0.0, "quota", reason))
 
     def publish(self, provider: SearchProvider, changes: Changes) -> None:
-        """Let other processes know what has changed about a provider."""
+        """Share changes of a provider's health with other processes."""
         if changes and self._shared is not None:
             self._shared.publish(provider, changes)
 
     async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
-        """Ask one provider, and hold it to the time even if it does not look at its deadline."""
+        """Call one provider, and enforce the timeout even if it ignores its deadline."""
         limited = deadline.capped(self.attempt_timeout)
         try:
             async with limited.timeout():
@@ -228,7 +227,7 @@ class ProviderCaller:
             raise ProviderTimeout(provider.name, "no answer in time") from error
         if isinstance(rows, Results):
             return rows
-        return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not say what it cost
+        return Results(tuple(rows), cost_usd=price_of(provider))  # a plain list does not state its cost
 
     def _judge(self, provider: SearchProvider, results: Results, query: Query) -> AttemptResult:
         name, asked = provider.name, asked_of(query, self.policy)
@@ -251,7 +250,7 @@ class ProviderCaller:
             return done
         left_to_us = [receipt.filter for receipt in filters if receipt.applied == "post_filter"]
         reason = f"{len(results)} results, {NONE_LEFT}"
-        if left_to_us:  # it was not told what we want, so what it found proves nothing
+        if left_to_us:  # the filters were not sent, so an empty result proves nothing
             reason += f"; it does not know {' and '.join(left_to_us)} (unproven)"
         done.attempt = make_attempt(name, "unavailable", reason, results)
         done.empty = "no" if left_to_us else "filtered"
@@ -263,13 +262,13 @@ class ProviderCaller:
 
 
 def make_attempt(provider: str, outcome: Outcome, reason: str = "", results: Results | None = None) -> Attempt:
-    """Return an attempt, with the status and the cost of what was answered."""
+    """Return an attempt, with the status and the cost of the response."""
     status, cost = (None, 0.0) if results is None else (results.status, results.cost_usd)
     return Attempt(provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
 
 
 def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:
-    """Return the result of an attempt that was not made, because its slot comes too late."""
+    """Return the result of an attempt that was skipped, because its slot is too late."""
     if slot.resting:
         said = f"not asked: it said when it may be asked again{slot.resting}"
         attempt = make_attempt(provider.name, "rate_limited", said)
@@ -281,15 +280,15 @@ def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> A
 
 
 def price_of(provider: SearchProvider) -> float:
-    """Return what one search usually costs, in US dollars; a provider without a price is free."""
+    """Return the usual price of one search, in US dollars; a provider without a price is free."""
     price = getattr(provider, "price_usd", 0.0)
     return float(price) if isinstance(price, (int, float)) else 0.0
 
 
 def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
-    """Return a failed attempt. A service charges for what it answered with success, of use to us or not.
+    """Return a failed attempt. A service charges for successful responses, usable or not.
 
-    One that did not answer in time may charge as well; what it refused or failed at costs nothing.
+    It may also charge for one that timed out; a rejected or failed request costs nothing.
     """
     name = provider.name
     if isinstance(error, ProviderError):

@@ -1,11 +1,10 @@
-"""Rate limits of providers: set by the operator, announced by a provider, or learned from its refusals.
+"""Rate limits of providers: set by the operator, stated by a provider, or learned from its errors.
 
-The limits are counted in the store, so that all processes that share it share them. What a provider announces is
-learned from its responses. Where every response announces it, and none has come yet, the calls wait for the first one
-instead of running into the limit together. Where nothing is announced, a refusal (429) teaches a rate if it came when
-the provider was asked more often than it usually answers: calls are then paced a little below that rate, which grows
-steadily until the next refusal. A Retry-After bounds how long the provider is given a rest, which begins short and
-doubles with each probe that is refused: one answer may be about one moment only.
+The limits are counted in the store and shared by all its processes. Stated limits are read from responses. If every
+response states them and none has arrived yet, the calls wait for the first one instead of exceeding the limit together.
+Without stated limits, a rate is learned from a 429 response received at a higher request rate than usual: calls are
+then paced slightly below that rate, which increases steadily until the next 429. A Retry-After is the upper bound of a
+pause, which starts short and doubles with each failed probe, because a single response may refer to one moment only.
 """
 
 from __future__ import annotations
@@ -27,56 +26,56 @@ from groundwire.storage.base import Store
 __all__ = ["LONGEST_WINDOW", "Rate", "RateLimiter", "Slot", "rate_in", "rate_of"]
 
 LONGEST_WINDOW = 60.0
-"""Seconds of a window over which requests are spread; the limit of a longer one is a quota, used as one likes."""
+"""Seconds of a window over which requests are spread; the limit of a longer one is a quota, without pacing."""
 
-_SLACK = 0.25  # seconds by which two requests may come closer together on their way: one opens a connection first
-_SCOUT = 2.0  # seconds that calls wait for the first answer
-_POLL = 0.05  # seconds between two looks at what another process has learned
-_FIRST_REST = 0.5  # seconds; doubled by each refusal of a probe, up to what Retry-After says
-_SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first rest of one that has never answered
-_WINDOWS = (1.0, 10.0, 60.0)  # seconds over which requests are counted, to tell a rate limit from a stray refusal
-_FEWEST = 5  # answers that must be known
-_REFUSALS = 3  # that must have come when more was asked than was ever answered, to be about the rate
+_SLACK = 0.25  # seconds of jitter between two requests, such as for opening a connection
+_SCOUT = 2.0  # seconds that calls wait for the first response
+_POLL = 0.05  # seconds between two checks of what another process has learned
+_FIRST_REST = 0.5  # seconds; doubled by each failed probe, up to Retry-After
+_SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first pause without responses
+_WINDOWS = (1.0, 10.0, 60.0)  # seconds over which requests are counted, to tell a rate limit from a stray 429
+_FEWEST = 5  # minimum number of responses
+_REFUSALS = 3  # 429 responses at rates above any successful one that indicate a rate limit
 _LONGEST_REST = 3_600.0  # seconds
 _COUNTED = 512  # requests that are counted at most
-_KEPT = 50  # answers that are compared
-_DECREASE, _INCREASE = 0.95, 0.005  # of the rate at a refusal; each second, of the rate at which it was refused last
+_KEPT = 50  # responses that are compared
+_DECREASE, _INCREASE = 0.95, 0.005  # of the rate after a 429; per second, of the last rejected rate
 _REMEMBERED = 1 / _INCREASE  # seconds until a learned rate has doubled and is forgotten
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How fast a provider may be asked."""
+    """The rate limit of a provider."""
 
     interval: float
     """Seconds between two requests in the long run."""
     burst: int = 1
-    """How many may go at once after a silence."""
+    """The burst size after a quiet period."""
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """When a call may go."""
+    """The slot of a call."""
 
     granted: bool
-    """Whether it may go now; otherwise no turn was taken."""
+    """Whether the call may go now; otherwise no slot was taken."""
     wait: float
-    """Seconds that it waited, or would have had to."""
+    """Seconds waited, or that would have been."""
     interval: float = 0.0
     """Seconds between two requests."""
     resting: str = ""
-    """Why it has to wait, when the provider said so: ` (slow down)`."""
+    """The provider's reason for the wait: ` (slow down)`."""
     where: str = ""
     """The provider's scope."""
     at: float = 0.0
-    """When it began, on the loop's clock."""
+    """The start time, on the loop's clock."""
     density: tuple[float, ...] = ()
-    """How many requests went before it, in windows of several lengths."""
+    """The number of earlier requests in windows of several lengths."""
 
 
 @dataclass(slots=True)
 class _Rest:
-    """A rest that a provider asked for by Retry-After."""
+    """A pause requested with Retry-After."""
 
     since: float
     until: float
@@ -87,7 +86,7 @@ class _Rest:
 
 @dataclass(slots=True)
 class _Learned:
-    """What requests and refusals teach about the rate that is allowed."""
+    """What requests and 429 responses reveal about the rate limit."""
 
     sent: list[float] = field(default_factory=list)
     densities: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=_KEPT))
@@ -99,7 +98,7 @@ class _Learned:
     burst: int = 1
 
     def send(self, now: float) -> tuple[float, ...]:
-        """Note a request; return how many there were before it in each of the windows, -1 where that is unknown."""
+        """Record a request; return the number before it in each window, -1 if unknown."""
         self.begun = min(self.begun, now)
         if len(self.sent) >= 2 * _COUNTED:
             del self.sent[:-_COUNTED]
@@ -112,9 +111,9 @@ class _Learned:
         return counts
 
     def refuse(self, sent_at: float, density: tuple[float, ...], now: float) -> bool:
-        """Note a refusal; return whether it teaches a rate.
+        """Record a 429 response; return whether a rate was learned from it.
 
-        It does when the last few refusals all came at a time with more requests than any that was answered.
+        That requires that the last few were received with more requests than any successful one.
         """
         if sent_at in self.sent:
             self.sent.remove(sent_at)
@@ -126,7 +125,7 @@ class _Learned:
             if len(recent) < _REFUSALS or least < 1 or len(known) < _FEWEST or max(known) >= least:
                 continue
             if now - self.refused_at < window:
-                return False  # what went before the rate was learned still fills the window
+                return False  # requests from before the rate was learned still fill the window
             present = density[place] / window
             allowed = self.allowed(now)
             self.limit = _DECREASE * (min(present, allowed) if allowed else present)
@@ -136,16 +135,16 @@ class _Learned:
         return False
 
     def allowed(self, now: float) -> float:
-        """Return the rate in requests a second; 0 when none is known, or it was refused long ago."""
+        """Return the rate in requests per second; 0 if none is known, or it was learned long ago."""
         grown = 1.0 + _INCREASE * (now - self.refused_at) if self.limit else math.inf
         return self.limit * grown if grown < 2 else 0.0
 
 
 class RateLimiter:
-    """Lets calls go one after the other, as fast as each provider allows.
+    """Paces calls as fast as each provider allows.
 
     Args:
-        store: Where the paces are, and what other processes have learned.
+        store: The store of the slots, and of what other processes have learned.
     """
 
     def __init__(self, store: Store) -> None:
@@ -158,11 +157,11 @@ class RateLimiter:
         self._owner = secrets.token_hex(8)
 
     async def acquire(self, provider: SearchProvider, deadline: Deadline, max_wait: float) -> Slot:
-        """Wait for a slot; if it would come after the deadline or later than `max_wait` allows, take none.
+        """Wait for a slot; take none if it is after the deadline or later than `max_wait`.
 
         Args:
-            provider: Who is to be asked.
-            deadline: When the answer must be here.
+            provider: The provider to call.
+            deadline: The deadline of the response.
             max_wait: The most seconds to wait.
         """
         where, clock = scope(provider), asyncio.get_running_loop().time
@@ -199,19 +198,19 @@ class RateLimiter:
         return Slot(True, now - began, interval, "", where, now, self._learned.setdefault(where, _Learned()).send(now))
 
     def report(self, slot: Slot, attempt: Attempt) -> Changes:
-        """Take note of how a request ended that had a slot; return what other processes should know.
+        """Record the outcome of a request with a slot; return what to share with other processes.
 
         Args:
             slot: The slot.
-            attempt: How it ended.
+            attempt: The outcome.
         """
         where, now = slot.where, asyncio.get_running_loop().time()
         rest, changes = self._rests.get(where), dict[str, float | int | str]()
         if attempt.retry_after and attempt.outcome not in {"auth", "quota"}:
-            why = attempt.reason.partition(": ")[0]  # what follows is the service's, and may quote a tenant's query
+            why = attempt.reason.partition(": ")[0]  # the rest is the service's message, and may quote a tenant's query
             changes = self._begin_rest(where, attempt.retry_after, why)
         elif rest is not None and slot.at > rest.since:
-            self._rests.pop(where)  # it answers again, or fails in another way
+            self._rests.pop(where)  # it responds again, or fails in another way
             if rest.probe is not None:
                 rest.probe.set()
         learned = self._learned.setdefault(where, _Learned())
@@ -234,16 +233,16 @@ class RateLimiter:
         times: int,
         reason: str = "",
     ) -> None:
-        """Take note of what another process knows.
+        """Merge what another process has learned.
 
         Args:
             where: The provider's scope.
-            announced: The rate that the provider announces.
-            learned: Requests a second, learned from a refusal; 0 for none.
-            learned_for: For how many seconds more that is remembered.
-            rest: Seconds from now of a rest.
-            times: How often in a row it was begun again.
-            reason: What the provider said.
+            announced: The rate stated by the provider.
+            learned: Requests per second, learned from a 429; 0 for none.
+            learned_for: For how many more seconds that is remembered.
+            rest: Seconds left of a pause.
+            times: How many times in a row it was restarted.
+            reason: The provider's message.
         """
         now = asyncio.get_running_loop().time()
         if announced is not None:
@@ -256,18 +255,18 @@ class RateLimiter:
             self._rests[where] = _Rest(now, now + min(rest, _LONGEST_REST), min(times, 20), reason)
 
     def rest_of(self, provider: SearchProvider) -> tuple[float, str] | None:
-        """Return the seconds that are left of a provider's rest, 0 until its probe is answered, and what it said."""
+        """Return the seconds left of a provider's pause, 0 until its probe has a response, and the message."""
         rest = self._rests.get(scope(provider))
         return None if rest is None else (max(0.0, rest.until - asyncio.get_running_loop().time()), rest.reason)
 
     def _begin_rest(self, where: str, seconds: float, reason: str) -> dict[str, float | int | str]:
-        """Begin a rest: a short one, doubled each time that its probe is refused; never longer than was said.
+        """Start a pause: short at first, doubled by each failed probe, and never longer than requested.
 
-        A provider that has never answered is believed for longer, since nothing speaks against its word.
+        For a provider without any successful response, the requested time counts for longer.
         """
         now, rest = asyncio.get_running_loop().time(), self._rests.get(where)
         if rest is not None and now < rest.until:
-            return {}  # said to another request, of before the rest
+            return {}  # belongs to a request from before the pause
         times = rest.times + 1 if rest is not None else 0
         known = seconds <= _SOON or (where in self._learned and self._learned[where].answered)
         length = min(seconds, (_FIRST_REST if known else _UNKNOWN_REST) * 2 ** min(times, 20), _LONGEST_REST)
@@ -277,9 +276,9 @@ class RateLimiter:
         return {"rest": length, "rests": times, "reason": reason}
 
     async def _rest(self, where: str, latest: float) -> float:
-        """Wait until a rest is over and its probe was answered; return the seconds that are left if it takes longer.
+        """Wait until a pause is over and its probe has a response; return the seconds left if it takes longer.
 
-        The first to come when the rest is over is the probe.
+        The first call after the pause is the probe.
         """
         clock = asyncio.get_running_loop().time
         while (rest := self._rests.get(where)) is not None:
@@ -300,20 +299,20 @@ class RateLimiter:
         return 0.0
 
     async def update_limits(self, provider: SearchProvider, windows: Sequence[RateWindow]) -> Rate | None:
-        """Take note of what an answer said about limits; return the rate if it is news.
+        """Apply the limits stated in a response; return the rate if it is new.
 
         Args:
-            provider: Who answered.
-            windows: What was said; nothing is an answer as well.
+            provider: The provider.
+            windows: The stated limits, possibly none.
         """
         where = scope(provider)
         for window in windows:
-            spent = window.remaining == 0 and window.limit != 0 and window.limit != 1  # one alone is paced exactly
+            spent = window.remaining == 0 and window.limit != 0 and window.limit != 1  # a single one is paced exactly
             if spent and _is_short(window) and window.reset:
                 self._held[where] = asyncio.get_running_loop().time() + min(window.reset, LONGEST_WINDOW)
         rate = rate_of(windows)
         news = rate is not None and self._rates.get(where) != rate
-        if rate is not None and self._rates.get(where) is None:  # the call that brought it had no turn yet
+        if rate is not None and self._rates.get(where) is None:  # the call that received it had no slot yet
             await self._store.pace(f"pace:{where}", interval=rate.interval, burst=rate.burst)
         if rate is not None or where not in self._rates:
             self._rates[where] = rate
@@ -321,7 +320,7 @@ class RateLimiter:
         return rate if news else None
 
     def release(self, provider: SearchProvider) -> None:
-        """Note that a call ended without an answer, and let the callers that waited for it go on."""
+        """Record that a call ended without a response, and release the callers waiting for it."""
         where = scope(provider)
         rest = self._rests.get(where)
         if rest is not None and rest.probe is not None:
@@ -332,7 +331,7 @@ class RateLimiter:
             self._wake(where)
 
     async def _scout(self, provider: SearchProvider, seconds: float) -> None:
-        """Be the first to ask, or wait until the first has an answer."""
+        """Make the first call, or wait for its response."""
         where = scope(provider)
         if (scouting := self._scouts.get(where)) is not None:
             try:
@@ -361,7 +360,7 @@ class RateLimiter:
             scouting.set()
 
     def _pace(self, provider: SearchProvider, where: str) -> Rate | None:
-        """Return the slower of what the operator set and what the provider says."""
+        """Return the slower of the operator's and the provider's rate."""
         delay, rate = float(getattr(provider, "delay", 0.0)), self._rates.get(where)
         if rate is None and (learned := self._learned.get(where)) is not None:
             allowed = learned.allowed(asyncio.get_running_loop().time())
@@ -372,10 +371,10 @@ class RateLimiter:
 
 
 def rate_of(windows: Sequence[RateWindow]) -> Rate | None:
-    """Return the rate that meets all the short windows, or None if there is none.
+    """Return the rate that satisfies all short windows, or None if there are none.
 
-    A fifth of a window may go at once. What follows is spread so that no span of the window's length, wherever it
-    begins, holds more than the limit.
+    A fifth of a window may be a burst. The rest is spread so that no interval of the window's length, wherever it
+    starts, exceeds the limit.
     """
     rates = []
     for window in windows:
@@ -388,7 +387,7 @@ def rate_of(windows: Sequence[RateWindow]) -> Rate | None:
 
 
 def rate_in(record: HealthRecord) -> Rate | None:
-    """Return the rate that another process has learned; None if it knows none."""
+    """Return the rate learned by another process; None if there is none."""
     if record.interval <= 0 or record.burst < 1:
         return None
     return Rate(min(record.interval, LONGEST_WINDOW), record.burst)

@@ -1,38 +1,180 @@
-"""Rows of any provider in one form: plain text, bounded, http addresses only, no page twice."""
+"""Processing of a provider's rows: verified filters with receipts, normalization, deduplication, fusion of lists.
+
+Rows are plain text of bounded length, with http URLs only. Every filter is checked on every row, and a receipt states
+what applied it.
+"""
 
 from __future__ import annotations
 
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, timedelta
 from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
-from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, SearchResult
+from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
+from groundwire.providers import Capabilities
+from groundwire.providers.http_parsing import time_range_start
 from groundwire.safety.chat_template_tokens import break_marks
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.urls import WebUrl, parse_url
 
-__all__ = ["Address", "address_of", "canonical", "fuse", "normalize", "plain"]
+__all__ = [
+    "Address",
+    "DatedRows",
+    "address_of",
+    "asked_of",
+    "canonical",
+    "filter_by_date",
+    "fuse",
+    "normalize",
+    "notes",
+    "plain",
+    "receipts",
+]
+
+
+_ZONES = timedelta(days=1)  # a day begins up to half a day earlier or later elsewhere
+
+
+@dataclass(frozen=True, slots=True)
+class DatedRows:
+    """Rows that satisfy the dates that were asked for."""
+
+    rows: tuple[SearchResult, ...]
+    """The rows that do, or that have no date."""
+    dropped: int
+    """How many are older or newer."""
+    undated: int
+    """How many of the kept ones have no date."""
+
+
+def asked_of(query: Query, policy: DomainPolicy) -> Query:
+    """Return the query as a provider should see it: with the operator's domain lists joined to the caller's."""
+    if not policy.allowed and not policy.blocked:
+        return query
+    return replace(
+        query,
+        allowed_domains=query.allowed_domains or policy.allowed,
+        blocked_domains=tuple(dict.fromkeys((*query.blocked_domains, *policy.blocked))),
+    )
+
+
+def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | None = None) -> DatedRows:
+    """Return the rows that lie within the time range and the days of a query; rows without a date are kept.
+
+    Args:
+        rows: Cleaned rows; `published` is ISO 8601 or None.
+        query: What was asked.
+        today: The present day, by default in UTC.
+    """
+    now = today or datetime.now(UTC).date()
+    starts = [day for day in (time_range_start(query.time_range, now), query.published_after) if day]
+    first = max(starts, default=None)
+    last = query.published_before
+    kept, dropped, undated = [], 0, 0
+    for row in rows:
+        day = _day(row.published)
+        if day is None:
+            undated += 1
+        elif (first and day < first - _ZONES) or (last and day > last + _ZONES):
+            dropped += 1
+            continue
+        kept.append(row)
+    return DatedRows(tuple(kept), dropped, undated)
+
+
+def receipts(
+    query: Query, results: Results, capabilities: Capabilities, dated: DatedRows, kept: Sequence[SearchResult]
+) -> tuple[FilterReceipt, ...]:
+    """Return a receipt for each filter that was asked for.
+
+    Args:
+        query: What was asked.
+        results: The provider's answer; what it says about filters wins over its capabilities.
+        capabilities: What the provider can do.
+        dated: The counts of the filter by date.
+        kept: The rows that are returned.
+    """
+    made = []
+    undated = sum(1 for row in kept if row.published is None)
+    for name, usual in _asked(query, capabilities):
+        note = ""
+        if name in _DATES and undated:
+            note = f"{undated} of {len(kept)} results have no date and were kept"
+        elif name in _DATES and dated.dropped:
+            note = f"{dated.dropped} results outside were left out"
+        made.append(FilterReceipt(filter=name, applied=results.applied.get(name, usual), note=note))
+    return tuple(made)
+
+
+def notes(made: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
+    """Return what the reader should know about the filters, a sentence each; nothing where all went well."""
+    said = []
+    for receipt in made:
+        if receipt.applied == "not_possible":
+            said.append(f"{provider} cannot filter by {receipt.filter}; the results are not filtered by it")
+        elif receipt.note:
+            said.append(f"{receipt.filter}: {receipt.note}")
+    return tuple(said)
+
+
+_DATES = frozenset({"time_range", "published_after", "published_before"})
+
+
+def _asked(query: Query, capabilities: Capabilities) -> Iterator[tuple[str, Applied]]:
+    """Yield each filter that is not at its default, and what the provider's capabilities promise for it."""
+    by_domain: Applied = "post_filter" if capabilities.domains == "none" else capabilities.domains
+    if query.allowed_domains:
+        yield "allowed_domains", by_domain
+    if query.blocked_domains:
+        yield "blocked_domains", by_domain
+    if query.time_range != "all":
+        yield "time_range", "native" if query.time_range in capabilities.time_ranges else "post_filter"
+    for name in ("published_after", "published_before"):
+        if getattr(query, name):
+            yield name, "native" if capabilities.dates else "post_filter"
+    if query.language:
+        yield "language", _if(capabilities.language)
+    if query.region:
+        yield "region", _if(capabilities.region)
+    if query.safesearch != "moderate":
+        yield "safesearch", _if(capabilities.safesearch)
+    if query.page > 1:
+        yield "page", _if(capabilities.pages)
+
+
+def _if(able: bool) -> Applied:
+    return "native" if able else "not_possible"
+
+
+def _day(published: str | None) -> date | None:
+    if published is None:
+        return None
+    try:
+        return datetime.fromisoformat(published).date()
+    except ValueError:
+        return None
+
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in "\"'<>`"})
-"""What ends an attribute, a link or an element where an address is put into text (WHATWG URL, 1.3)."""
+"""Characters that would end an attribute, a link or an element around a URL (WHATWG URL, 1.3)."""
 _CUT = "…"
 _LONGEST_DATE = 100  # characters
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
 
 
 def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], provider: str) -> list[SearchResult]:
-    """Return the rows that may be shown, cleaned, in their order and numbered from 1.
+    """Return cleaned, valid rows in their order, numbered from 1.
 
     Args:
-        rows: What a provider returned.
-        policies: Domain lists that every row must satisfy, whatever the provider promised.
-        provider: The provider's name, for rows that do not say who found them.
+        rows: The provider's rows.
+        policies: Domain lists that every row must match, whatever the provider supports.
+        provider: The provider's name, for rows without a source.
     """
     policies = [policy for policy in policies if policy.allowed or policy.blocked]
     seen: set[str] = set()
@@ -43,7 +185,7 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         try:
             url = parse_url(row.url)
         except (InvalidRequest, BlockedByPolicy):
-            continue  # not an address that anybody could open
+            continue  # not a URL that anyone could open
         key = canonical(url)
         if key in seen or not all(policy.permits(url.host) for policy in policies):
             continue
@@ -56,26 +198,26 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
             "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
             **_published(row),
         }
-        kept.append(row.model_copy(update=cleaned))  # a row of its own: what a provider keeps is not written to
+        kept.append(row.model_copy(update=cleaned))  # a copy: the provider may keep its own
         object.__setattr__(kept[-1], "_address", Address(url, key))
     return kept
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The address of a row, read once."""
+    """The parsed URL of a row."""
 
     url: WebUrl
-    """It, in parts."""
+    """The URL in parts."""
     canonical: str
-    """What it has in common with other addresses of the same page; see `canonical`."""
+    """The form that is equal for all URLs of a page; see `canonical`."""
 
 
 def address_of(row: SearchResult) -> Address:
-    """Return the address that a row carries since it was normalized, or read it now.
+    """Return the URL that a normalized row carries, or parse it now.
 
     Raises:
-        InvalidRequest, BlockedAddress: it is no address.
+        InvalidRequest, BlockedAddress: it is not a valid URL.
     """
     carried: Address | None = getattr(row, "_address", None)
     if carried is not None:
@@ -85,7 +227,7 @@ def address_of(row: SearchResult) -> Address:
 
 
 def _published(row: SearchResult) -> dict[str, object]:
-    """Return the date if it is one, in ISO 8601; else the provider's own words for it."""
+    """Return a date in ISO 8601, or else the provider's own text."""
     if row.published is None and not row.published_origin:
         return {}
     if row.published is None:
@@ -99,11 +241,11 @@ def _published(row: SearchResult) -> dict[str, object]:
 
 
 def plain(text: str, longest: int) -> str:
-    """Return text without tags, entities, control and direction characters, white space folded, cut with a mark.
+    """Return text without tags, entities, control and bidirectional characters, collapsed and truncated.
 
     Args:
-        text: A title or snippet as a provider sent it.
-        longest: The most characters to return, the mark included.
+        text: A title or snippet from a provider.
+        longest: The most characters, including the ellipsis.
     """
     text = text[: longest * 8]
     if "<" in text:
@@ -117,7 +259,7 @@ def plain(text: str, longest: int) -> str:
 
 
 def canonical(url: WebUrl) -> str:
-    """Return the form in which two addresses of one page compare equal: no fragment, tracking, `www.` or end slash."""
+    """Normalize a URL for comparison: no fragment, tracking parameters, `www.` or trailing slash."""
     path, _, query = url.target.partition("?")
     if query:
         pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
@@ -127,18 +269,18 @@ def canonical(url: WebUrl) -> str:
 
 
 def _is_shown(char: str) -> bool:
-    # Cc: controls, Cf: direction and zero-width signs, Co/Cs/Cn: no characters; the joiners shape real words.
+    # Cc: controls, Cf: bidirectional and zero-width, Co/Cs/Cn: unassigned; joiners are part of words.
     return char in "\u200c\u200d" or unicodedata.category(char) not in {"Cc", "Cf", "Co", "Cs", "Cn"}
 
 
 _K = 60  # as in the paper
 _SHINGLE = 3  # words
-_SAME = 0.8  # share of shingles in common that makes two snippets of one title the same page
-_LEAST = 8  # words; a shorter snippet says too little
+_SAME = 0.8  # share of common shingles from which two snippets with one title are the same page
+_LEAST = 8  # words; a shorter snippet is not distinctive
 
 
 def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
-    """Return one list, best first; a page that several found is named once, with all who found it in `source`.
+    """Merge ranked lists; a page found by several providers is listed once, with all of them in `source`.
 
     Args:
         lists: Cleaned rows of each provider, best first.
@@ -165,7 +307,7 @@ def fuse(lists: Sequence[Sequence[SearchResult]]) -> list[SearchResult]:
 
 
 def _twin(row: SearchResult, kept: dict[str, SearchResult]) -> str | None:
-    """Return the key of a page that is the same under another address: same title, nearly the same snippet."""
+    """Return the key of the same page under another URL: equal title, nearly equal snippet."""
     words = _words(row.snippet)
     if len(words) < _LEAST:
         return None
@@ -179,7 +321,7 @@ def _twin(row: SearchResult, kept: dict[str, SearchResult]) -> str | None:
 
 
 def _better(one: SearchResult | None, other: SearchResult) -> SearchResult:
-    """Return the row that says more; what only the other knows is taken over."""
+    """Return the more informative row, completed from the other."""
     if one is None:
         return other
     richer, poorer = (one, other) if len(one.snippet) >= len(other.snippet) else (other, one)

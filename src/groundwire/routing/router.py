@@ -1,4 +1,4 @@
-"""A search by several providers: in which order and strategy they are asked, and what the response is made of."""
+"""Search with several providers: order, strategy, and assembly of the response."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from groundwire.storage.memory import MemoryStore
 
 __all__ = ["Router"]
 
-_GRACE = 0.2  # seconds that the last resort has even when the time is up; it is on this machine
+_GRACE = 0.2  # seconds for the last resort even after the deadline; it is local
 
 
 class Router:
-    """Asks providers by a strategy.
+    """Calls providers by a strategy.
 
     Args:
-        providers: In the order in which they are asked.
-        attempt_timeout: Seconds for one attempt, at most.
+        providers: The providers, in order.
+        attempt_timeout: The timeout of an attempt in seconds.
         policy: The operator's domain lists.
         attempt_listener: Called when an attempt starts and ends.
-        hedging: The numbers of the hedging policy.
-        store: Where rate limits are counted, and shared health is.
-        last: Is asked when all others have failed; its rows are older than they should be.
-        archive: Remembers the responses.
+        hedging: The hedging policy.
+        store: The store of rate limits and shared health.
+        last: Called when all others have failed; its rows are stale.
+        archive: Stores the responses.
         clock: The time in seconds since the epoch, for shared health.
     """
 
@@ -81,10 +81,10 @@ class Router:
         self._archive = archive
 
     async def search(self, call: SearchCall) -> SearchResponse:
-        """Return a response that has results, or a proven empty one; its attempts are those that `call` has made.
+        """Return a response with results, or a confirmed empty one; its attempts are those of `call`.
 
         Raises:
-            AllProvidersFailed: no provider could search, or none could prove that there is nothing.
+            AllProvidersFailed: no provider could search, or an empty result could not be confirmed.
         """
         response = await self._route(call)
         if self._archive is not None and call.cache_mode != "bypass":
@@ -92,7 +92,7 @@ class Router:
         return response
 
     def provider_health(self) -> tuple[ProviderHealth, ...]:
-        """Return the health of each provider, as far as this process knows; call it in the event loop."""
+        """Return the health of each provider as known to this process; call it in the event loop."""
         known = []
         for provider in self.providers:
             health, rest = self._caller.health.provider_health(provider.name), self._caller.limiter.rest_of(provider)
@@ -104,10 +104,10 @@ class Router:
         return tuple(known)
 
     def restricted(self, providers: Sequence[SearchProvider], policy: DomainPolicy) -> Router:
-        """Return a view that asks only some of the providers, under another policy; what is learned is shared.
+        """Return a view with only some of the providers and another policy; health is shared.
 
         Args:
-            providers: Those of this router that may be asked, in their order.
+            providers: The providers to keep, in order.
             policy: The domain lists.
         """
         view = copy.copy(self)
@@ -117,11 +117,11 @@ class Router:
 
     @property
     def price_usd(self) -> float:
-        """What one search costs if every provider answers once, in US dollars; more is reserved attempt by attempt."""
+        """The price of a search if every provider is called once, in US dollars; more is reserved per attempt."""
         return sum(map(price_of, self.providers))
 
     async def aclose(self) -> None:
-        """Cancel attempts that lost, and wait for what is being published."""
+        """Cancel losing attempts, and wait for pending writes of shared health."""
         await self._runner.aclose()
         await self._tasks.aclose()
         if self._shared is not None:
@@ -153,7 +153,7 @@ class Router:
         return _response(call, found.attempt.provider, (*proven, *controls), (), found.filters, warnings)
 
     def _ask_controls(self, call: SearchCall) -> None:
-        """Send control queries, in the background, to providers that were empty time after time."""
+        """Send control queries, in the background, to providers with repeated empty results."""
         suspects = self._caller.health.suspects
         for provider in self.providers if suspects else ():
             if provider.name in suspects:
@@ -162,7 +162,7 @@ class Router:
                 self._tasks.start(self._confirmer.control(provider, replace(call, deadline=later), self._caller))
 
     async def _last_resort(self, call: SearchCall, attempts: list[Attempt]) -> SearchResponse:
-        """Return what the last provider has when all others have failed."""
+        """Return the last provider's results when all others have failed."""
         error = AllProvidersFailed(attempts)
         if self._last is not None:
             deadline = call.deadline
@@ -176,7 +176,7 @@ class Router:
         raise error
 
     async def _fuse(self, call: SearchCall) -> HedgeResult:
-        """Ask the first few that may be asked, all at once, and merge what they found."""
+        """Call the first few available providers at once, and merge their results."""
         health = self._caller.health
         order = health.order(self.providers)
         asked = order.queue[: self._hedging.fused]
@@ -220,7 +220,7 @@ class Router:
         return HedgeResult(merged, results)
 
     async def _gathered(self, tasks: Sequence[asyncio.Task[AttemptResult]]) -> None:
-        """Wait for all; once one has rows the others have only so long, and are cancelled then."""
+        """Wait for all; once one has rows, the others have limited time and are then canceled."""
         waiting, answered = set(tasks), False
         try:
             while waiting:
@@ -248,7 +248,7 @@ def _response(
     *,
     stale: bool = False,
 ) -> SearchResponse:
-    """Note the attempts and return the response, its results numbered from 1."""
+    """Record the attempts and return the response, its results numbered from 1."""
     call.attempts.add(*attempts)
     results = tuple(
         row if row.citation_id == number else row.model_copy(update={"citation_id": number})
@@ -266,7 +266,7 @@ def _response(
 
 
 def _proven_empty(results: Sequence[AttemptResult], proven: AttemptResult) -> tuple[list[Attempt], tuple[str, ...]]:
-    """Return the attempts of a search that found nothing, and what its reader should know."""
+    """Return the attempts of a search without results, and its warnings."""
     attempts = []
     for item in results:
         if item is proven or item.empty in {"answered", "filtered"}:

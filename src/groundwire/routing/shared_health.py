@@ -1,7 +1,7 @@
-"""Health and rate limits that processes share through the store: cooldowns, who is asked last, how fast is allowed.
+"""Sharing of health and rate limits between processes through the store.
 
-Each process acts on what it knows itself. Records are published in the background, read at most once a second, and the
-store may fail at any time: then every process goes on with what it knows.
+Each process acts on what it knows itself. Records are written in the background and read at most once a second; if the
+store fails, every process continues with its own knowledge.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ _EVERY = 1.0  # seconds between two reads of the store
 _LATE = 5.0  # seconds after which a search waits for the read
 _MAX_WAIT = 0.1  # seconds that it waits at most
 _RATE_TTL = 86_400.0  # seconds for which a rate is kept
-_TAIL = 60.0  # seconds for which a record outlives its end, so that all processes learn that it is over
+_TAIL = 60.0  # seconds for which a record outlives its end, so that all processes see it
 _REASON = 300  # characters
 _MOMENTS = ("cooldown", "degraded", "rest", "rate_until")
 
 
 class SharedHealth:
-    """Publishes what this process learns of its providers, and merges what others have published.
+    """Shares what this process learns of its providers, and merges what others have shared.
 
     Args:
-        store: Where the records are.
-        health: Takes what others know of providers.
-        limiter: Takes the rates of others.
-        extra: The budget that all processes share.
+        store: The store of the records.
+        health: The health to merge into.
+        limiter: The rate limits to merge into.
+        extra: The budget shared by all processes.
         clock: The time in seconds since the epoch.
     """
 
@@ -61,7 +61,7 @@ class SharedHealth:
         self._reading: asyncio.Task[None] | None = None
 
     async def refresh(self, providers: Sequence[SearchProvider]) -> None:
-        """Read the records if the last read is a second ago; wait for it only if that is long ago, and not for long."""
+        """Read the records at most once a second; wait for the read only if the last one is old, and briefly."""
         now = asyncio.get_running_loop().time()
         age = now - self._read_at
         if age >= _EVERY and self._reading is None:
@@ -72,7 +72,7 @@ class SharedHealth:
             await asyncio.wait({self._reading}, timeout=_MAX_WAIT)
 
     async def read(self, providers: Sequence[SearchProvider]) -> None:
-        """Merge what the store has about these providers, and about the budget of extra paid calls."""
+        """Merge the records of these providers, and the budget of extra paid calls."""
         await self._extra.exchange(self._store)
         records = await asyncio.gather(*(load_record(self._store, scope(provider)) for provider in providers))
         for provider, record in zip(providers, records, strict=True):
@@ -80,9 +80,9 @@ class SharedHealth:
                 self._merge(provider, record)
 
     def publish(self, provider: SearchProvider, changes: Changes) -> None:
-        """Let other processes know what has changed about a provider."""
+        """Share changes of a provider's health with other processes."""
         if not changes or (changes.get("outcome") in {"auth", "quota"} and not getattr(provider, "account", "")):
-            return  # without the name of an account it may be another one that the others have
+            return  # without an account name, other processes may use another account
         where, now = scope(provider), self._clock()
         moments = {key: now + float(value) for key, value in changes.items() if key in _MOMENTS and value}
         if where in self._pending:
@@ -92,7 +92,7 @@ class SharedHealth:
         self._tasks.start(self._write(where))
 
     async def aclose(self) -> None:
-        """Wait for what is being published, the budget's part as well."""
+        """Wait for pending writes, including those of the budget."""
         self._tasks.start(self._extra.exchange(self._store))
         await self._tasks.aclose()
         if self._reading is not None:
@@ -136,4 +136,4 @@ class SharedHealth:
         try:
             await self._store.set(record_key(where), record.model_dump_json().encode(), fresh=ttl)
         except StoreError:
-            return  # what this process knows counts anyway
+            return  # this process continues with what it knows

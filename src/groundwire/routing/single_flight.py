@@ -1,4 +1,4 @@
-"""One piece of work for all tasks of a process that want the same at the same time."""
+"""Deduplication of concurrent work within a process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groundwire.errors import Closed, DeadlineExceeded
 
 __all__ = ["InFlightLoad", "SingleFlight"]
 
-_GRACE = 0.25  # seconds that a call waits for work to say what it tried by the deadline, or to finish
+_GRACE = 0.25  # seconds that a call waits beyond its deadline for the work to report its attempts, or finish
 _CLOSING = 2.0  # seconds that closing waits for work to end
 
 _T = TypeVar("_T")
@@ -21,20 +21,20 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True, eq=False)
 class InFlightLoad(Generic[_T]):
-    """Work under way, and the answer that it lands."""
+    """Work in progress, and its result."""
 
     name: str
-    """What it is for."""
+    """Its name."""
     deadline: Deadline
-    """That of the call which began it."""
+    """The deadline of the call that started it."""
     answer: asyncio.Future[_T]
-    """What all who wait for it get."""
+    """The result for all callers that wait."""
     shared: bool = True
-    """Whether who comes after the answer may have it as long as the work goes on."""
+    """Whether later callers may use the result while the work continues."""
     waiters: int = 0
-    """How many wait for it."""
+    """How many callers wait for it."""
     task: asyncio.Task[None] = field(init=False)
-    """Does the work."""
+    """The task of the work."""
 
     @property
     def over(self) -> bool:
@@ -43,25 +43,25 @@ class InFlightLoad(Generic[_T]):
         return answer.done() and (not self.shared or answer.cancelled() or answer.exception() is not None)
 
     def resolve(self, answer: _T, *, shared: bool = True) -> None:
-        """Give the answer to all who wait; the work may go on after it.
+        """Return the result to all waiting callers; the work may continue after that.
 
         Args:
-            answer: The answer.
-            shared: Whether who comes while the work goes on may have it too.
+            answer: The result.
+            shared: Whether callers that arrive while the work continues may use it too.
         """
         self.shared = shared
         if not self.answer.done():
             self.answer.set_result(answer)
 
     def fail(self, error: BaseException) -> None:
-        """Raise an error to all who wait."""
+        """Raise an error for all waiting callers."""
         if not self.answer.done():
             self.answer.set_exception(error)
             self.answer.exception()  # retrieved: there may be no caller left to do so
 
 
 class SingleFlight:
-    """Work by name. It begins with the first caller and is canceled when the last leaves before the answer."""
+    """Work by name. It starts with the first caller and is canceled when the last one leaves before the result."""
 
     def __init__(self) -> None:
         self._loads: dict[str, InFlightLoad[Any]] = {}
@@ -71,15 +71,15 @@ class SingleFlight:
     async def share(
         self, name: str, work: Callable[[InFlightLoad[_T]], Coroutine[Any, Any, None]], deadline: Deadline
     ) -> tuple[_T, bool]:
-        """Return the answer of the work of this name, and whether it was begun for this call.
+        """Return the result of the work with this name, and whether it was started for this call.
 
         Args:
-            name: What the work is for.
-            work: Does it and lands the answer, or fails; what it raises before goes to all who wait.
-            deadline: When the answer must be here. Work that failed because it began with less time is restarted.
+            name: The name of the work.
+            work: Does it and resolves the load, or fails; anything it raises before goes to all waiting callers.
+            deadline: The deadline of the result. Work that failed because of a shorter deadline is restarted.
 
         Raises:
-            DeadlineExceeded: the time was up. Closed. Whatever the work raises.
+            DeadlineExceeded: the deadline passed. Closed. Anything that the work raises.
         """
         while not self._closed:
             load = self._loads.get(name)
@@ -93,12 +93,12 @@ class SingleFlight:
         raise _closed()
 
     def active(self, name: str) -> bool:
-        """Whether there is work of this name that has not ended."""
+        """Whether work with this name is running."""
         load = self._loads.get(name)
         return load is not None and not load.task.done()
 
     async def aclose(self) -> None:
-        """End all work; who still waits for it gets Closed. What has landed may finish."""
+        """End all work; waiting callers get Closed. Resolved work may finish."""
         self._closed = True
         for load in [*self._loads.values()]:
             if not load.answer.done():
@@ -119,7 +119,7 @@ class SingleFlight:
         return load
 
     def _ended(self, load: InFlightLoad[Any], task: asyncio.Task[None]) -> None:
-        """Give what the work raised to all who wait, and forget it."""
+        """Raise the work's exception for all waiting callers, and forget it."""
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             load.fail(error)
@@ -132,7 +132,7 @@ class SingleFlight:
         try:
             grace = _GRACE if load.deadline.at <= deadline.at else 0.0
             await asyncio.wait({load.answer}, timeout=deadline.remaining() + grace)
-            if load.answer.done() and not load.task.done():  # a caller's next call is to see what this one has changed
+            if load.answer.done() and not load.task.done():  # a caller's next call must see what this one has changed
                 await asyncio.wait({load.task}, timeout=min(_GRACE, deadline.remaining()))
         finally:
             load.waiters -= 1

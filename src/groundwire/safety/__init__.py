@@ -1,1 +1,1 @@
-"""What may be fetched: one strict URL parser, address and port tables, domain lists, and the guard that uses them."""
+"""Fetch safety: a strict URL parser, address and port tables, domain lists, and the guard that uses them."""

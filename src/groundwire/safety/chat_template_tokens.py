@@ -1,10 +1,10 @@
-"""The marks by which models tell roles, turns and tool calls apart, broken where a page contains them.
+"""Neutralizes chat template tokens (roles, turns, tool calls) in the text of pages.
 
-Such a mark in a page is text like any other, yet a tokenizer or a parser downstream may take it for the real thing. It
-stays readable and is no longer the exact token: a backslash stands behind its first character. Sources, each the chat
-template or the tokenizer configuration that its makers publish: ChatML and Harmony (OpenAI), Llama 2 to 4 (Meta), Gemma
-(Google), Mistral's control tokens, EXAONE, MiniMax, Seed, DeepSeek (full-width bars), Qwen, Phi, Command R (Cohere),
-GLM, Granite, T5, and the function-call markup of Anthropic.
+Such a token in a page is ordinary text, but a tokenizer or a parser downstream may treat it as a real one. It stays
+readable but is no longer the exact token: a backslash is inserted after its first character. Sources are the published
+chat templates or tokenizer configurations: ChatML and Harmony (OpenAI), Llama 2 to 4 (Meta), Gemma (Google), Mistral's
+control tokens, EXAONE, MiniMax, Seed, DeepSeek (full-width bars), Qwen, Phi, Command R (Cohere), GLM, Granite, T5, and
+the function-call markup of Anthropic.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _TAGS: Final = (
     "system-reminder", "assistant", "human", "thinking", "think", "scratchpad", "arg_key", "arg_value",
     # Gemma
     "(?:start|end)_of_(?:turn|image)", "(?:start|end)_function_(?:call|response|declaration)",
-    # Llama 2, Mistral, T5 and tokenizers like theirs
+    # Llama 2, Mistral, T5 and similar tokenizers
     "s", "bos", "eos", "pad", "unk", "sop", "eop", "extra_id_[0-9]+", "fim_(?:prefix|middle|suffix)", "endoftext",
     "BOS_TOKEN", "EOS_TOKEN", "PAD_TOKEN", "UNK_TOKEN", "MASK_TOKEN", "(?:unused|reserved_|ctrl|SPECIAL_)[0-9]+",
     "(?:seed|minimax):[a-z_]+", "repo_?name", "gh_stars", "file_sep", "fim_(?:pad|sep)", "end_of_utterance",
     "fake_token_around_image", "image_soft_token",
-    # our own fence
+    # Groundwire's own fence
     "web_content(?:_[0-9a-f]+)?",
 )  # fmt: skip
 _BRACKETED: Final = (
@@ -51,21 +51,21 @@ _SHAPES: Final = (
 _START: Final = re.compile(
     r"[<\uff1c\ufe64\u2039\[\uff3b](?:(?<![\[\uff3b])|(?=[/\uff0f]?[^\s\[\]\uff3b\uff3d]{3,20}[\]\uff3d]))"
 )
-"""What each of them begins with; looked for first, as a single class of characters is found many times faster. Behind
-a bracket stands one word, which most links have not."""
+"""The first characters of each token; searched first, as a single character class is much faster. A bracket is
+followed by one word, unlike in most links."""
 _TURN: Final = re.compile(r"(?:Human|Assistant)(?=:)")
 _LINE_START: Final = re.compile(r"(?:\A|\n)[ \t>*_#-]{0,8}\Z")
 
 
 def break_marks(text: str) -> str:
-    r"""Return `text` with a backslash in each reserved mark, as in `<\|im_start|>`."""
+    r"""Insert a backslash into each reserved token, as in `<\|im_start|>`."""
     return _START.sub(_broken, text)
 
 
 def break_reserved(text: str) -> tuple[str, int]:
-    """Return `text` with all reserved marks broken, and how many there were.
+    """Neutralize all reserved tokens; return the text and their number.
 
-    A line that begins with `Human:` or `Assistant:` is one as well: it gets a space before the colon.
+    A line that starts with `Human:` or `Assistant:` counts too: it gets a space before the colon.
     """
     before = len(text)
     text = break_marks(text)

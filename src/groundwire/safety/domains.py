@@ -1,4 +1,4 @@
-"""Domain lists: which hosts an operator or a caller wants, and which not."""
+"""Domain lists: the allowed and blocked hosts of an operator or a caller."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _NOWHERE = "nowhere.invalid"  # a name that never exists (RFC 2606): an empty li
 
 
 def host_matches(host: str, domain: str) -> bool:
-    """Tell whether a host is a domain or one of its sub-domains.
+    """Return whether a host is a domain or one of its subdomains.
 
-    International names are compared in ASCII form; case, one trailing dot, and a leading `*.` or `.` of the domain
-    do not matter. An IP address matches itself only. What is no host matches nothing.
+    International names are compared in ASCII form; case, a trailing dot, and a leading `*.` or `.` of the domain are
+    ignored. An IP address matches only itself. An invalid host matches nothing.
     """
     name, parent = _canonical(host), _canonical(domain.removeprefix("*").removeprefix("."))
     if name is None or parent is None:
@@ -28,7 +28,7 @@ def host_matches(host: str, domain: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DomainPolicy:
-    """The domains that are wanted and those that are not; sub-domains go with them, and a block wins."""
+    """Allowed and blocked domains, including subdomains; a block takes precedence."""
 
     allowed: tuple[str, ...] = ()
     """Only these domains; empty means every domain."""
@@ -36,14 +36,14 @@ class DomainPolicy:
     """Never these domains."""
 
     def permits(self, url_or_host: str) -> bool:
-        """Tell whether the lists let a URL or a host through. What cannot be read as either is never let through."""
+        """Return whether the lists allow a URL or a host. Anything invalid is not allowed."""
         host = _host_of(url_or_host)
         if host is None or any(host_matches(host, domain) for domain in self.blocked):
             return False
         return not self.allowed or any(host_matches(host, domain) for domain in self.allowed)
 
     def within(self, other: DomainPolicy) -> DomainPolicy:
-        """Return the policy that lets through what both let through."""
+        """Return the intersection of two policies."""
         blocked = tuple(dict.fromkeys((*self.blocked, *other.blocked)))
         if not self.allowed or not other.allowed:
             return DomainPolicy(self.allowed or other.allowed, blocked)

@@ -1,58 +1,182 @@
-"""The guard: nothing is fetched that it has not allowed, before the look-up, after it, and when connecting."""
+"""The guard: nothing is fetched that it has not allowed, before the look-up, after it, and when connecting.
+
+The ports that it refuses are those that browsers do not speak HTTP to: the WHATWG Fetch standard, section 2.9 "Port
+blocking" (https://fetch.spec.whatwg.org/#port-blocking).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import Literal
 
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
-from groundwire.safety.blocklists import BAD_PORTS, is_special_name
 from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
 from groundwire.safety.ip_ranges import Address, is_metadata, is_public, parse_address, unmapped
 from groundwire.safety.urls import WebUrl, parse_url
 
-__all__ = ["Guard", "Resolver"]
+__all__ = ["BAD_PORTS", "SPECIAL_SUFFIXES", "Guard", "Resolver", "is_special_name"]
+
+
+BAD_PORTS = frozenset(
+    {
+        0,  # names no port
+        1,  # tcpmux
+        7,  # echo
+        9,  # discard
+        11,  # systat
+        13,  # daytime
+        15,  # netstat
+        17,  # qotd
+        19,  # chargen
+        20,  # ftp-data
+        21,  # ftp
+        22,  # ssh
+        23,  # telnet
+        25,  # smtp
+        37,  # time
+        42,  # name
+        43,  # nicname
+        53,  # domain
+        69,  # tftp
+        77,  # private RJE
+        79,  # finger
+        87,  # link
+        95,  # supdup
+        101,  # hostname
+        102,  # iso-tsap
+        103,  # gppitnp
+        104,  # acr-nema
+        109,  # pop2
+        110,  # pop3
+        111,  # sunrpc
+        113,  # auth
+        115,  # sftp
+        117,  # uucp-path
+        119,  # nntp
+        123,  # ntp
+        135,  # epmap
+        137,  # netbios-ns
+        139,  # netbios-ssn
+        143,  # imap
+        161,  # snmp
+        179,  # bgp
+        389,  # ldap
+        427,  # svrloc
+        465,  # submissions
+        512,  # exec
+        513,  # login
+        514,  # shell
+        515,  # printer
+        526,  # tempo
+        530,  # courier
+        531,  # chat
+        532,  # netnews
+        540,  # uucp
+        548,  # afp
+        554,  # rtsp
+        556,  # remotefs
+        563,  # nntps
+        587,  # submission
+        601,  # syslog-conn
+        636,  # ldaps
+        989,  # ftps-data
+        990,  # ftps
+        993,  # imaps
+        995,  # pop3s
+        1719,  # h323gatestat
+        1720,  # h323hostcall
+        1723,  # pptp
+        2049,  # nfs
+        3659,  # apple-sasl
+        4045,  # npp
+        4190,  # sieve
+        5060,  # sip
+        5061,  # sips
+        6000,  # x11
+        6566,  # sane-port
+        6665,  # irc
+        6666,  # irc
+        6667,  # irc
+        6668,  # irc
+        6669,  # irc
+        6679,  # osaut
+        6697,  # ircs-u
+        10080,  # amanda
+    }
+)
+"""Port numbers that carry other protocols, whose servers can be made to act on an HTTP request's text."""
+
+
+SPECIAL_SUFFIXES = frozenset(
+    {
+        "home.arpa",  # RFC 8375, home networks
+        "internal",  # ICANN board resolution 2024.07.29.06, private use
+        "lan",  # not delegated; what home routers hand out
+        "local",  # RFC 6762, multicast DNS; also Kubernetes (cluster.local)
+        "localdomain",  # not delegated; the hosts files of many systems
+        "localhost",  # RFC 6761, 6.3
+        "onion",  # RFC 7686, never in the DNS
+    }
+)
+"""Names that are meant for one network or machine, together with everything below them."""
+
+
+def is_special_name(host: str) -> bool:
+    """Tell whether a name can only lead inside a network.
+
+    Names of one label are among them: a resolver completes them with the domains of its own network.
+
+    Args:
+        host: A name in lower-case ASCII without a trailing dot; not an IP address.
+    """
+    labels = host.split(".")
+    return len(labels) == 1 or any(".".join(labels[i:]) in SPECIAL_SUFFIXES for i in range(len(labels)))
+
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Looks up a host for a port and returns its IP addresses as text; raises OSError when the name does not resolve."""
+"""Resolves a host for a port to IP addresses as text; raises OSError if the name does not resolve."""
 
 
 class Guard:
-    """Judges where requests may go: only to the public web, and to the origins that the operator has named.
+    """Decides where requests may go: only to the public web, and to the operator's allowed origins.
 
     Args:
-        allowed_origins: Exact origins such as `http://127.0.0.1:8080` that may be opened although their name,
-            address or port is not public. Metadata services stay closed even so.
-        resolver: Looks names up; the system's resolver when None.
-        allow_nat64: Judge addresses of `64:ff9b::/96` by the IPv4 address inside, for hosts that have IPv6 only.
+        allowed_origins: Exact origins such as `http://127.0.0.1:8080` that are allowed although their name, address or
+            port is not public. Metadata services are always blocked.
+        origin_redirects: Where an allowed origin may lead: within itself, or also to the other allowed origins.
+        resolver: Resolves names; the system's resolver if None.
+        allow_nat64: Judge addresses of `64:ff9b::/96` by the embedded IPv4 address, for hosts with only IPv6.
 
     Raises:
-        ConfigurationError: One of `allowed_origins` is not an origin; all that are not are named.
+        ConfigurationError: Some of `allowed_origins` are invalid; all of them are listed.
     """
 
     def __init__(
         self,
         *,
         allowed_origins: Iterable[str] = (),
+        origin_redirects: Literal["same", "allowed"] = "same",
         resolver: Resolver | None = None,
         allow_nat64: bool = False,
     ) -> None:
         allowed = _origins(allowed_origins)
         self._origins = frozenset(url.origin for url in allowed)
         self._sockets = frozenset((url.host, url.port) for url in allowed)
+        self._linked = origin_redirects == "allowed"
         self._resolver = resolver or _look_up
         self._allow_nat64 = allow_nat64
-        # What the names of allowed origins led to. It only grows: a connection may still be on its way to an
-        # address that a later look-up no longer gives.
+        # The resolved addresses of allowed origins. Entries are never removed: a connection may still use an address
+        # that a later lookup no longer returns.
         self._granted = {(unmapped(address), url.port) for url in allowed if (address := url.address) is not None}
 
     def admit(self, url: str | WebUrl) -> WebUrl:
         """Return a URL that may be looked up: its form, name, port and literal address are allowed.
 
         Raises:
-            InvalidRequest: It is not an http or https address.
-            BlockedAddress: It is one that may not be opened.
+            InvalidRequest: It is not an http or https URL.
+            BlockedAddress: It is not allowed.
         """
         parsed = url if isinstance(url, WebUrl) else parse_url(url)
         exempt = (parsed.host, parsed.port) in self._sockets
@@ -62,33 +186,37 @@ class Guard:
         return parsed
 
     def follow(self, source: WebUrl, url: WebUrl) -> WebUrl:
-        """Return where a page leads, if that may be looked up; only an allowed origin leads to an allowed origin.
+        """Return the target of a page's link or redirect if it is allowed.
+
+        An allowed origin may lead to itself, or with `origin_redirects="allowed"` to another allowed one. It is allowed
+        for callers that ask for it, not for redirects of other pages.
 
         Args:
-            source: The page that leads there.
-            url: Where it leads.
+            source: The page.
+            url: The target.
 
         Raises:
-            BlockedAddress: it may not be opened, or not from there.
+            BlockedAddress: it is not allowed, or not from there.
         """
         target = self.admit(url)
-        if self.is_exempt(target.host, target.port) and not self.is_exempt(source.host, source.port):
+        linked = self._linked and self.is_exempt(source.host, source.port)
+        if self.is_exempt(target.host, target.port) and target.origin != source.origin and not linked:
             raise BlockedAddress(NOT_ALLOWED)
         return target
 
     def is_exempt(self, host: str, port: int) -> bool:
-        """Tell whether a host and port are those of an allowed origin."""
+        """Return whether a host and port belong to an allowed origin."""
         try:
             return (canonical_host(host), port) in self._sockets
         except (InvalidRequest, BlockedAddress):
             return False
 
     async def resolve(self, host: str, port: int) -> tuple[str, ...]:
-        """Look a host up once and return its addresses, all of them judged; connect to these and to no others.
+        """Resolve a host once and return its checked addresses; connect only to these.
 
         Args:
             host: A name or an address, IPv6 without brackets.
-            port: The port it will be asked on.
+            port: The port of the connection.
 
         Raises:
             BlockedAddress: The host is not allowed, has no address, or one of its addresses is not public.
@@ -113,11 +241,11 @@ class Guard:
         return answers
 
     async def check(self, url: str | WebUrl) -> WebUrl:
-        """Return a URL that may be given to a remote reader: it is admitted and leads to public addresses only.
+        """Return a URL that may be passed to a remote reader: it is allowed and resolves only to public addresses.
 
         Raises:
-            InvalidRequest: It is not an http or https address.
-            BlockedAddress: It may not be opened, or its name does not resolve.
+            InvalidRequest: It is not an http or https URL.
+            BlockedAddress: It is not allowed, or its name does not resolve.
         """
         parsed = self.admit(url)
         try:
@@ -127,14 +255,14 @@ class Guard:
         return parsed
 
     def permits(self, address: str, port: int) -> bool:
-        """Tell whether a socket may connect to an address: the last gate, when the address is final.
+        """Return whether a socket may connect to an address: the last check, when the address is final.
 
         Args:
             address: The IP address of the socket.
             port: Its port.
 
         Returns:
-            True for a public address, and for one that an allowed origin's host led to on this port.
+            True for a public address, and for one that an allowed origin's host resolved to on this port.
         """
         parsed = parse_address(address)
         if parsed is None or is_metadata(parsed):
@@ -142,7 +270,7 @@ class Guard:
         return is_public(parsed, allow_nat64=self._allow_nat64) or (unmapped(parsed), port) in self._granted
 
     def _judge(self, host: str, port: int, *, exempt: bool) -> None:
-        """Raise BlockedAddress unless a canonical host may be asked on a port, as far as is known without DNS."""
+        """Raise BlockedAddress unless a canonical host and port are allowed, as far as known without DNS."""
         address = parse_address(host)
         if address is not None:
             self._judge_address(address, exempt=exempt)
@@ -161,7 +289,7 @@ class Guard:
 
 
 def _origins(texts: Iterable[str]) -> frozenset[WebUrl]:
-    """Return the origins as URLs, or raise ConfigurationError with a line for each that is none."""
+    """Parse the origins, or raise ConfigurationError with a line for each invalid one."""
     origins, faults = set(), []
     for text in texts:
         try:
@@ -178,9 +306,9 @@ def _origins(texts: Iterable[str]) -> frozenset[WebUrl]:
 
 
 async def _look_up(host: str, port: int) -> Sequence[str]:
-    """Ask the system's resolver."""
+    """Call the system's resolver."""
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except UnicodeError as exc:  # the codec that the standard library encodes names with is stricter than the DNS
+    except UnicodeError as exc:  # the standard library's codec for names is stricter than the DNS
         raise socket.gaierror(socket.EAI_NONAME, "not a name that can be looked up") from exc
     return [str(sockaddr[0]) for *_, sockaddr in found]

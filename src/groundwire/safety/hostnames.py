@@ -1,4 +1,4 @@
-"""Hosts in one canonical spelling: names as A-labels, IPv4 as a dotted quad, IPv6 compressed."""
+"""Canonical host names: names as A-labels, IPv4 as a dotted quad, IPv6 compressed."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from groundwire.safety.ip_ranges import address_text, parse_address
 __all__ = ["NOT_ALLOWED", "canonical_host"]
 
 NOT_ALLOWED = "This address is not allowed: only public web addresses may be opened."
-"""What is said about every refused address, so that a refusal tells nothing about a network."""
+"""The message for every blocked address, so that it reveals nothing about a network."""
 
-_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # what the WHATWG URL standard (4.3.3) takes for a part of an IPv4 address
-_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?")  # RFC 1123, 2.1, and the underscore that the DNS carries
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")  # a part of an IPv4 address in the WHATWG URL standard (4.3.3)
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?")  # RFC 1123, 2.1, and underscores, which the DNS allows
 _MAX_LABEL = 63  # octets, RFC 1035, 2.3.4
 _MAX_NAME = 253  # characters of text: 255 octets on the wire, RFC 1035
-_MAX_RAW = 1_024  # characters before mapping, the most that idna maps; bounds the work on hostile names
+_MAX_RAW = 1_024  # characters before mapping, the limit of idna; bounds the work on hostile names
 _JOINERS = "\u200c\u200d"
 
 
 def canonical_host(text: str) -> str:
-    """Return the one spelling of a host: an A-label name, an IPv4 dotted quad or a compressed IPv6 address.
+    """Return the canonical form of a host: an A-label name, an IPv4 dotted quad or a compressed IPv6 address.
 
-    Names are mapped, composed (NFC) and checked like browsers do (UTS 46, non-transitional); one trailing dot
-    is dropped.
+    Names are mapped, composed (NFC) and validated as in browsers (UTS 46, non-transitional); one trailing dot is
+    removed.
 
     Args:
         text: A name or an address; IPv6 without brackets.
 
     Raises:
-        InvalidRequest: It is no host name.
-        BlockedAddress: It is, or ends like, an IPv4 address that is not written as four decimal numbers; programs
-            differ in what they read there.
+        InvalidRequest: It is not a host name.
+        BlockedAddress: It is, or ends like, an IPv4 address that is not written as four decimal numbers, which programs
+            interpret differently.
     """
     if ":" in text:
         address = parse_address(text)
@@ -93,7 +93,7 @@ def _label(label: str, whole: str) -> str:
 
 
 def _check_encoded(label: str) -> None:
-    """Raise ValueError unless an `xn--` label is what encoding its own decoded form would give."""
+    """Raise ValueError unless an `xn--` label equals the encoding of its decoded form."""
     decoded = label[4:].encode("ascii").decode("punycode")
     _check_unicode(decoded)
     if decoded.isascii() or "xn--" + decoded.encode("punycode").decode("ascii") != label:
@@ -101,10 +101,10 @@ def _check_encoded(label: str) -> None:
 
 
 def _check_unicode(label: str) -> None:
-    """Raise ValueError unless a label holds what UTS 46, 4.1 asks for.
+    """Raise ValueError unless a label satisfies UTS 46, 4.1.
 
-    Symbols such as emoji pass: they are valid there, and names with them are in use. Numbers in circles and the like
-    do not: some programs read them as digits.
+    Symbols such as emoji pass: they are valid there, and in use. Enclosed numbers and the like do not: some programs
+    read them as digits.
     """
     if "." in label or idna.uts46_remap(label, std3_rules=False) != label:
         raise ValueError(label)

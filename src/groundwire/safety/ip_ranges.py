@@ -1,4 +1,4 @@
-"""Which IP addresses are public, by our own tables.
+"""Classification of public IP addresses, with Groundwire's own tables.
 
 The standard library's `ipaddress` answers differently from one Python version to the next and calls multicast,
 site-local and several IPv4-carrying ranges global, so only its parser and its arithmetic are used here.
@@ -36,7 +36,7 @@ IPV4_NOT_PUBLIC = tuple(
         "10.0.0.0/8",  # private use, RFC 1918
         "100.64.0.0/10",  # shared address space of carriers, RFC 6598
         "127.0.0.0/8",  # loopback, RFC 1122
-        "168.63.129.16/32",  # Azure WireServer: a machine's own host behind an address of the public range
+        "168.63.129.16/32",  # Azure WireServer: a virtual machine's host at an address of the public range
         "169.254.0.0/16",  # link-local, RFC 3927
         "172.16.0.0/12",  # private use, RFC 1918
         "192.0.0.0/24",  # IETF protocol assignments, RFC 6890
@@ -50,13 +50,13 @@ IPV4_NOT_PUBLIC = tuple(
         "240.0.0.0/4",  # reserved and broadcast, RFC 1112
     )
 )
-"""Every IPv4 range that is not the public Internet's."""
+"""Every IPv4 range that is not part of the public Internet."""
 
 IPV6_PUBLIC = IPv6Network("2000::/3")
-"""The only range from which global unicast addresses are given out (RFC 4291, IANA); all else is not public.
+"""The only range of global unicast addresses (RFC 4291, IANA); everything else is not public.
 
-That alone leaves out loopback, IPv4-mapped, -compatible and -translated, NAT64, unique local, link-local,
-site-local, multicast, discard-only and segment-routing addresses.
+This alone excludes loopback, IPv4-mapped, -compatible and -translated, NAT64, unique local, link-local, site-local,
+multicast, discard-only and segment-routing addresses.
 """
 
 IPV6_NOT_PUBLIC = tuple(
@@ -93,7 +93,7 @@ METADATA: tuple[IPv4Network | IPv6Network, ...] = (
         )
     ),
 )
-"""Where cloud machines hand out their credentials; never opened, whatever the settings say."""
+"""Metadata services of cloud machines, which provide credentials; always blocked, whatever the settings."""
 
 _NAT64 = IPv6Network("64:ff9b::/96")  # RFC 6052, 2.1
 _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")  # RFC 8215
@@ -105,7 +105,7 @@ _LOW_32 = 0xFFFF_FFFF
 
 
 def parse_address(text: str) -> Address | None:
-    """Return the address that a text spells in the standard way, or None. A scoped address (`%eth0`) is None."""
+    """Parse an address in standard notation, or return None; also for a scoped address (`%eth0`)."""
     try:
         return None if "%" in text else ip_address(text)
     except ValueError:
@@ -127,9 +127,9 @@ def unmapped(address: Address) -> Address:
 
 
 def is_public(address: str | Address, *, allow_nat64: bool = False) -> bool:
-    """Tell whether an address belongs to the public Internet.
+    """Return whether an address belongs to the public Internet.
 
-    An IPv4-mapped address is judged by its IPv4 address; other forms that carry one are not public.
+    An IPv4-mapped address is judged by its IPv4 address; other forms with an embedded one are not public.
 
     Args:
         address: The address; a text that is malformed or has a zone is not public.
@@ -150,9 +150,9 @@ def is_public(address: str | Address, *, allow_nat64: bool = False) -> bool:
 
 
 def is_metadata(address: str | Address) -> bool:
-    """Tell whether an address is a cloud's metadata service, directly or inside an IPv6 form that carries it.
+    """Return whether an address is a cloud's metadata service, directly or embedded in IPv6.
 
-    A malformed or scoped text is none.
+    False for a malformed or scoped text.
     """
     parsed = _parsed(address)
     if parsed is None:
@@ -169,7 +169,7 @@ def _parsed(address: str | Address) -> Address | None:
 
 
 def _carried(address: IPv6Address) -> Iterator[IPv4Address]:
-    """Yield every IPv4 address that some transition technique would read out of `address`."""
+    """Yield every IPv4 address embedded in `address` by any transition technique."""
     bits = int(address)
     low = bits & _LOW_32
     if bits >> 32 in {_COMPATIBLE, _TRANSLATED} or address in _NAT64 or bits >> 32 & _LOW_32 in _ISATAP:

@@ -1,9 +1,8 @@
-"""What a site's robots.txt asks of us (RFC 9309): bytes become rules, without any I/O.
+"""Parser of robots.txt (RFC 9309), without I/O.
 
-Protego reads the rules and matches paths against them. Which lines are about us is decided here, for two reasons: its
-work grows with the number of agents times the number of rules, which a hostile file can make minutes of; and it takes
-`User-agent: groundwire/2.0` for somebody else, `User-agent: ground` for us, and an unknown record for the end of a
-group's heading.
+Protego parses the rules and matches paths. The groups that apply are selected here, for two reasons: its work grows
+with the number of agents times the number of rules, which a hostile file can extend to minutes; and it does not match
+`User-agent: groundwire/2.0`, matches `User-agent: ground`, and ends a group at an unknown record.
 """
 
 from __future__ import annotations
@@ -19,28 +18,28 @@ from protego import Protego
 __all__ = ["MAX_BYTES", "NO_RULES", "Robots", "agent_names", "parse_robots"]
 
 MAX_BYTES: Final = 500 * 1_024
-"""What is read of a file; RFC 9309, 2.5 asks for no less."""
+"""The maximum size of a file that is parsed; RFC 9309, 2.5 requires at least this."""
 
-_MOST: Final = 10**9  # seconds or requests of a rate, which may have thousands of digits
+_MOST: Final = 10**9  # maximum seconds or requests of a rate, which may have thousands of digits
 _LINE_END = re.compile(r"\r\n?|\n")
-_OTHER_LINE_END = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # no line ends in the RFC, but in `str.splitlines`
+_OTHER_LINE_END = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")  # not in the RFC, but in `str.splitlines`
 _AGENT = re.compile(r"[ \t]*user[ \t_-]?agent[ \t]*[: \t](.*)", re.IGNORECASE)
 _RULE = re.compile(
     r"[ \t]*(?:allow|dis+al+[oa]w|diasllow|crawl[ -]delay|request[ -]rate)[ \t]*[: \t]",
-    re.IGNORECASE,  # with the misspellings that Protego understands
+    re.IGNORECASE,  # including the misspellings that Protego accepts
 )
 _TOKEN = re.compile(r"[a-z0-9_-]+")
-_PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)/[0-9]")
+_PRODUCT = re.compile(r"([A-Za-z][A-Za-z0-9_-]{0,99})/[0-9]")
 _BROWSERS = frozenset({"mozilla", "applewebkit", "chrome", "safari", "gecko", "firefox", "version", "edg", "mobile"})
-_ADDRESS = re.compile(r"\S*://\S*")
+_ADDRESS = re.compile(r"(?<!\S)\S*?://\S*")
 
 
 @dataclass(frozen=True)
 class Robots:
-    """What a site asks of us."""
+    """The rules of a site."""
 
     lines: tuple[str, ...] = ()
-    """The lines of the file that are about us: rules and delays, without comments."""
+    """The lines of the file that apply: rules and delays, without comments."""
 
     @cached_property
     def _rules(self) -> Protego:
@@ -48,22 +47,22 @@ class Robots:
 
     @cached_property
     def delay(self) -> float | None:
-        """Seconds that should pass between two requests (`Crawl-delay`, `Request-rate`); None when nothing is said."""
+        """Seconds between two requests (`Crawl-delay`, `Request-rate`); None if unspecified."""
         delay, rate = self._rules.crawl_delay("*"), self._rules.request_rate("*")
         if rate is None:
             return delay
         return max(delay or 0.0, min(rate.seconds, _MOST) / min(rate.requests, _MOST))
 
     def permits(self, target: str) -> bool:
-        """Tell whether a path with its query may be asked for.
+        """Return whether a path with its query is allowed.
 
-        The longest pattern decides; among equals one that allows (RFC 9309, 2.2.2). The work grows with the size of
-        the file times the length of the path, and the first call also reads the rules.
+        The longest pattern decides; among equals, one that allows (RFC 9309, 2.2.2). The work grows with the size of
+        the file times the length of the path, and the first call also parses the rules.
         """
         return self._rules.can_fetch(f"https://site{target}", "*")
 
     def forbidding(self, target: str) -> str | None:
-        """Return the longest line that forbids a path with its query, or None when it may be asked for."""
+        """Return the longest rule that disallows a path with its query, or None."""
         if self.permits(target):
             return None
         lines = sorted(self.lines, key=len, reverse=True)
@@ -73,15 +72,15 @@ class Robots:
         return lines[0]
 
     def pack(self) -> bytes:
-        """Return the rules as bytes."""
+        """Serialize the rules."""
         return "\n".join(self.lines).encode()
 
     @classmethod
     def unpack(cls, data: bytes) -> Robots:
-        """Return the rules that `pack` was made of.
+        """Deserialize the rules.
 
         Raises:
-            ValueError: these are no such bytes.
+            ValueError: the bytes are invalid.
         """
         lines = tuple(data.decode().split("\n")) if data else ()
         if not all(_RULE.match(line) for line in lines):
@@ -90,13 +89,13 @@ class Robots:
 
 
 NO_RULES: Final = Robots()
-"""What a site without a robots.txt asks."""
+"""The rules of a site without a robots.txt."""
 
 
 def agent_names(user_agent: str) -> frozenset[str]:
-    """Return the names by which a file may call the sender of a User-Agent, in lower case.
+    """Return the names in a file that match a User-Agent, in lower case.
 
-    These are its products (`acme-bot/1.0`) without those that every browser claims to be.
+    These are its products (`acme-bot/1.0`) except those that every browser claims.
     """
     words = _ADDRESS.sub(" ", user_agent)
     names = {name.lower() for name in _PRODUCT.findall(words)}
@@ -105,14 +104,14 @@ def agent_names(user_agent: str) -> frozenset[str]:
 
 
 def parse_robots(body: bytes, names: frozenset[str]) -> Robots:
-    """Read a robots.txt; any bytes are one.
+    """Parse a robots.txt; no input raises.
 
     Args:
-        body: The file; what is beyond `MAX_BYTES` is left out.
-        names: Our names, see `agent_names`.
+        body: The file; anything beyond `MAX_BYTES` is ignored.
+        names: The names to match, see `agent_names`.
 
     Returns:
-        The rules of all groups that name us, else of those for `*` (RFC 9309, 2.2.1).
+        The rules of all groups that match a name, else of those for `*` (RFC 9309, 2.2.1).
     """
     text = body[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     ours: list[str] = []

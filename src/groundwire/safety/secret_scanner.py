@@ -1,12 +1,12 @@
-"""Secrets that must not leave: looked for in what is about to go out, plain and in the usual encodings.
+"""Scanner for known secrets in outgoing text, plain and in common encodings.
 
-An agent that reads the web can be talked into putting what it knows into an address or a query. What we know to be
-secret, the keys of the settings and what the operator has named, is therefore looked for in every address and query.
-It is found in any case and with any signs between its letters (`k-e-y.evil.example`), percent-encoded up to three
-times, reversed, in ROT13, base 16, 32, 64 (twice, too) and 85, as character codes, compressed by gzip or zlib
-and then in base 16, 32, 64 or 85, and half of it is enough; plain and reversed also in pieces of four letters and
-digits or more, in any order. This is a net under the rule that only known addresses are opened, and no replacement for
-it: a model can invent encodings, send smaller pieces, or one piece with each call.
+An agent that reads the web can be talked into putting what it knows into a URL or a query. Known secrets, which are the
+keys of the settings and those named by the operator, are therefore searched in every URL and query. They are found in
+any case and with any characters between their letters (`k-e-y.evil.example`), percent-encoded up to three times,
+reversed, in ROT13, base 16, 32, 64 (also twice) and 85, as character codes, compressed with gzip or zlib and then in
+base 16, 32, 64 or 85, and half of a secret is enough; plain and reversed also in pieces of at least four letters and
+digits, in any order. This is a safety net below the rule that only known URLs are opened, and no replacement for it: a
+model can invent encodings, send smaller pieces, or one piece per call.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from groundwire.errors import BlockedSecret
 
 __all__ = ["SecretScanner"]
 
-_SHORTEST = 8  # letters and digits; less is found by chance
-_PART = 12  # letters and digits of a part that is looked for, or half of the whole if that is more
-_TIMES = 3  # percent-encodings on top of one another
-_PIECE, _HEX_PIECE = 4, 6  # letters and digits of a piece of many; of 16 signs so few are found by chance
+_SHORTEST = 8  # letters and digits; shorter ones match by chance
+_PART = 12  # letters and digits of a part that is searched, or half of the whole if that is more
+_TIMES = 3  # nested percent-encodings
+_PIECE, _HEX_PIECE = 4, 6  # letters and digits of a piece; in base 16, shorter ones match by chance
 _HEX_SIGNS = frozenset("0123456789abcdef")
-_DIGITS = 16  # digits of a part that is nothing else, as character codes are
+_DIGITS = 16  # digits of an all-digit part, such as character codes
 _PACKED = re.compile(r"[!-~]{16,12000}")
-_MOST_PACKED = 60  # words that are looked at as compressed data
-_UNPACKED = 20_000  # bytes of such data that are looked through
+_MOST_PACKED = 60  # words that are examined as compressed data
+_UNPACKED = 20_000  # bytes of such data that are examined
 _MAGIC = (b"\x1f\x8b\x08", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")  # gzip (RFC 1952), zlib (RFC 1950)
 
 
@@ -39,7 +39,7 @@ class SecretScanner:
     """Recognizes the secrets of this installation.
 
     Args:
-        secrets: Their values. Those with less than eight letters and digits are left out.
+        secrets: Their values. Those with fewer than eight letters and digits are ignored.
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
@@ -56,7 +56,7 @@ class SecretScanner:
                 self._add_form(form)
 
     def found_in(self, text: str) -> bool:
-        """Tell whether a text holds one of them, or half of one."""
+        """Return whether a text contains one of them, or half of one."""
         if not self._forms:
             return False
         return any(self._is_in(bare) or self._is_in_pieces(bare) for bare in _readings(text))
@@ -68,7 +68,7 @@ class SecretScanner:
             self._starts.setdefault(form[at : at + _SHORTEST], []).append((number, at))
 
     def _is_in(self, bare: str) -> bool:
-        """Whether one of the forms is there, or a long part of one that tells it from words."""
+        """Whether one of the forms occurs, or a long distinctive part of one."""
         for start in range(len(bare) - _SHORTEST + 1):
             for number, at in self._starts.get(bare[start : start + _SHORTEST], ()):
                 form, size = self._forms[number]
@@ -89,7 +89,7 @@ class SecretScanner:
             self._pieces.setdefault(bare[at : at + size], []).append((number, at))
 
     def _is_in_pieces(self, bare: str) -> bool:
-        """Whether pieces that stand apart make up half of a secret."""
+        """Whether separate pieces add up to half of a secret."""
         found: dict[int, set[int]] = {}
         for size in (_PIECE, _HEX_PIECE):
             for start in range(len(bare) - size + 1):
@@ -101,11 +101,11 @@ class SecretScanner:
         return False
 
     def check(self, *texts: str, what: str) -> None:
-        """See that no text holds one of them.
+        """Check that no text contains a secret.
 
         Args:
-            texts: What is about to go out.
-            what: What they are, for the error: `address`, `query`.
+            texts: The outgoing texts.
+            what: Their description, for the error: `address`, `query`.
 
         Raises:
             BlockedSecret: one does.
@@ -118,7 +118,7 @@ class SecretScanner:
 
 
 def _is_mixed(part: str) -> bool:
-    """Tell a part of a random value from words: `your-api-key-here` is a common placeholder."""
+    """Return whether a part looks random rather than like words: `your-api-key-here` is a common placeholder."""
     if part.isdigit():
         return len(part) >= _DIGITS
     return any(map(str.isdigit, part)) and any(map(str.isalpha, part))
@@ -141,7 +141,7 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _unpacked(text: str) -> Iterator[bytes]:
-    """Yield what a text holds as compressed data, the beginning of each."""
+    """Yield the beginning of each compressed value in a text."""
     words = dict.fromkeys(word for found in _PACKED.finditer(text) for word in _words(found[0]))
     for word in list(words)[:_MOST_PACKED]:
         start = word[:8].lower()
@@ -155,7 +155,7 @@ def _unpacked(text: str) -> Iterator[bytes]:
 
 
 def _words(run: str) -> Iterator[str]:
-    """Yield what in an address may be one encoded value: from each delimiter to the next, and to the end."""
+    """Yield possible encoded values in a URL: from each delimiter to the next, and to the end."""
     starts = [0, *(found.end() for found in re.finditer(r"[/=?&#]", run))]
     for start in starts[:_MOST_PACKED]:
         if len(run) - start >= _SHORTEST:
@@ -175,7 +175,7 @@ def _base32(word: str) -> bytes:
 
 
 def _beginnings(encode: Callable[[bytes], bytes]) -> tuple[str, ...]:
-    """Return with what compressed data begins in an encoding, whatever follows."""
+    """Return the first characters of compressed data in an encoding."""
     pairs = [(encode(magic + bytes(4)), encode(magic + b"\xff" * 4)) for magic in _MAGIC]
     same = (
         takewhile(lambda two: two[0] == two[1], zip(one.decode(), other.decode(), strict=True)) for one, other in pairs
@@ -197,7 +197,7 @@ def _bare(text: str) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield the spellings in which a secret is looked for."""
+    """Yield the searched forms of a secret."""
     data = secret.encode("utf-8", "surrogatepass")
     yield secret
     yield secret[::-1]
@@ -211,11 +211,11 @@ def _forms(secret: str) -> Iterator[str]:
     yield from _in_base(data, base64.b85encode, 4, 5)
     yield from _in_base(data, base64.a85encode, 4, 5)
     for pattern in ("{}", "{:03}", "{:o}", "{:03o}", "0x{:02x}", "x{:02x}", "u{:04x}"):
-        yield "".join(map(pattern.format, data))  # character codes, whatever stands between them
+        yield "".join(map(pattern.format, data))  # character codes, with any separators
 
 
 def _in_base(data: bytes, encode: Callable[[bytes], bytes], size: int, signs: int) -> Iterator[str]:
-    """Yield what of an encoding does not depend on what stands before and after, for each place in a group of bytes."""
+    """Yield the parts of an encoding that do not depend on adjacent bytes, for each alignment."""
     for before in range(size):
         whole = encode(b"\0" * before + data).decode().rstrip("=")
         first = -(-before * signs // size)

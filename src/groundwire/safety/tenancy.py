@@ -1,12 +1,12 @@
 """Tenancy: who owns stored data, who may see it, and which URLs are public by construction.
 
-A read of anything that is kept takes a `Viewer` by keyword, so that one without does not type-check.
+Reading stored data requires a `Viewer` as a keyword argument, so that a call without one does not type-check.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, NewType, TypeAlias
+from typing import Final, Literal, NewType, Protocol, Self, TypeAlias, TypeVar, cast, runtime_checkable
 from urllib.parse import quote
 
 from groundwire.safety.url_redaction import has_secret
@@ -16,47 +16,52 @@ __all__ = [
     "LOCAL",
     "OPERATOR",
     "Operator",
+    "OwnedProvider",
     "Owner",
     "Partition",
     "Sharing",
     "Viewer",
     "Visibility",
+    "is_owned",
+    "owned_by",
     "page_visibility",
     "partition_of",
 ]
 
+_P = TypeVar("_P")
+
 Visibility = Literal["private", "public"]
-"""`private`: for its owner. `public`: it says nothing about its owner but that somebody had it."""
+"""`private`: for its owner. `public`: reveals nothing about its owner but that someone had it."""
 
 Sharing = Literal["none", "public", "all"]
-"""What owners share: nothing, what is public by construction, or everything."""
+"""What owners share: nothing, public data, or everything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose something is that is kept: a tenant's, a named session's of a library, or the local user's."""
+    """The owner of stored data: a tenant, a named session of the library, or the local user."""
 
     tenant: str = ""
-    """The tenant, whose sessions all see the same; empty without tenants."""
+    """The tenant, with shared data of all its sessions; empty without tenants."""
     session: str = ""
     """The named session that owns it, without a tenant; empty for the local user."""
 
     @property
     def key(self) -> str:
-        """What tells owners apart in the keys of a store; it has neither blanks nor colons of a name."""
+        """A unique key of the owner in a store, without spaces and colons."""
         if self.tenant:
             return f"tenant:{quote(self.tenant, safe='')}"
         return f"session:{quote(self.session, safe='')}" if self.session else "local"
 
     def of_session(self, name: str | None) -> Owner:
-        """Return who owns what a session keeps.
+        """Return the owner of a session's data.
 
         Args:
             name: The session's name; None for one that no other caller can use.
         """
         if not name or self.tenant:
             return self
-        return Owner(session=name.encode("utf-8", "backslashreplace").decode())  # stores take no lone surrogates
+        return Owner(session=name.encode("utf-8", "backslashreplace").decode())  # stores do not accept lone surrogates
 
 
 LOCAL: Final = Owner()
@@ -65,24 +70,44 @@ LOCAL: Final = Owner()
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Who runs the installation, and may see everything that is kept."""
+    """The operator of the installation, who may see all stored data."""
 
 
 OPERATOR: Final = Operator()
-"""The one value of its class."""
+"""The only value of this class."""
 
 Viewer: TypeAlias = Owner | Operator
-"""Who reads stored data."""
+"""The reader of stored data."""
+
+
+@runtime_checkable
+class OwnedProvider(Protocol):
+    """A provider whose answers depend on whose call it is, as those of an archive do."""
+
+    def owned_by(self, owner: Owner) -> Self:
+        """Return the same provider for the calls of an owner."""
+        ...
+
+
+def is_owned(provider: object) -> bool:
+    """Whether a provider is an `OwnedProvider`; faster than `isinstance`, which inspects the protocol."""
+    return hasattr(provider, "owned_by")
+
+
+def owned_by(provider: _P, owner: Owner) -> _P:
+    """Return a provider for the calls of an owner; most are the same for all."""
+    return cast("_P", cast("OwnedProvider", provider).owned_by(owner)) if is_owned(provider) else provider
+
 
 Partition = NewType("Partition", str)
-"""The part of a store in which something is kept; made by `partition_of`."""
+"""A partition of a store; created by `partition_of`."""
 
 
 def partition_of(owner: Owner, visibility: Visibility, sharing: Sharing) -> Partition:
-    """Return the part of a store in which something is kept, and in which alone it is looked for.
+    """Return the partition in which data is stored and looked up.
 
     Args:
-        owner: Whose it is.
+        owner: The owner.
         visibility: Whether it is public by construction.
         sharing: What the operator lets owners share.
     """
@@ -91,8 +116,8 @@ def partition_of(owner: Owner, visibility: Visibility, sharing: Sharing) -> Part
 
 
 def page_visibility(url: WebUrl) -> Visibility:
-    """Return whether a page that was fetched without a credential may be known to others.
+    """Return whether a page fetched without credentials may be shared.
 
-    A query or a fragment may be a person's words or a capability, so such a page stays its owner's.
+    A query or a fragment may contain private text or a capability, so such a page is private.
     """
     return "private" if "?" in url.target or url.fragment or has_secret(url.text) else "public"

@@ -1,7 +1,7 @@
-"""Tells addresses that carry a secret, which must not be given to a reader that somebody else runs.
+"""Detection of URLs that carry a secret, which must not be passed to third-party readers.
 
-Such a URL lets anyone act as its owner: signed links of clouds, links that reset a password, private feeds,
-webhooks. A remote reader would learn it, keep it in its logs and perhaps in a public cache. What is looked for:
+Such a URL lets anyone act as its owner: signed cloud links, links that reset a password, private feeds, webhooks. A
+remote reader would learn it, store it in its logs and perhaps in a public cache. It is recognized by:
 
 | where | what | source |
 | --- | --- | --- |
@@ -18,17 +18,17 @@ webhooks. A remote reader would learn it, keep it in its logs and perhaps in a p
 | path | an opaque value after `reset`, `verify`, `invite`, `share` and their like | links that act for their bearer |
 
 Names are read in any spelling: `accessToken`, `access_token`, `X-Amz-Signature`, `user[password]`, percent-encoded too.
-Tokens that only turn pages (`pageToken`, `next_token`) are none.
+Pagination tokens (`pageToken`, `next_token`) do not count.
 
-Parameters that tell who came from where; the page is the same without them.
+Also tracking parameters, without which a page is the same.
 
-Collected from the documentation of the services that add them and from what links on real pages carry.
+They were collected from the documentation of the services that add them and from links on real pages.
 
-What of an address somebody else's reader may see.
+Also the part of a URL that is passed to a third-party reader.
 
-A page that a remote reader reads for us is read from its machines and stands in its logs. What a page does not need is
-left out: parameters that only tell who came from where, identifiers of sessions, a fragment with a secret. What looks
-like a secret and cannot be left out, because the page would not come without it, keeps the address from such readers.
+A page read by a remote reader is requested from its machines and appears in its logs. Whatever the page does not need
+is removed: tracking parameters, session identifiers, a fragment with a secret. A URL that contains an apparent secret
+that the page needs is not passed to such readers.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ _STARTS = ("utm_", "mtm_", "pk_", "piwik_", "pd_rd_", "pf_rd_", "hsa_", "at_cust
 
 
 def is_tracking(name: str) -> bool:
-    """Tell whether a query parameter, by its decoded name, is there for tracking only."""
+    """Return whether a query parameter, by its decoded name, is used only for tracking."""
     bare = name.lower()
     return bare in _NAMES or bare.startswith(_STARTS)
 
 
-_DEPTH = 3  # addresses within parameters of addresses
-_RANDOM = 16  # characters; shorter keys than 64 bits of base 16 are not given out
-_MIXED = 8  # characters of a part in which letters and digits are mixed: no date, no version, no size
+_DEPTH = 3  # URLs nested in parameters of URLs
+_RANDOM = 16  # characters; no service issues keys shorter than 64 bits in base 16
+_MIXED = 8  # characters of a part that mixes letters and digits: no date, version or size
 _LONG = 24  # characters from which letters alone may be random
 
 _WORDS = frozenset(
@@ -96,9 +96,9 @@ _ENDS = frozenset({"e", "exp", "expire", "expires", "expiry", "valid", "validto"
 _DIGEST = re.compile(r"[0-9a-fA-F]{32,}|[A-Za-z0-9_-]{22,}={0,2}")  # 128 bits in base 16 or 64
 _SECRET_NAMES = frozenset(
     {"hash", "list", "playlist", "v", "ver", "version"}
-)  # parameters with long names of things in them
+)  # parameters with long descriptive values
 _OPAQUE = re.compile(r"[A-Za-z0-9_-]{40,}={0,2}")
-_SWITCHES = 0.4  # of the neighbors in a random text of base 64, two thirds are of another kind
+_SWITCHES = 0.4  # share of adjacent characters of different kinds; two thirds in random base 64
 _ACTING = re.compile(
     r"/(?:activate|activation|auth|confirm|confirmation|invitations?|invites?|magic|magic-link|password|preview|private"
     r"|reset|reset-password|s|secret|shared?|tokens?|unsubscribe|verification|verify|verify-email)"
@@ -130,13 +130,13 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def has_secret(url: str) -> bool:
-    """Tell whether an address carries what looks like a secret.
+    """Return whether a URL contains an apparent secret.
 
     Args:
         url: An absolute URL, or one from a parameter of another.
 
     Returns:
-        True for what the table of this module names; a doubtful parameter counts when its value looks random.
+        True for the cases in this module's table; an ambiguous parameter counts if its value looks random.
     """
     return _has_secret(url, _DEPTH)
 
@@ -171,7 +171,7 @@ def _parameters(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _gives_away(name: str, value: str, depth: int) -> bool:
-    """Tell whether one parameter, decoded, is a secret or an address with one."""
+    """Return whether a decoded parameter is a secret or a URL with one."""
     if not value:
         return False
     words = [word.lower() for part in re.split(r"[^A-Za-z0-9]+", name) for word in _HUMP.split(part) if word]
@@ -190,7 +190,7 @@ def _gives_away(name: str, value: str, depth: int) -> bool:
 
 
 def _looks_random(value: str) -> bool:
-    """Tell a credential from words: long, without blanks, letters and digits mixed within one of its parts."""
+    """Return whether a value looks like a credential: long, without spaces, mixing letters and digits in one part."""
     if len(value) < _RANDOM or value.startswith("/") or not re.fullmatch(r"[A-Za-z0-9._~+/=%-]+", value):
         return False
     parts = [part for part in re.split(r"[^A-Za-z0-9]+", value) if part]
@@ -200,13 +200,13 @@ def _looks_random(value: str) -> bool:
 
 
 def _is_shuffled(value: str) -> bool:
-    """Tell a random value from words run together: small letters, capitals and digits follow one another at random."""
+    """Return whether a value looks random rather than like joined words, from changes between character kinds."""
     kinds = [char.isdigit() + 2 * char.isupper() + 4 * char.islower() for char in value if char.isalnum()]
     return len({*kinds}) == 3 and sum(map(int.__ne__, kinds, kinds[1:])) >= _SWITCHES * len(kinds)
 
 
 def _from_base64(value: str) -> str | None:
-    """Return the text that a value is the base 64 of, its part before the first `_` left out if need be, or None."""
+    """Decode a value from base 64, optionally without the part before the first `_`, or return None."""
     for part in (value, value.partition("_")[2]):
         bare = part.rstrip("=")
         if len(bare) < _RANDOM or len(bare) % 4 == 1:
@@ -235,21 +235,21 @@ _SESSION_IN_PATH = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Shareable:
-    """An address as somebody else may see it."""
+    """A URL as passed to third parties."""
 
     url: str
-    """The address without what was left out."""
+    """The URL without the removed parts."""
     left_out: tuple[str, ...]
-    """What was left out, by its names and without its values."""
+    """The names of the removed parts, without values."""
     secret: bool
-    """Whether a secret is still in it: then no third party may see it."""
+    """Whether it still contains a secret: then it must not be passed on."""
 
 
 def for_third_parties(url: str) -> Shareable:
-    """Return what of an address a reader that somebody else runs may see.
+    """Return the part of a URL that may be passed to a third-party reader.
 
     Args:
-        url: An address in canonical form.
+        url: A canonical URL.
     """
     rest, hash_, fragment = url.partition("#")
     address, mark, query = rest.partition("?")

@@ -1,4 +1,4 @@
-"""The one strict URL parser: a text becomes a `WebUrl` that every client reads alike, or it is refused.
+"""The strict URL parser: converts text to a `WebUrl` that every client interprets identically, or rejects it.
 
 What two parsers could read differently is refused and never interpreted, because the same address goes to our own
 client, to a browser and to remote readers. The canonical form follows the WHATWG URL standard where RFC 3986
@@ -19,12 +19,12 @@ from groundwire.safety.ip_ranges import Address, parse_address
 
 __all__ = ["MAX_LENGTH", "WebUrl", "join_url", "parse_url"]
 
-MAX_LENGTH = 8_000  # characters of the canonical text; the least that RFC 9110, 4.1 asks all parties to support
+MAX_LENGTH = 8_000  # characters of the canonical text; RFC 9110, 4.1 recommends at least this
 
 _SCHEMES: Final[Mapping[str, Literal["http", "https"]]] = {"http": "http", "https": "https"}
 _DEFAULT_PORTS: Final[Mapping[str, int]] = {"http": 80, "https": 443}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")
-_BRACKETED = re.compile(r"\[([0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)\](?::(.*))?")
+_BRACKETED = re.compile(r"\[(?=[0-9A-Fa-f.]*+:)([0-9A-Fa-f:.]*+)\](?::(.*))?")
 _PORT_FIRST = re.compile(r"[0-9]{1,5}(?:/|$)")
 _PORT = re.compile(r"0*[1-9][0-9]{0,4}")  # zeros in front are legal (WHATWG URL, 4.4)
 # The percent-encode sets of the WHATWG URL standard, 1.3, without what is refused before.
@@ -37,7 +37,7 @@ _PLAIN = re.compile(
     rf"|(?:{_OCTET}\.){{3}}{_OCTET})(?::([1-9][0-9]{{0,4}}))?"
     r"(/[A-Za-z0-9\-._~!$&'()*+,;=:@%/]*)(\?[A-Za-z0-9\-._~!$&()*+,;=:@%/?]+)?"
 )
-"""An address that is in canonical form already, as nearly all are; the rest is read with care."""
+"""A URL that is already canonical, as nearly all are; any other is parsed by `_read`."""
 _LONGEST_PLAIN = 63  # characters of a host in which no label and no name can be too long
 
 _DOT = frozenset({".", "%2e"})
@@ -47,7 +47,7 @@ _UNREADABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})  # control, format
 
 @dataclass(frozen=True, slots=True)
 class WebUrl:
-    """An http or https address in canonical form. Made by `parse_url` and `join_url` only."""
+    """An http or https URL in canonical form. Created only by `parse_url` and `join_url`."""
 
     scheme: Literal["http", "https"]
     """`http` or `https`."""
@@ -58,7 +58,7 @@ class WebUrl:
     target: str
     """The path and the query, percent-encoded, as they go out; at least `/`. An empty query is left out."""
     fragment: str = ""
-    """What follows the `#`, percent-encoded; it never reaches the network."""
+    """The fragment, percent-encoded; it is never sent."""
 
     @property
     def origin(self) -> str:
@@ -69,7 +69,7 @@ class WebUrl:
 
     @property
     def request_text(self) -> str:
-        """The address without its fragment."""
+        """The URL without its fragment."""
         return self.origin + self.target
 
     @property
@@ -92,13 +92,13 @@ class WebUrl:
 
 
 def parse_url(text: str) -> WebUrl:
-    """Read an absolute http or https address; only its form is judged.
+    """Parse an absolute http or https URL; only its form is validated.
 
     Args:
         text: The address. Characters outside ASCII are percent-encoded as UTF-8 (host: UTS 46); `%` stays as it is.
 
     Raises:
-        InvalidRequest: It is no such address; the error says what is wrong and what to write.
+        InvalidRequest: It is not such a URL; the error states the problem and the fix.
         BlockedAddress: The host is an IPv4 address in a spelling that programs read differently.
     """
     url = _plain(text)
@@ -106,7 +106,7 @@ def parse_url(text: str) -> WebUrl:
 
 
 def _plain(text: object) -> WebUrl | None:
-    """Return an address that is in canonical form already, or None; `_read` would say the same of it, slowly."""
+    """Return a URL that is already canonical, or None; a fast path of `_read`."""
     if not isinstance(text, str):
         return None
     match = _PLAIN.fullmatch(text)
@@ -125,7 +125,7 @@ def _plain(text: object) -> WebUrl | None:
 
 
 def _read(text: str) -> WebUrl:
-    """Read an address part by part; see `parse_url`."""
+    """Parse a URL part by part; see `parse_url`."""
     _check_characters(text)
     match = _SCHEME.match(text)
     rest = text[match.end() :] if match else ""
@@ -183,7 +183,7 @@ def join_url(base: WebUrl, location: str) -> WebUrl:
 
 
 def _check_characters(text: str) -> None:
-    """Raise InvalidRequest for what no address holds, or what some programs drop and others keep."""
+    """Raise InvalidRequest for characters that no URL contains, or that some programs drop and others keep."""
     if not isinstance(text, str):
         raise _fault(f"must be text, not {type(text).__name__}", "Pass an address such as https://example.com/.")
     if not text or text.isspace():
@@ -239,7 +239,7 @@ def _authority(text: str, default_port: int) -> tuple[str, int]:
 
 
 def _check_ending(rest: str) -> None:
-    """Refuse `https://host?…@…` and `https://host#…@…`: old parsers end the host at a slash only."""
+    """Reject `https://host?…@…` and `https://host#…@…`: old parsers end the host only at a slash."""
     if rest[:1] in {"?", "#"} and "@" in rest.partition("/")[0]:
         raise _fault("can be read in two ways", f"Put a / between the host and the {rest[0]}.")
 

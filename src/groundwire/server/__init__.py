@@ -1,1 +1,1 @@
-"""Servers for other programs: one HTTP server, and MCP over standard input and output."""
+"""Servers: one HTTP server, and MCP over standard input and output."""

@@ -13,45 +13,45 @@ from groundwire.server.request_errors import UpstreamRejected
 
 __all__ = ["Outbox", "answer_whole", "answer_with_events", "until_done"]
 
-_WAITING = 64  # pieces that wait for a slow client before the work waits too
+_WAITING = 64  # chunks that wait for a slow client before the work waits too
 _HEAD = ((b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-cache"))
 
 
 class Outbox:
-    """Pieces of events on their way to the client."""
+    """Event chunks on their way to the client."""
 
     def __init__(self) -> None:
         self.headers: dict[str, str] = {}
-        """Further headers of the response; they count until the first piece."""
+        """Additional headers of the response; effective until the first chunk."""
         self._pieces: asyncio.Queue[bytes] = asyncio.Queue()
         self._room = asyncio.Event()
         self._room.set()
 
     def add(self, data: bytes) -> None:
-        """Send a piece."""
+        """Send a chunk."""
         self._pieces.put_nowait(data)
         if self._pieces.qsize() >= _WAITING:
             self._room.clear()
 
     async def put(self, data: bytes) -> None:
-        """Send a piece, and wait while a slow client has not taken those before."""
+        """Send a chunk, and wait for a slow client to take the previous ones."""
         self.add(data)
         await self._room.wait()
 
     async def get(self) -> bytes:
-        """Return the next piece, once there is one."""
+        """Return the next chunk, once there is one."""
         data = await self._pieces.get()
         self._room.set()
         return data
 
     @property
     def empty(self) -> bool:
-        """Whether all pieces were taken."""
+        """Whether all chunks were taken."""
         return self._pieces.empty()
 
 
 async def answer_whole(work: Coroutine[Any, Any, Response], scope: Scope, receive: Receive, send: Send) -> None:
-    """Send the response that some work makes; the work is cancelled when the client leaves."""
+    """Send the response produced by a coroutine; it is canceled when the client disconnects."""
     task = asyncio.create_task(work)
     gone = asyncio.create_task(_until_gone(receive))
     try:
@@ -71,7 +71,7 @@ async def answer_with_events(
     *,
     keep_alive: float,
 ) -> None:
-    """Send the events that some work emits; the work is cancelled when the client leaves.
+    """Send the events emitted by a coroutine; it is canceled when the client disconnects.
 
     Args:
         work: Emits events. Until it has, it may also return a response, or raise UpstreamRejected, which becomes one.
@@ -127,7 +127,7 @@ async def answer_with_events(
 
 
 async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, has_read: bool = False) -> None:
-    """Run an application until it is done, or until the client leaves once the whole request was read.
+    """Run an application until it is done, or until the client disconnects after the request was read.
 
     Args:
         app: The application.

@@ -1,4 +1,4 @@
-"""Detects that the client of a request has disconnected, and cancels what it asked for."""
+"""Detection of client disconnects, and cancellation of the work for the client."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ClientGone(Exception):
 
 
 class Presence:
-    """Says when the client of a request has gone."""
+    """Tracks whether the client of a request is connected."""
 
     def __init__(self) -> None:
         self.gone = False
@@ -32,12 +32,12 @@ class Presence:
 
     @staticmethod
     def of(request: Any) -> Presence | None:
-        """Return the presence of the client of an SDK's request; None where there is no such thing, as on stdio."""
+        """Return the presence of an SDK request's client; None if unavailable, as on stdio."""
         found = request.scope.get(_KEY) if request is not None else None
         return found if isinstance(found, Presence) else None
 
     async def during(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Await work that is cancelled when the client goes.
+        """Await work that is canceled when the client disconnects.
 
         Raises:
             ClientGone: it went.
@@ -58,14 +58,14 @@ class Presence:
             task.cancel()
 
     def leave(self) -> None:
-        """Note that the client has gone."""
+        """Record that the client has disconnected."""
         self.gone = True
         for task in tuple(self._running):
             task.cancel()
 
 
 def watched(app: ASGIApp) -> ASGIApp:
-    """Return an ASGI application whose requests know whether their client is still there."""
+    """Return an ASGI application whose requests know whether their client is connected."""
 
     async def watching(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":

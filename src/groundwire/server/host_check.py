@@ -1,4 +1,4 @@
-"""By which names a server may be called, and which web pages may call it.
+"""Validation of the Host and Origin headers of requests.
 
 A page on the internet can have a browser on this machine send requests to it; with a name of its own that resolves
 here (DNS rebinding) it could even read the answers. So a server looks at Host and Origin before anything else
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["LOOPBACK", "HostCheck", "HostCheckMiddleware", "is_loopback"]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-"""The names of this machine to itself."""
+"""The loopback names of this machine."""
 
 _AUTHORITY = re.compile(r"(?:\[([0-9A-Fa-f:.]{2,45})\]|([A-Za-z0-9_.-]{1,255}))(?::(\d{1,5}))?")
 _ORIGIN = re.compile(r"(https?)://([^/?#@\s]+)")
 _PORTS: Final[Mapping[str, str]] = {"http": "80", "https": "443"}
 
 Fault = Literal["name", "page"]
-"""Called by a name that is not ours, or by a page that is not ours."""
+"""A foreign Host, or a foreign Origin."""
 
 _REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
     {
@@ -40,7 +40,7 @@ _REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server that listens there."""
+    """Whether a server that listens there is reachable only from this machine."""
     if host.lower() == "localhost":
         return True
     address = _address(host)
@@ -49,27 +49,27 @@ def is_loopback(host: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HostCheck:
-    """The names of one server."""
+    """The host names and origins of a server."""
 
     names: Collection[str] | None
-    """Those by which it may be called, in lower case; None is any."""
+    """The accepted names, in lower case; None accepts any."""
     numbers: bool = False
-    """Whether it may be called by any address: rebinding needs a name, and who calls a number has reached it."""
+    """Whether any IP address is accepted: DNS rebinding needs a name."""
     ports: bool = False
-    """Whether a page must come from the same port, too."""
+    """Whether an origin must have the same port, too."""
 
     @classmethod
     def of(cls, host: str, also: Collection[str] = (), *, ports: bool = False) -> HostCheck:
-        """Return the names of a server that listens at `host`, and may be called by others as well."""
+        """Return the check for a server that listens at `host`, with additional names."""
         usual = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
         return cls(usual | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports)
 
     def judge(self, host: str | None, origin: str | None) -> Fault | None:
-        """Return what is wrong with a request, or None.
+        """Return the problem of a request, or None.
 
         Args:
-            host: Its Host.
-            origin: Its Origin, which browsers send.
+            host: The Host header.
+            origin: The Origin header, sent by browsers.
         """
         asked = _authority(host or "")
         if asked is None or not self._is_ours(asked[0]):
@@ -82,7 +82,7 @@ class HostCheck:
             return "page"
         same = page[0] == asked[0] or (not self.ports and {page[0], asked[0]} <= LOOPBACK)
         if self.ports:
-            # A proxy in front may speak TLS, so the scheme says nothing but which port goes without saying.
+            # A reverse proxy may terminate TLS, so the scheme only determines the default port.
             usual = _PORTS[found[1].lower()]
             same = same and (page[1] or usual) == (asked[1] or usual)
         return None if same else "page"
@@ -94,7 +94,7 @@ class HostCheck:
 
 
 def _authority(text: str) -> tuple[str, str] | None:
-    """Return the host, in lower case, and the port of `HOST:PORT`, or None if it is no such thing."""
+    """Split `HOST:PORT` into the host, in lower case, and the port, or return None if it is invalid."""
     found = _AUTHORITY.fullmatch(text)
     if found is None:
         return None
@@ -110,13 +110,13 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
 
 
 class HostCheckMiddleware:
-    """Refuses requests that a web page in a browser made: those of other origins, or with a foreign name as Host.
+    """Rejects requests from web pages of other origins, or with a foreign Host.
 
-    Our own server has the check in `auth/`; this is for an endpoint that is mounted in another application.
+    Groundwire's server has this check in `auth/`; this middleware is for an endpoint mounted in another application.
 
     Args:
-        app: What is behind it.
-        hosts: The names by which this server may be called; None is any name.
+        app: The wrapped application.
+        hosts: The accepted names of this server; None accepts any.
     """
 
     def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
@@ -124,13 +124,13 @@ class HostCheckMiddleware:
         self._check = HostCheck(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass on a request, or reject it."""
         if scope["type"] == "http":
             headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
             fault = self._check.judge(headers.get(b"host"), headers.get(b"origin"))
             if fault is not None:
                 status, text = _REFUSALS[fault]
-                from starlette.responses import Response  # an extra, which keys and other commands do without
+                from starlette.responses import Response  # an extra, which keys and other commands do not need
 
                 await Response(error_body(text), status, media_type="application/json")(scope, receive, send)
                 return

@@ -1,4 +1,4 @@
-"""Failed requests in OpenAI's form: what a model server, or the endpoint in front of it, answers."""
+"""Errors in OpenAI's format, from a model server or the endpoint in front of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["UpstreamRejected", "broken", "error_body"]
 
 @dataclass(eq=False)
 class UpstreamRejected(Exception):
-    """The model server answered with a failure, or did not answer; the client gets it as it is."""
+    """The model server failed or did not respond; the client gets its error unchanged."""
 
     status: int
     """The HTTP status."""
@@ -21,7 +21,7 @@ class UpstreamRejected(Exception):
     """The headers for the client."""
 
     def message(self) -> str:
-        """Return what it says, for an error event or a log."""
+        """Return the message, for an error event or a log."""
         try:
             said = json.loads(self.body)
         except ValueError:
@@ -36,7 +36,7 @@ def error_body(message: str, *, kind: str = "invalid_request_error", code: str =
 
 
 def broken(what: str) -> UpstreamRejected:
-    """Return the failure of a model server whose answer cannot be used.
+    """Return the failure for an unusable response of a model server.
 
     Args:
         what: What it did, such as `sent an event that is no JSON`.

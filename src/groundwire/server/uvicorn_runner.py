@@ -1,4 +1,4 @@
-"""Serving any ASGI application with uvicorn: connections that are bounded, and an end that lets calls finish.
+"""Serving of any ASGI application with uvicorn: bounded connections, and a graceful shutdown.
 
 Uvicorn bounds only the silence between two requests; each byte of an unfinished head restarts that timeout, so a client
 that drips its headers keeps a connection for nothing (CWE-400, "slowloris"). No application can see that: it runs when
@@ -38,7 +38,7 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        # With the protocol named, asyncio switches Nagle's algorithm off, which would hold each small event back 40 ms.
+        # With the protocol named, asyncio disables Nagle's algorithm, which would delay each small event by 40 ms.
         made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -55,12 +55,12 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 _HEAD = 32_768  # bytes of a request line and headers
-_LINGER = 1.0  # seconds for which a client that was given up may still send
-_UNREAD = 60.0  # seconds for which a client may read nothing of what is there for it
+_LINGER = 1.0  # seconds for which a rejected client may still send
+_UNREAD = 60.0  # seconds for which a client may read nothing of the pending data
 
 
 class _Bounded(H11Protocol):
-    """One connection; `bounded` says the numbers."""
+    """A connection; `bounded` documents the limits."""
 
     head_timeout = 10.0
     unread_timeout = _UNREAD
@@ -79,7 +79,7 @@ class _Bounded(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Take what came; the clock runs from the first byte of a head until its last."""
+        """Receive data; the timeout runs from the first byte of a head to its last."""
         if self._over:
             return
         super().data_received(data)
@@ -95,18 +95,18 @@ class _Bounded(H11Protocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Note that the client has not read what is there; it gets a while to do it."""
+        """Start the timeout for a client that does not read the pending data."""
         super().pause_writing()
         if self._unread is None:
             self._unread = self.loop.call_later(self.unread_timeout, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Note that the client has read on."""
+        """Stop the timeout: the client has read on."""
         self._stop_unread()
         super().resume_writing()
 
     def _owes(self) -> bool:
-        """Whether the client has still to send a head, or the rest of a body whose request is answered already."""
+        """Whether the client must still send a head, or the rest of a body whose request was already answered."""
         if self.conn.their_state is h11.SEND_BODY:
             return self.cycle.response_complete
         return self.conn.their_state is h11.IDLE
@@ -126,7 +126,8 @@ class _Bounded(H11Protocol):
                 if (data := self.conn.send(event)) is not None:
                     self.transport.write(data)
             if self.transport.can_write_eof():
-                # Closed at once on a client that still sends, the connection is reset and the answer lost.
+                # Closing immediately on a client that is still sending would reset the connection and lose the
+                # response.
                 self._over = True
                 self.transport.write_eof()
                 self._waiting = self.loop.call_later(_LINGER, self.transport.abort)
@@ -145,7 +146,7 @@ class _Bounded(H11Protocol):
 
 
 def bounded(*, head_timeout: float = 10.0, unread_timeout: float = _UNREAD, connections: int = 2_000) -> dict[str, Any]:
-    """Return the options of `uvicorn.Config` that bound its connections.
+    """Return the options of `uvicorn.Config` that limit its connections.
 
     Args:
         head_timeout: Seconds that a client has for the head of a request.
@@ -164,7 +165,7 @@ _PARTING = 3  # seconds that conversations have to end
 async def serving(
     app: ASGIApp, host: str = "127.0.0.1", port: int = 0, *, options: Mapping[str, Any] | None = None
 ) -> AsyncIterator[str]:
-    """Serve in this event loop while the block runs, and give the address, such as `http://127.0.0.1:41233`.
+    """Serve in this event loop while the block runs, and yield the URL, such as `http://127.0.0.1:41233`.
 
     Args:
         app: What is served.
@@ -198,11 +199,11 @@ def _config(app: ASGIApp, options: Mapping[str, Any]) -> uvicorn.Config:
 
 
 _STOP = (signal.SIGINT, signal.SIGTERM)
-_LAST_WORDS = 1.0  # seconds for calls that are ended to say so
+_LAST_WORDS = 1.0  # seconds for canceled calls to send their errors
 
 
 class _Quiet(uvicorn.Server):
-    """A server that leaves the signals of the process alone, and says when it serves."""
+    """A server that does not handle signals, and reports when it is serving."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -215,24 +216,24 @@ class _Quiet(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Capture none."""
+        """Capture no signals."""
         yield
 
 
 class RunningCalls(Protocol):
-    """The calls that run in an application, and how they come to an end."""
+    """The running calls of an application, and its shutdown."""
 
     @property
     def running(self) -> int:
-        """How many calls run."""
+        """The number of running calls."""
         ...
 
     def leave(self) -> None:
-        """Let load balancers see that the server is ending; calls are taken all the same."""
+        """Report to load balancers that the server is stopping; calls are still accepted."""
         ...
 
     def drain(self) -> None:
-        """Take no new calls; those that run go on."""
+        """Accept no new calls; running ones continue."""
         ...
 
     def end_calls(self) -> None:
@@ -240,7 +241,7 @@ class RunningCalls(Protocol):
         ...
 
     async def idle(self) -> None:
-        """Return when no call runs."""
+        """Wait until no call is running."""
         ...
 
 
@@ -255,7 +256,7 @@ async def run(
     notice: float = 0.0,
     options: Mapping[str, Any] | None = None,
 ) -> int:
-    """Serve until the process gets SIGINT or SIGTERM, and return which.
+    """Serve until the process gets SIGINT or SIGTERM, and return the signal.
 
     Calls are taken for as long as load balancers need to see that it ends; those that run then have some time to end.
     The listener stays open meanwhile. A second signal ends everything at once.

@@ -1,4 +1,4 @@
-"""Reading a configuration, ours or another program's, and putting a changed one in its place in one go."""
+"""Reading of a configuration file, Groundwire's or another program's, and its atomic replacement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST = 20_000_000  # bytes; Claude Code keeps its history in the same file
 
 
 def read(path: Path) -> str:
-    """Return the text of a configuration with its line ends; nothing for a file that is not there.
+    """Return the text of a configuration with its line endings; empty for a missing file.
 
     Raises:
         ConfigurationError: it cannot be read.
@@ -33,7 +33,7 @@ def read(path: Path) -> str:
 
 
 def replace(path: Path, text: str, now: datetime) -> Path | None:
-    """Write a configuration in one go, and return the copy of what it was, if it was.
+    """Write a configuration atomically, and return the backup of the previous one, if any.
 
     A link is followed, so that a configuration that is kept elsewhere stays there.
 
@@ -59,7 +59,7 @@ def replace(path: Path, text: str, now: datetime) -> Path | None:
 
 
 def write(path: Path, text: str, *, like: Path | None = None) -> None:
-    """Replace a file by a whole one, also when the power fails.
+    """Replace a file atomically, even on a power failure.
 
     Args:
         path: The file; its folder exists.
@@ -74,7 +74,7 @@ def write(path: Path, text: str, *, like: Path | None = None) -> None:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode())
             file.flush()
-            os.fsync(file.fileno())  # or a power failure leaves an empty file under the name
+            os.fsync(file.fileno())  # otherwise a power failure leaves an empty file under the name
         if like is not None:
             shutil.copymode(like, name)
         Path(name).replace(path)

@@ -1,10 +1,10 @@
 """Settings from arguments, the environment, `.env` and `groundwire.toml`, each value with its origin.
 
-The order, strongest first: arguments, environment variables, the `.env` file of the working folder, the
-project's `groundwire.toml` (the nearest one upwards from the working folder, or the one that GROUNDWIRE_CONFIG
-names), the user's `groundwire.toml` in the user's configuration folder, the defaults. Keys, and nothing else, may also
-be in `keys.env` beside the user's file, where `groundwire setup` puts them on a machine without a keyring; `.env` and
-the environment are stronger.
+In order of precedence: arguments, environment variables, the `.env` file of the working directory, the project's
+`groundwire.toml` (the nearest one upward from the working directory, or the one named by GROUNDWIRE_CONFIG), the user's
+`groundwire.toml` in the user's configuration folder, the defaults. Only keys may also be in `keys.env` beside the
+user's file, where `groundwire setup` stores them on a machine without a keyring; `.env` and the environment take
+precedence over it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def load(
     folder: Path | None = None,
     user_folder: Path | None = None,
 ) -> Settings:
-    """Return the settings in force.
+    """Return the current settings.
 
     Args:
         arguments: Values by dotted key, such as `{"search.limit": 3}` or `{"keys.BRAVE_API_KEY": key}`; they win over
@@ -128,9 +128,9 @@ def load(
 
 
 def _proxies(environment: Mapping[str, str], warnings: list[str]) -> Mapping[str, str]:
-    """Return the environment's proxies by scheme, and the hosts without one under `no`; lower case wins."""
+    """Return the environment's proxies by scheme, and the excluded hosts under `no`; lower case takes precedence."""
     found: dict[str, str] = {}
-    for name in sorted(environment):  # capitals come first
+    for name in sorted(environment):  # upper case sorts first
         scheme, _, rest = name.lower().partition("_")
         value = environment[name].strip()
         if rest != "proxy" or scheme not in {"https", "http", "all", "no"}:
@@ -149,7 +149,7 @@ def _proxies(environment: Mapping[str, str], warnings: list[str]) -> Mapping[str
 
 
 def _may_be_a_key(name: str) -> bool:
-    """Whether a variable may hold a provider's key; anybody's provider may ask for one by its own name."""
+    """Whether a variable may hold a provider's key; a third-party provider may use any name."""
     return name.endswith(("_KEY", "_TOKEN"))
 
 
@@ -194,7 +194,7 @@ def _from_file(path: Path, problems: list[str]) -> Flat:
 
 
 def _flattened(section: str, values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the dotted keys of a section and of the sections within it."""
+    """Yield the dotted keys of a section and of its subsections."""
     for key, value in values.items():
         dotted = f"{section}.{key}"
         if isinstance(value, dict) and any(known.startswith(f"{dotted}.") for known in known_keys()):
@@ -204,7 +204,7 @@ def _flattened(section: str, values: Mapping[str, Any]) -> Iterator[tuple[str, A
 
 
 def _outside(key: str) -> str:
-    """Return what is wrong with a key that stands outside any section."""
+    """Return the problem of a key outside any section."""
     if key in {*sections(), "providers"}:
         return f"{key!r} must be a section, written as [{key}] on a line of its own"
     homes = [f"[{home}]" for home, _, name in (known.rpartition(".") for known in known_keys()) if name == key]
@@ -275,7 +275,7 @@ def _nested(merged: Flat) -> dict[str, dict[str, Any]]:
 
 
 def _without(merged: Flat, wrong: Sequence[str]) -> Settings:
-    """Return the settings without those that are wrong, to see what is wrong with the others."""
+    """Return the settings without invalid ones, to find further problems."""
     right = {
         key: value
         for key, value in merged.items()
@@ -306,7 +306,7 @@ def _assembled(merged: Flat, keys: Mapping[str, SecretStr]) -> tuple[Settings, l
 
 
 def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warnings: list[str]) -> Settings:
-    """Name what cannot all be meant together, and an address that no store has."""
+    """Report conflicting settings, and an unsupported store URL."""
     try:
         parse_store_url(settings.storage.url)
     except ConfigurationError as error:
@@ -314,7 +314,7 @@ def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warn
     for key, text in conflicting_settings(settings):
         origin = _origin(merged, key)
         if key == "search.strategy" and "argument" == _origin(merged, "search.providers") != origin:
-            continue  # one call asks one provider, whatever the strategy of all others is
+            continue  # a call uses one provider, whatever the strategy
         if key == "session.warning_threshold" and is_of_a_document(origin):
             warnings.append(f"{origin} is ignored: {text}.")
             usual = settings.session.model_copy(
@@ -327,7 +327,7 @@ def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warn
 
 
 def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> list[str]:
-    """Return what is wrong with a provider's options, also of one that is not asked now."""
+    """Return the problems of a provider's options, even if it is not in use."""
     model = option_model(provider)
     if model is None:
         return []
@@ -345,7 +345,7 @@ def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> l
 
 
 def _origin(merged: Flat, key: str) -> str:
-    """Return the origin of the setting to which a key, perhaps of one item of a list, belongs."""
+    """Return the origin of the setting that a key, possibly of a list item, belongs to."""
     found = [known for known in merged if key == known or key.startswith(f"{known}.")]
     return merged[max(found, key=len)][1] if found else "settings"
 

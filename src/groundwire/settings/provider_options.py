@@ -1,7 +1,7 @@
 """The options of installed providers, without importing them by name.
 
-Providers live a floor above and come from other packages too; both are reached through their entry points only, and
-only when a setting speaks of them.
+Providers belong to a higher layer and to other packages too; both are loaded only through their entry points, and only
+if a setting names them.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def provider_names() -> tuple[str, ...]:
 
 
 def option_model(provider: str) -> type[BaseModel] | None:
-    """Return the model of a provider's options, its class's `Options`; None when it does not say.
+    """Return the model of a provider's options, its class's `Options`; None if it has none.
 
     Args:
         provider: Its name; the label of `NAME:LABEL` is ignored.
@@ -96,13 +96,13 @@ def option_model(provider: str) -> type[BaseModel] | None:
 
 
 def option_names(provider: str) -> tuple[str, ...]:
-    """Return the names of a provider's options; none when it does not say."""
+    """Return the names of a provider's options."""
     model = option_model(provider)
     return tuple(model.model_fields) if model else ()
 
 
 def provider_rows(settings: Settings) -> list[SettingValue]:
-    """Return every option of every installed provider and of every instance, defaults included, secrets masked."""
+    """Return every option of every installed provider and instance, including defaults, with masked secrets."""
     names = {*provider_names(), *settings.providers, *settings.search.providers, *settings.read.providers}
     rows = []
     for provider in sorted(names):

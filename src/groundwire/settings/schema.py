@@ -46,24 +46,24 @@ __all__ = [
 ]
 
 SERVICE = "groundwire"
-"""The name under which keys are kept: `keyring set groundwire BRAVE_API_KEY`."""
+"""The keyring service of keys: `keyring set groundwire BRAVE_API_KEY`."""
 
 
 def key_from_keyring(variable: str) -> SecretStr | None:
-    """Return the key kept under a variable's name, or None: no keyring, a locked one, or no such entry.
+    """Return the key stored under a variable's name, or None: no keyring, a locked one, or no such entry.
 
     Args:
         variable: The name of the environment variable that would hold the key.
     """
     if find_spec("keyring") is None:
         return None
-    import keyring  # takes a quarter of a second, so it waits until a provider asks for a key
+    import keyring  # takes a quarter of a second, so it is imported only when a provider needs a key
     from keyring.errors import KeyringError
 
     try:
         value = keyring.get_password(SERVICE, variable)
     except (KeyringError, OSError, RuntimeError):  # no desktop, no session bus, locked, a user without a home folder
-        return None  # the environment is asked instead
+        return None  # the environment is used instead
     return SecretStr(value.strip()) if value and value.strip() else None
 
 
@@ -87,25 +87,25 @@ KEY_VARIABLES = (
 
 
 _MASK = "********"
-_USER_PART = re.compile(r"([A-Za-z][\w+.-]*://)[^\s,]*@|(?<![^\s,])[^\s,:@/]+:[^\s,@]+@")  # of a URL, or of HOST:PORT
+_WORD = re.compile(r"[^\s,]+")
 _SECRET_NAME = re.compile(
     r"(^|_)(key|token|secret|password|passwd|authorization|cookie)s?($|_(?!env$|file$))", re.IGNORECASE
 )
 
 
 class SettingValue(BaseModel):
-    """One setting in force."""
+    """A setting in effect."""
 
     key: str
-    """Its dotted name."""
+    """Its dotted key."""
     value: str
-    """Its value as text, secrets masked."""
+    """Its value as text, with masked secrets."""
     origin: str
-    """Where the value came from."""
+    """The origin of the value."""
 
 
 class Settings(BaseModel):
-    """Everything that can be set. `groundwire.settings.load` fills it from files and the environment."""
+    """All settings. `groundwire.settings.load` reads them from files and the environment."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
@@ -151,11 +151,11 @@ class Settings(BaseModel):
 
     @property
     def loaded(self) -> bool:
-        """Whether `groundwire.settings.load` made them, which has refused contradictions already."""
+        """Whether `groundwire.settings.load` created them, which has already rejected conflicts."""
         return self._ambient is not None
 
     def proxy_for(self, url: str) -> str:
-        """Return the forward proxy for calls to a provider, or nothing: `network.proxy`, else that of the environment.
+        """Return the forward proxy for a provider, or an empty string: `network.proxy`, else that of the environment.
 
         HTTPS_PROXY, HTTP_PROXY and ALL_PROXY are read as curl reads them, in both cases, but for the hosts that
         NO_PROXY names. Settings that were made by hand look at no environment.
@@ -174,11 +174,11 @@ class Settings(BaseModel):
         return self._proxies.get(parts.scheme) or self._proxies.get("all", "")
 
     def origin(self, key: str) -> str:
-        """Return where the value of a dotted key came from: `default`, a file, a variable, `argument`."""
+        """Return the origin of a dotted key's value: `default`, a file, a variable, `argument`."""
         return self._origins.get(key, "default")
 
     def secret(self, variable: str) -> SecretStr | None:
-        """Return the key kept under a variable's name, or None.
+        """Return the key stored under a variable's name, or None.
 
         One that was given as an argument comes first. Settings that were loaded then ask the keyring, the
         environment and `.env`; settings that were made by hand have what they were given and nothing more.
@@ -190,24 +190,24 @@ class Settings(BaseModel):
         return kept or self._ambient.get(variable)
 
     def without_keyring(self) -> Settings:
-        """Return these settings so that the keyring is not asked, such as one that waits for somebody to unlock it."""
+        """Return a copy that does not use the keyring, such as one that waits for the user to unlock it."""
         less = self.model_copy()
         object.__setattr__(less, "_asks_keyring", False)
         return less
 
     @property
     def asks_keyring(self) -> bool:
-        """Whether a key is looked for in the keyring."""
+        """Whether the keyring is searched for keys."""
         return self.loaded and self._asks_keyring
 
     def with_key(self, variable: str, key: SecretStr) -> Settings:
-        """Return these settings with one more key, as if it had been given as an argument."""
+        """Return a copy with one more key, as if given as an argument."""
         more = self.model_copy(update={"keys": {**self.keys, variable: key}})
         object.__setattr__(more, "_origins", {**self._origins, f"keys.{variable}": "argument"})
         return more
 
     def rows(self) -> list[SettingValue]:
-        """Return every setting in force, secrets masked, in the order of the documentation."""
+        """Return every setting in effect, with masked secrets, in the order of the documentation."""
         rows = [self._row(key, value) for name, section in self for key, value in _values(name, section)]
         for provider, options in self.providers.items():
             rows += [self._row(f"providers.{provider}.{key}", value) for key, value in options.items()]
@@ -221,7 +221,7 @@ class Settings(BaseModel):
 
 
 def sections() -> tuple[str, ...]:
-    """Return the names of the sections that have keys of their own; `providers` and `keys` are not among them."""
+    """Return the names of the sections with fixed keys, without `providers` and `keys`."""
     return tuple(dict.fromkeys(key.partition(".")[0] for key in known_keys()))
 
 
@@ -255,17 +255,28 @@ def is_section(annotation: object) -> TypeGuard[type[SettingsSection]]:
 
 
 def shown(key: str, value: object) -> str:
-    """Return a setting's value as text for people: passwords in addresses and whatever is named a secret are masked."""
+    """Return a setting's value as text; passwords in URLs and anything named a secret are masked."""
     if value and isinstance(value, str) and _SECRET_NAME.search(key.rpartition(".")[2]):
         return _MASK
     if value is None:
         return ""
     text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-    return _USER_PART.sub(lambda found: f"{found[1] or ''}{_MASK}@", text)
+    return _WORD.sub(lambda found: _without_password(found[0]), text) if "@" in text else text
+
+
+def _without_password(word: str) -> str:
+    """Return a URL, or HOST:PORT, whose user name and password are masked; any other word as it is."""
+    before, at, after = word.rpartition("@")
+    scheme, slashes, _ = before.partition("://")
+    if slashes:
+        return f"{scheme}://{_MASK}@{after}"
+    name, colon, rest = word.partition(":")
+    password, at, after = rest.partition("@")
+    return f"{_MASK}@{after}" if name and colon and password and at and not set("@/") & set(name) else word
 
 
 def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield each contradiction as (dotted key, what is wrong); a setting at its default contradicts nothing."""
+    """Yield each conflict as (dotted key, problem); a default value never conflicts."""
     search, session = settings.search, settings.session
     if "strategy" in search.model_fields_set and "providers" in search.model_fields_set and len(search.providers) == 1:
         yield from single_provider_warnings(settings, search.providers[0])
@@ -284,10 +295,10 @@ def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
 
 
 def single_provider_warnings(settings: Settings, provider: str) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong when a strategy that needs several providers was asked for, and there is one.
+    """Yield the problem of a strategy that needs several providers, if there is only one.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         provider: The only provider.
     """
     strategy = settings.search.strategy

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
-from groundwire.models.validators import check_domains, did_you_mean
+from groundwire.models.validators import SITE_READERS, check_domains, check_site_hosts, check_site_readers, did_you_mean
 
 __all__ = [
     "MODEL_PROVIDERS",
@@ -42,7 +42,7 @@ MODEL_PROVIDERS = (
     *("qwen", "xai", "zai"),
 )
 
-"""The providers of models whose APIs have a hosted search that we know how to ask for."""
+"""The model providers whose APIs have a supported hosted search."""
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
 
@@ -70,7 +70,7 @@ Domains = Annotated[Words, AfterValidator(_domains)]
 
 
 def _variables(words: tuple[str, ...]) -> tuple[str, ...]:
-    if not all(_VARIABLE.fullmatch(word) for word in words):  # not told which: it may be the secret itself
+    if not all(_VARIABLE.fullmatch(word) for word in words):  # without naming it: it may be the secret itself
         raise ValueError("holds something that is not the name of an environment variable; write names, not values")
     return words
 
@@ -89,10 +89,10 @@ class SettingsSection(BaseModel):
 
 
 class NativeSettings(SettingsSection):
-    """Search that the model's own API does."""
+    """Hosted search by the model's API."""
 
     providers: Words = ("openai", "anthropic")
-    """The providers of models whose hosted search may be used; all others get our own tools."""
+    """The model providers whose hosted search may be used; all others get the local tools."""
 
     @field_validator("providers")
     @classmethod
@@ -109,9 +109,9 @@ class LocalSettings(SettingsSection):
     """The tool `search`, for models without hosted search."""
 
     backend: Literal["ddg", "brave"] = "ddg"
-    """Who answers a search that does not say: ddg (DuckDuckGo, without a key) or brave."""
+    """The default backend of a search: ddg (DuckDuckGo, without a key) or brave."""
     tool: Literal["web_search", "search"] = "web_search"
-    """The search tool that MCP offers: ours, or `search`, which asks one backend and has codelia's arguments."""
+    """The search tool offered over MCP: web_search, or `search`, which uses one backend and has codelia's arguments."""
     brave_api_key_env: str = Field(default="BRAVE_SEARCH_API_KEY", pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=200)
     """The environment variable that holds the key for brave."""
 
@@ -120,15 +120,15 @@ class SearchSettings(SettingsSection):
     """How to search."""
 
     providers: Words = ("searxng", "duckduckgo_lite", "brave", "tavily")
-    """The search providers, in the order in which they are asked; one that is not configured is skipped."""
+    """The search providers, in order of preference; one that is not configured is skipped."""
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
-    """How providers are asked: one after the other, the next when one is late, or several at once and merged."""
+    """The strategy: one provider after another, the next one when one is late, or several at once and merged."""
     latency: Literal["normal", "fast", "fastest"] = "normal"
-    """How late a provider must be for `hedge` to pay for another: later than 95, 90 or 75 % of its own answers."""
+    """How late a provider must be before `hedge` pays for another: later than 95, 90 or 75 % of its own responses."""
     cost: Literal["normal", "strict"] = "normal"
-    """How many extra paid calls `hedge` may make: for a tenth of the searches, with `strict` for a hundredth."""
+    """The budget of extra paid calls for `hedge`: for a tenth of the searches, with `strict` for a hundredth."""
     limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
-    """The results of a search that does not say how many."""
+    """The default number of results."""
     timeout: float = Field(default=10.0, gt=0, le=600)
     """Seconds for a whole search, all attempts together."""
     attempt_timeout: float = Field(default=6.0, gt=0, le=600)
@@ -136,9 +136,9 @@ class SearchSettings(SettingsSection):
     safesearch: SafeSearch = "moderate"
     """The SafeSearch level: off, moderate or strict."""
     mode: Literal["auto", "native", "local"] = "auto"
-    """Who searches for a model: its own API where that can (auto), only that (native), or only we (local)."""
+    """Hosted search where possible (auto), only hosted (native), or only local search (local)."""
     native: NativeSettings = Field(default_factory=NativeSettings.model_construct)
-    """Search that the model's own API does."""
+    """Hosted search by the model's API."""
     local: LocalSettings = Field(default_factory=LocalSettings.model_construct)
     """The tool `search`, for models without hosted search."""
 
@@ -147,11 +147,11 @@ class ReadSettings(SettingsSection):
     """How to read pages."""
 
     providers: Words = ("local",)
-    """The read providers, in the order in which they are asked; the next one when a page needs what one cannot do."""
+    """The read providers, in order of preference; the next one is used when a page needs what one cannot do."""
     render_domains: Words = ()
-    """Domains, sub-domains included, whose pages go first to the readers that run scripts: `browser`, `crawl4ai`."""
+    """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
-    """The most characters of Markdown of a page; longer pages are cut at a block and say so."""
+    """The most characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
     timeout: float = Field(default=20.0, gt=0, le=600)
     """Seconds for reading a page, all attempts together."""
     max_bytes: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
@@ -163,34 +163,38 @@ class ReadSettings(SettingsSection):
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
-    """Domains, sub-domains included, whose robots.txt is not asked for: your own, or where you have an agreement."""
+    """Domains, including subdomains, whose robots.txt is ignored: your own, or those you have an agreement with."""
+    site_readers: Annotated[Words, AfterValidator(check_site_readers)] = SITE_READERS
+    """The sites whose pages are read over their official APIs, if `local` is a reader; empty means none."""
+    site_hosts: Annotated[Words, AfterValidator(check_site_hosts)] = ()
+    """More hosts that run the software of such a site, as NAME=HOST, for example `github=git.example.com`."""
     crawl_delay: float = Field(default=0.0, ge=0, le=60)
-    """Seconds between two requests to one site; if its robots.txt asks for more, that counts, up to five seconds."""
+    """Seconds between two requests to one site; a longer crawl delay in its robots.txt applies, up to five seconds."""
     max_per_host: int = Field(default=6, ge=1, le=100)
-    """The most requests to one site at once, in each process."""
+    """The most concurrent requests to one site, in each process."""
 
 
 class SessionSettings(SettingsSection):
-    """What one session (one `Web` object) may use."""
+    """The limits of a session (one `Web` object)."""
 
     max_searches: int = Field(default=0, ge=0)
     """The most searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
     warning_threshold: int = Field(default=15, ge=0)
-    """From how many searches on the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
+    """The number of searches from which the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
     max_cost_usd: float = Field(default=0.0, ge=0)
     """The most US dollars; 0 means no limit."""
     max_tokens: int = Field(default=0, ge=0)
     """The most tokens of page text, estimated at four characters each; 0 means no limit."""
     idle_timeout: float = Field(default=3_600.0, ge=0, le=604_800)
-    """Seconds without a call after which a session ends and its counts reset; 0 means that it does not end."""
+    """Seconds without a call after which a session ends and its counts reset; 0 means never."""
     id: str = Field(default="", max_length=200)
     """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
     citations: Literal["session", "call"] = "session"
-    """Whether a page has one number in the whole session, or the results of each search are numbered from 1."""
+    """Whether a page keeps its number for the whole session, or the results of each search are numbered from 1."""
 
 
 class StorageSettings(SettingsSection):
-    """Where state lives: the cache, the budgets of sessions, paces and leases."""
+    """The store of the cache, the budgets of sessions, rate limits and leases."""
 
     url: str = "sqlite://"
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
@@ -206,56 +210,58 @@ class CacheSettings(SettingsSection):
     enabled: bool = True
     """Whether anything is cached."""
     search_ttl: float = Field(default=600.0, ge=0, le=31_536_000)
-    """Seconds for which an answer is fresh; one that is empty or in part stays for a minute at most."""
+    """Seconds for which a response is fresh; an empty or partial one is cached for a minute at most."""
     page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
     """Seconds for which a page is fresh."""
     stale_ttl: float = Field(default=86_400.0, ge=0, le=31_536_000)
-    """Seconds after those for which it is still used, said to be stale: at once for an hour, then on failure only."""
+    """Seconds after those for which it may be used as stale: immediately for an hour, then only after a failure."""
 
 
 class ArchiveSettings(SettingsSection):
-    """The offline archive: what was read and found stays searchable, and answers when nothing else does."""
+    """The offline archive: pages and results stay searchable, and are used when every provider fails."""
 
     enabled: bool = True
-    """Whether pages and results are kept in the archive."""
+    """Whether pages and results are archived."""
     path: str = ""
     """Its file; empty means `archive.db` in the user's cache folder."""
     max_bytes: int = Field(default=500_000_000, ge=1_000_000)
-    """The most bytes that it takes; the oldest entries make room."""
+    """Its maximum size in bytes; the oldest entries are deleted."""
     max_age_days: float = Field(default=365.0, gt=0, le=36_500)
-    """Days after which an entry is forgotten."""
+    """Days after which an entry is deleted."""
 
 
 class PolicySettings(SettingsSection):
     """What may be found and opened."""
 
     allowed_domains: Words = ()
-    """Only these domains and their sub-domains, in results and in pages; empty means every domain."""
+    """Only these domains and their subdomains, in results and in pages; empty means every domain."""
     blocked_domains: Words = ()
-    """Never these domains nor their sub-domains; stronger than the list of allowed ones."""
+    """Never these domains nor their subdomains; takes precedence over the allowed ones."""
     allowed_origins: Words = ()
-    """Exact origins such as `http://127.0.0.1:8080` that may be opened, and read only, although they are not public."""
+    """Exact origins such as `http://127.0.0.1:8080` that may be opened, read-only, although they are not public."""
+    origin_redirects: Literal["same", "allowed"] = "same"
+    """Where an allowed origin may redirect: within itself, or also to the other allowed origins."""
     open_only: Literal["any", "known"] = "any"
-    """Which addresses may be opened: any, or only those the session knows from its user, results or opened pages."""
+    """The URLs that may be opened: any, or only those known to the session from its user, results or opened pages."""
     untrusted_images: Literal["drop", "keep"] = "drop"
-    """What becomes of an image in an answer of the loop or the proxy when its address is that of no source."""
+    """The treatment of images in answers of the agent loop or the proxy whose URL belongs to no source."""
     secret_env_vars: Variables = ()
-    """Environment variables whose values, of 8 characters or more, must go out in no address and no query."""
+    """Environment variables whose values, of at least 8 characters, are never sent in a URL or a query."""
 
 
 class PermissionSettings(SettingsSection):
-    """What a model's tool calls may do when tools are guarded; a rule is TOOL, TOOL(DOMAIN), either with @SESSION."""
+    """Permissions of a model's tool calls; a rule is TOOL, TOOL(DOMAIN), either with @SESSION."""
 
     default: Decision = "confirm"
-    """What happens to a call that no rule speaks of: allow, confirm (somebody is asked) or deny."""
+    """The default for calls without a rule: allow, confirm (ask the user) or deny."""
     allow: Words = ()
-    """Calls that need no question, such as `web_search` or `open_page(python.org)`."""
+    """Calls that are allowed, such as `web_search` or `open_page(python.org)`."""
     confirm: Words = ()
-    """Calls about which somebody is asked; stronger than allow."""
+    """Calls that the user must confirm; takes precedence over allow."""
     deny: Words = ()
-    """Calls that are refused; stronger than everything else."""
+    """Calls that are denied; takes precedence over everything else."""
     confirm_timeout: float = Field(default=120.0, gt=0, le=86_400)
-    """Seconds to wait for somebody's answer; no answer is a refusal."""
+    """Seconds to wait for the user's answer; no answer means no."""
 
     @field_validator("allow", "confirm", "deny")
     @classmethod
@@ -266,22 +272,22 @@ class PermissionSettings(SettingsSection):
 
 
 class AnswerSettings(SettingsSection):
-    """The model that `groundwire ask` answers with. Without one it quotes the passages that answer best."""
+    """The model of `groundwire ask`. Without one, it quotes the best passages."""
 
     api: Literal["openai_chat", "anthropic", "gemini"] = "openai_chat"
-    """The API that the model speaks; most local servers speak `openai_chat`."""
+    """The model's API; most local servers support `openai_chat`."""
     base_url: str = ""
-    """Its address, such as `http://127.0.0.1:11434/v1`; empty means the maker's own, with the key of OPENAI_API_KEY,
-    ANTHROPIC_API_KEY or GEMINI_API_KEY."""
+    """Its base URL, such as `http://127.0.0.1:11434/v1`; empty means the vendor's own, with the key of
+    OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY."""
     model: str = ""
-    """The model's name; empty means the first that a server at one of `local_servers` lists."""
+    """The model's name; empty means the first one listed by a server in `local_servers`."""
     local_servers: Words = (
         "http://127.0.0.1:11434/v1",
         "http://127.0.0.1:1234/v1",
         "http://127.0.0.1:8080/v1",
         "http://127.0.0.1:8000/v1",
     )
-    """Where a model on this machine is looked for: the usual ports of Ollama, LM Studio, llama.cpp and vLLM."""
+    """The base URLs of local model servers: the default ports of Ollama, LM Studio, llama.cpp and vLLM."""
     timeout: float = Field(default=120.0, gt=0, le=600)
     """Seconds for the whole answer."""
 
@@ -290,41 +296,42 @@ class NetworkSettings(SettingsSection):
     """How to reach the network."""
 
     proxy: str = Field(default="", repr=False)  # it may hold a password
-    """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names. Empty means that search services
-    are called through HTTPS_PROXY, but for the hosts of NO_PROXY, and that pages are read without a proxy."""
+    """A forward proxy such as `http://proxy.example:3128`, trusted to resolve names. Empty means that search
+    services are called through HTTPS_PROXY, except for the hosts of NO_PROXY, and that pages are read without a
+    proxy."""
     user_agent: str = Field(default=USER_AGENT, min_length=1, max_length=500, pattern=r"^[\x20-\x7e]+$")
-    """How we introduce ourselves to servers."""
+    """The User-Agent header of requests."""
 
 
 class ServerSettings(SettingsSection):
-    """The gateway: where it listens, who may use it, and how much."""
+    """The gateway: where it listens, who may use it, and its limits."""
 
     host: str = Field(default="127.0.0.1", min_length=1, max_length=255)
-    """The name or address of this machine at which it listens; elsewhere than on loopback it asks for keys."""
+    """The host name or address that it listens on; other than on loopback, it requires keys."""
     port: int = Field(default=8780, ge=0, le=65_535)
-    """The port; 0 is any that is free."""
+    """The port; 0 uses a free one."""
     allowed_hosts: Words = ()
-    """Names by which it may be called, beside the address where it listens; `*` is any name, for keys only."""
+    """Accepted host names in addition to the address; `*` accepts any, but only with keys."""
     key_file: str = ""
     """The file of API keys; empty means `keys.json` in the user's configuration folder."""
     require_key: bool = False
-    """Whether a key is asked for on loopback, too, where there has never been one."""
+    """Whether a key is required on loopback, too, even if there has never been one."""
     requests_per_minute: int = Field(default=0, ge=0, le=1_000_000)
-    """Requests in a minute of a key that has no rate of its own; 0 means no limit."""
+    """The default rate limit of a key in requests per minute; 0 means no limit."""
     burst: int = Field(default=0, ge=0, le=1_000_000)
-    """How many of them may come at once after a silence; 0 means a sixth of the rate."""
+    """The burst after a quiet period; 0 means a sixth of the rate."""
     max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
     """The most concurrent requests of one process; further ones get status 503 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
-    """The most open connections of one process; one more is closed at once."""
+    """The most open connections of one process; further ones are closed immediately."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
     """The most bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)
-    """Seconds that a client has for the head of a request."""
+    """The timeout for the head of a request in seconds."""
     body_timeout: float = Field(default=30.0, gt=0, le=3_600)
-    """Seconds that a client has for the body of a request."""
+    """The timeout for the body of a request in seconds."""
     trusted_proxies: Words = ()
-    """Addresses and networks of load balancers, whose `X-Forwarded-For` says who the client is."""
+    """Addresses and networks of load balancers whose `X-Forwarded-For` header is trusted."""
 
     @field_validator("trusted_proxies")
     @classmethod
@@ -348,7 +355,7 @@ class ServerSettings(SettingsSection):
 
 
 Decision = Literal["allow", "confirm", "deny"]
-"""What becomes of a call: it is made, somebody is asked, or it is refused."""
+"""The decision on a call: it is made, the user is asked, or it is rejected."""
 
 _RULE = re.compile(
     r"(?P<tool>\*|[A-Za-z_][\w-]{0,63})(\((?P<domain>[^()\s@/:]{1,253})\))?(@(?P<session>[^\s()]{1,200}))?"
@@ -357,14 +364,14 @@ _RULE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PermissionRule:
-    """Which calls a rule speaks of."""
+    """The calls that a rule applies to."""
 
     tool: str
     """The tool's name, or `*` for every tool."""
     domain: str | None = None
-    """Only calls about this domain and its sub-domains; None means about anything."""
+    """Only calls concerning this domain and its subdomains; None means any."""
     session: str | None = None
-    """Only calls of the session of this name; None means of every session."""
+    """Only calls of the session with this name; None means every session."""
 
     def __str__(self) -> str:
         domain = f"({self.domain})" if self.domain else ""
@@ -372,10 +379,10 @@ class PermissionRule:
 
 
 def parse_rule(text: str) -> PermissionRule:
-    """Return a rule.
+    """Parse a rule.
 
     Args:
-        text: TOOL or `*`, then perhaps (DOMAIN), then perhaps @SESSION.
+        text: TOOL or `*`, optionally (DOMAIN), optionally @SESSION.
 
     Raises:
         ValueError: it is not of that form.

@@ -1,4 +1,4 @@
-"""The files that hold settings: where they are looked for, and what is in them.
+"""Settings files: their locations and their content.
 
 Environment variables: which setting each one names.
 """
@@ -45,11 +45,11 @@ FILE_NAME = "groundwire.toml"
 KEYS_FILE_NAME = "keys.env"
 FILE_VARIABLE = "GROUNDWIRE_CONFIG"
 DEMO_LINE = "# Written by `groundwire demo --serve`, and removed when it ends; its process is "
-"""Begins the first line of the settings that lead to the demo's miniature web; the process id follows."""
+"""The start of the first line of the settings written by the demo; the process ID follows."""
 
 
 def working_folder() -> Path:
-    """Return the folder in which the process works.
+    """Return the working directory.
 
     Raises:
         ConfigurationError: it was removed meanwhile.
@@ -63,7 +63,7 @@ def working_folder() -> Path:
 def places(
     named: str | None, folder: Path, user_folder: Path | None = None, problems: list[str] | None = None
 ) -> list[Path]:
-    """Return the settings files that exist, weakest first: the user's, then the named one or the project's.
+    """Return the existing settings files in increasing precedence: the user's, then the named one or the project's.
 
     Args:
         named: A file that is used instead of the project's, as GROUNDWIRE_CONFIG names it.
@@ -87,7 +87,7 @@ def places(
 
 
 def is_left_by_demo(path: Path) -> bool:
-    """Tell whether a settings file was written by a `groundwire demo --serve` that was killed before it removed it."""
+    """Return whether a settings file was left by a `groundwire demo --serve` that was killed."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             line = file.readline(200)
@@ -102,7 +102,7 @@ def is_left_by_demo(path: Path) -> bool:
 
 
 def user_file(folder: Path | None = None) -> Path:
-    """Return where the user's own settings are, or would be.
+    """Return the path of the user's settings file.
 
     Args:
         folder: The folder with the user's settings; by default the platform's.
@@ -111,7 +111,7 @@ def user_file(folder: Path | None = None) -> Path:
 
 
 def keys_file(folder: Path | None = None) -> Path:
-    """Return where the user's keys are, or would be, on a machine without a keyring: NAME=value lines, as in `.env`.
+    """Return the path of the user's keys file, for machines without a keyring: NAME=value lines, as in `.env`.
 
     Args:
         folder: The folder with the user's settings; by default the platform's.
@@ -120,7 +120,7 @@ def keys_file(folder: Path | None = None) -> Path:
 
 
 def is_open_to_others(path: Path) -> bool:
-    """Tell whether others than the owner may read or write a file; False where there are no such rights."""
+    """Return whether others than the owner may read or write a file; False without POSIX permissions."""
     try:
         return os.name == "posix" and bool(path.stat().st_mode & 0o077)
     except OSError:
@@ -128,7 +128,7 @@ def is_open_to_others(path: Path) -> bool:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return what a TOML file holds. A byte order mark, as some editors write it, is no fault.
+    """Parse a TOML file. A byte order mark, as some editors write it, is accepted.
 
     Raises:
         ConfigurationError: it cannot be read, or is no TOML.
@@ -146,7 +146,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_dotenv(path: Path, warnings: list[str]) -> Mapping[str, str]:
-    """Return the variables of a `.env` file; values are taken literally, so that a key may hold any sign.
+    """Parse a `.env` file; values are literal, so that a key may contain any character.
 
     Args:
         path: The file; it need not exist.
@@ -183,7 +183,7 @@ def _upwards(folder: Path) -> tuple[Path, ...]:
 
 
 def _exists(path: Path) -> bool:
-    """Whether there is a file; a folder that may not be looked into holds none for us."""
+    """Whether a file exists; a folder without access counts as empty."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -209,17 +209,17 @@ _DOCUMENT_VARIABLES = MappingProxyType(
 
 
 def variable(key: str) -> str:
-    """Return the environment variable of a dotted key: `search.limit` is GROUNDWIRE_SEARCH_LIMIT."""
+    """Return the environment variable of a dotted key: `search.limit` becomes GROUNDWIRE_SEARCH_LIMIT."""
     return PREFIX + re.sub(r"[^A-Za-z0-9]", "_", key).upper()
 
 
 def is_of_a_document(origin: str) -> bool:
-    """Whether a value came from one of the design documents' variables, whose bad values are survived."""
+    """Whether a value comes from a host application's variable, whose invalid values are tolerated."""
     return origin.rpartition(" ")[2] in _DOCUMENT_VARIABLES
 
 
 def from_variables(source: Mapping[str, str], origin: str, problems: list[str], warnings: list[str]) -> Flat:
-    """Return the settings that variables name, but for those of single providers. An empty one counts as not set.
+    """Return the settings in variables, except for those of providers. An empty one counts as unset.
 
     Args:
         source: The variables.
@@ -249,7 +249,7 @@ def from_variables(source: Mapping[str, str], origin: str, problems: list[str], 
 def from_provider_variables(
     source: Mapping[str, str], origin: str, instances: Callable[[], Iterable[str]], problems: list[str]
 ) -> Flat:
-    """Return what GROUNDWIRE_PROVIDERS_NAME_OPTION and GROUNDWIRE_PROVIDERS_NAME_LABEL_OPTION say.
+    """Return the settings in GROUNDWIRE_PROVIDERS_NAME_OPTION and GROUNDWIRE_PROVIDERS_NAME_LABEL_OPTION.
 
     Args:
         source: The variables.
@@ -290,7 +290,7 @@ def from_provider_variables(
 
 
 def _option(name: str, provider: str) -> str:
-    """Return the option of `provider` that a variable names, or nothing if it is not this provider's."""
+    """Return the option of `provider` that a variable sets, or an empty string if it is another provider's."""
     start = variable(f"providers.{provider}") + "_"
     return name.removeprefix(start).lower() if name.startswith(start) else ""
 
@@ -302,7 +302,7 @@ def _is_option(name: str, provider: str) -> bool:
 
 
 def _labeled(name: str, provider: str) -> tuple[str, str] | None:
-    """Return the instance and the option that a variable would mean if there were such an instance."""
+    """Return the instance and the option that a variable would set if the instance existed."""
     rest = _option(name, provider)
     for option in sorted(option_names(provider), key=len, reverse=True):
         label = rest.removesuffix(f"_{option}")
@@ -312,7 +312,7 @@ def _labeled(name: str, provider: str) -> tuple[str, str] | None:
 
 
 def _near(name: str, known: Iterable[str]) -> str:
-    """Return the nearest right variable, or those of the same section."""
+    """Return the most similar valid variable, or those of the same section."""
     for section in sections():
         start = f"{PREFIX}{section.upper()}_"
         if name.startswith(start):

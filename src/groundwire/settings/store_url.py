@@ -1,4 +1,4 @@
-"""The address of a store, taken apart; which forms there are is said whenever it is wrong."""
+"""Parser of a store's URL; an error lists the supported forms."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ _SERVERS: Final[Mapping[str, str]] = {"valkey": "redis", "redis": "redis", "valk
 
 @dataclass(frozen=True, slots=True)
 class StoreAddress:
-    """Which store, and where."""
+    """A parsed store URL."""
 
     kind: Literal["memory", "sqlite", "server"]
-    """What it is."""
+    """The kind of store."""
     target: str = ""
-    """The path of the file, empty for the one in the user's cache folder; or the server's URL, redis or rediss."""
+    """The path of the file, empty for the default in the user's cache folder; or the server's URL, redis or rediss."""
 
 
 def parse_store_url(url: str) -> StoreAddress:
-    """Return what a store's URL says.
+    """Parse a store's URL.
 
     Raises:
         ConfigurationError: No store has such a URL; the text says which forms there are, and never repeats a password.
     """
     try:
         parts = urlsplit(url)
-        _ = parts.port  # reading it checks it
+        _ = parts.port  # the property validates it
     except ValueError as exc:
         raise _wrong("it cannot be parsed") from exc
     if parts.scheme == "memory":

@@ -1,4 +1,4 @@
-"""The user's folders, also for a user who has no home folder, as in a container with an arbitrary user id."""
+"""The user's folders, also for a user without a home folder, as in a container with an arbitrary user ID."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _NO_HOME = (
 
 
 def user_folder(kind: Literal["config", "cache"]) -> Path:
-    """Return the user's folder for settings or for the cache, as the platform has it.
+    """Return the user's folder for settings or for the cache, following the platform's conventions.
 
     A container may run under a user id that has no home folder; then it is a folder of that user below the temporary
     one, and `no_home` says so.
 
     Raises:
-        ConfigurationError: there is no home folder, and that one belongs to somebody else.
+        ConfigurationError: there is no home folder, and that one belongs to someone else.
     """
     import platformdirs
 
@@ -42,7 +42,7 @@ def user_folder(kind: Literal["config", "cache"]) -> Path:
 
 
 def no_home() -> str:
-    """Return a sentence for a user whose folders are below the temporary one; nothing for others."""
+    """Return a message for a user whose folders are temporary; empty for others."""
     import platformdirs
 
     try:

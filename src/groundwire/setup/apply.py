@@ -1,4 +1,4 @@
-"""Carrying out what was chosen: the keys and the settings file together, or neither.
+"""Applies a setup plan: writes the keys and the settings file together, or neither.
 
 Putting settings into the text of a `groundwire.toml`; comments, order and everything else in it stay.
 """
@@ -32,27 +32,27 @@ __all__ = ["SetupPlan", "commit", "with_values", "would_load"]
 
 @dataclass(frozen=True, slots=True)
 class SetupPlan:
-    """What is to be written."""
+    """The changes to write."""
 
     path: Path
     """The settings file."""
     before: str
-    """Its text, empty when there is none."""
+    """Its current text, empty if it does not exist."""
     after: str
-    """The text that it is to have."""
+    """Its new text."""
     keys: Mapping[str, SecretStr] = field(default_factory=lambda: MappingProxyType({}))
     """Keys by the names of their variables."""
     keeper: Keeper | None = None
-    """Where the keys go; None when there are none to be kept."""
+    """The key storage; None if there are no keys to store."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing would change."""
+        """Whether there are no changes."""
         return self.before == self.after and not (self.keys and self.keeper)
 
 
 def commit(plan: SetupPlan, now: datetime) -> Path | None:
-    """Keep the keys, then put the settings file in its place; return the copy of the old file, if there was one.
+    """Store the keys, then replace the settings file; return the backup of the old file, if any.
 
     When anything fails or the user breaks it off, the keys are as they were before.
 
@@ -85,7 +85,7 @@ def would_load(
     folder: Path | None = None,
     user_folder: Path | None = None,
 ) -> Settings:
-    """Return the settings that would be in force after a plan.
+    """Return the settings that would be in effect after a plan.
 
     Args:
         plan: What is to be written.
@@ -117,7 +117,7 @@ def _put_back(keeper: Keeper | None, variable: str, old: str | None) -> None:
 
 
 def with_values(text: str, values: Mapping[str, Any]) -> str:
-    """Return a settings file with some settings in it; one that has its value already is not touched.
+    """Return a settings file with some settings changed; values that are already set stay untouched.
 
     Args:
         text: The file; empty for none.
@@ -149,7 +149,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
 
 
 def _table(document: Any, section: str) -> Any:
-    """Return a table, made where it is missing; `providers.NAME` may have dots in its name only by quoting."""
+    """Return a table, created if missing; `providers.NAME` needs quotes if the name contains dots."""
     table = document
     for name in section.split(".", 1) if section.startswith("providers.") else section.split("."):
         if name not in table:
@@ -163,5 +163,5 @@ def _table(document: Any, section: str) -> Any:
 
 
 def _is_table(value: Any) -> bool:
-    """Tell whether it can be used as a table; one whose parts stand apart in the file comes as a proxy."""
+    """Return whether a value can be used as a table; one split across the file is a proxy."""
     return isinstance(value, Mapping)

@@ -1,4 +1,4 @@
-"""What each installed provider offers: what it does, what it costs, and what it wants before it can be used.
+"""The catalog of installed providers: features, prices and requirements.
 
 What is to be asked when providers are set up, for a command line as for the host of an extension.
 """
@@ -9,8 +9,7 @@ import inspect
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from groundwire.providers.base import Capabilities, ProviderClass
-from groundwire.providers.prices import Prices, load_prices
+from groundwire.providers.base import Capabilities, Prices, ProviderClass, load_prices
 from groundwire.providers.registry import provider_classes
 
 __all__ = ["Offer", "SetupField", "load_offers", "setup_schema"]
@@ -18,44 +17,44 @@ __all__ = ["Offer", "SetupField", "load_offers", "setup_schema"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """One provider, as somebody sees it who has not chosen yet."""
+    """A provider in the catalog."""
 
     name: str
     """Its name."""
     provider: ProviderClass = field(repr=False, compare=False)
     """Its class."""
     summary: str
-    """What it is, as a sentence."""
+    """Its description, as a sentence."""
     capabilities: Capabilities
-    """What it can do."""
+    """Its features."""
     variables: tuple[str, ...] = ()
-    """The environment variables that may hold its key, the usual one first."""
+    """The environment variables of its key, the usual one first."""
     key_needed: bool = False
-    """Whether it does nothing without a key, unless `keyless` is set."""
+    """Whether it requires a key, unless `keyless` is set."""
     keyless: bool = False
-    """Whether its option `keyless` lets it work without a key."""
+    """Whether its option `keyless` makes the key optional."""
     key_page: str = ""
-    """The page that issues keys."""
+    """The page where keys are created."""
     address_needed: bool = False
-    """Whether its option `base_url` must say where it is."""
+    """Whether its option `base_url` is required."""
     search_credits: int = 1
-    """The credits that one search usually costs."""
+    """The credits of a typical search."""
     prices: Prices = field(default_factory=Prices)
     """Its price list."""
 
     @property
     def is_service(self) -> bool:
-        """Whether somebody outside is asked, so that one call shows whether it works."""
+        """Whether it is an outside service, so that one call shows whether it works."""
         return (self.capabilities.search and self.name != "archive") or bool(self.variables)
 
     @property
     def call_usd(self) -> float:
-        """What one call costs with a key, in US dollars; 0 where calls are not what is paid for."""
+        """The price of a call with a key, in US dollars; 0 if calls are not billed."""
         return self.prices.cost("request") or self.prices.cost("credit", self.search_credits)
 
     @property
     def price(self) -> str:
-        """What 1,000 calls cost, in words for a table."""
+        """The price of 1,000 calls, as text for a table."""
         if self.call_usd:
             return f"${1_000 * self.call_usd:.2f}"
         if token := self.prices.cost("token"):
@@ -64,7 +63,7 @@ class Offer:
 
 
 def load_offers() -> Mapping[str, Offer]:
-    """Return the offers of all installed providers by name; one that cannot be imported is left out."""
+    """Return the catalog of all installed providers by name, without those that fail to import."""
     prices = load_prices()
     offers = {}
     for name, cls in provider_classes().items():
@@ -89,24 +88,24 @@ def load_offers() -> Mapping[str, Offer]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupField:
-    """One thing to ask for."""
+    """A value to enter."""
 
     name: str
-    """Its name: that of the variable, in small letters."""
+    """Its name: that of the variable, in lower case."""
     variable: str
-    """The environment variable that would hold it."""
+    """The environment variable for it."""
     provider: str
-    """Whose it is."""
+    """Its provider."""
     description: str
-    """What it is, for people."""
+    """Its description, for people."""
     required: bool
-    """Whether its provider was chosen and does nothing without it."""
+    """Whether its provider was chosen and requires it."""
     secret: bool = True
-    """Whether it must never be shown."""
+    """Whether it is a secret."""
 
 
 def setup_schema(offers: Iterable[Offer], chosen: Container[str] = ()) -> tuple[SetupField, ...]:
-    """Return a field for the key of every provider that takes one.
+    """Return a field for the key of every provider that accepts one.
 
     Args:
         offers: The providers.

@@ -22,16 +22,16 @@ from groundwire.settings.sources import read_dotenv
 __all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state"]
 
 _KEY = re.compile(r"[\x21-\x7e]{4,2000}(?:,[\x21-\x7e]{4,2000}){0,50}")
-_UNSAFE = re.compile(r"[\"'`\\#$]")  # what a dotenv file or a shell reads as something else
+_UNSAFE = re.compile(r"[\"'`\\#$]")  # characters with a special meaning in a dotenv file or a shell
 _HEADER = "# Keys for Groundwire, written by `groundwire setup`. Only you should be able to read this file.\n"
 
 
 class Keeper(Protocol):
-    """Keeps keys by the names of their variables."""
+    """Stores keys by the names of their variables."""
 
     @property
     def place(self) -> str:
-        """Where the keys are, for people."""
+        """The location of the keys, for people."""
         ...
 
     def get(self, variable: str) -> str | None:
@@ -39,7 +39,7 @@ class Keeper(Protocol):
         ...
 
     def keep(self, variable: str, value: str) -> None:
-        """Keep a value, in place of what was there.
+        """Store a value, replacing a previous one.
 
         Raises:
             ConfigurationError: it cannot be kept.
@@ -47,16 +47,16 @@ class Keeper(Protocol):
         ...
 
     def forget(self, variable: str) -> None:
-        """Delete the value stored under a name, if there is one."""
+        """Delete the value stored under a name, if any."""
         ...
 
 
 class KeyringKeeper:
-    """The operating system's keyring. Only for a machine where `keyring_state` says that it can be used."""
+    """The operating system's keyring. Only for a machine where `keyring_state` reports it as usable."""
 
     @property
     def place(self) -> str:
-        """Whose keyring it is."""
+        """The name of the keyring."""
         import keyring
 
         backend = keyring.get_keyring()
@@ -73,7 +73,7 @@ class KeyringKeeper:
             raise _no_keyring(error) from None
 
     def keep(self, variable: str, value: str) -> None:
-        """Keep a value; see `Keeper.keep`."""
+        """Store a value; see `Keeper.keep`."""
         import keyring
         from keyring.errors import KeyringError
 
@@ -96,7 +96,7 @@ class KeyringKeeper:
 
 
 class FileKeeper:
-    """A file of NAME=value lines that only its owner may read and write, whatever it was before.
+    """A file of NAME=value lines, readable and writable only by its owner.
 
     Args:
         path: The file, `groundwire.settings.sources.keys_file()`; its folder is made when it is missing.
@@ -115,7 +115,7 @@ class FileKeeper:
         return read_dotenv(self._path, []).get(variable)
 
     def keep(self, variable: str, value: str) -> None:
-        """Keep a value; see `Keeper.keep`. Other lines stay as they are."""
+        """Store a value; see `Keeper.keep`. Other lines are unchanged."""
         self._write([*self._without(variable), f"{variable}={value}\n"])
         if self.get(variable) != value:
             raise ConfigurationError(f"{self._path} does not hold the key as it was given; set {variable} yourself.")
@@ -145,7 +145,7 @@ class FileKeeper:
 
 
 def clean_key(text: str) -> SecretStr:
-    """Return a key as somebody pasted it, without what comes along: white space, quotes, the variable's name.
+    """Clean a pasted key: strip white space, quotes, the variable's name.
 
     Several keys of one service are separated by commas.
 
@@ -156,7 +156,7 @@ def clean_key(text: str) -> SecretStr:
     value = re.sub(r"^(?:export\s+)?[A-Z][A-Z0-9_]*=", "", value).strip()
     if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
         value = value[1:-1].strip()
-    value = re.sub(r"\s*,\s*", ",", value)
+    value = ",".join(part.strip() for part in value.split(","))
     if not value:
         raise InvalidRequest("key", "is empty", "Paste the key, or leave this provider out.")
     if re.search(r"\s", value):
@@ -172,21 +172,21 @@ def _no_keyring(error: Exception) -> ConfigurationError:
 
 
 _PROBE = "GROUNDWIRE_PROBE"
-"""A name under which nothing is kept; asking for it shows whether the keyring answers."""
+"""A name without a value; looking it up shows whether the keyring works."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyringState:
-    """What can be said of the keyring without reading a key."""
+    """The state of the keyring, determined without reading a key."""
 
     kind: Literal["usable", "not_installed", "absent", "locked", "failing"]
-    """Whether it can be used: the package is missing, there is no service behind it, it is locked, or it fails."""
+    """Whether it is usable: the package is missing, there is no backend, it is locked, or it fails."""
     detail: str = ""
-    """Whose keyring it is, or what failed."""
+    """The name of the keyring, or the failure."""
 
     @property
     def usable(self) -> bool:
-        """Whether keys can be kept in it."""
+        """Whether keys can be stored in it."""
         return self.kind == "usable"
 
 
@@ -195,10 +195,10 @@ def _is_installed() -> bool:
 
 
 def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState:
-    """Ask the keyring for a key that is not there. A desktop may ask its user for a password meanwhile.
+    """Look up a nonexistent key. A desktop may ask its user for a password in the meantime.
 
     Args:
-        installed: Tells whether the package `keyring` is there.
+        installed: Returns whether the package `keyring` is there.
     """
     if not installed():
         return KeyringState("not_installed", 'pip install "groundwire[keyring]"')

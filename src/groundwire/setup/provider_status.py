@@ -1,6 +1,6 @@
-"""How each provider stands in this installation: in use or not, ready or what it lacks, and where its key is from.
+"""The status of each provider: in use or not, ready or what it lacks, and the origin of its key.
 
-Trying a provider with one call on its own path, and saying what became of it.
+Also the test of a provider with one call, without fallbacks.
 """
 
 from __future__ import annotations
@@ -41,36 +41,36 @@ __all__ = ["ProviderStatus", "Verdict", "Verification", "key_source", "provider_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderStatus:
-    """One provider in one installation."""
+    """The status of a provider."""
 
     name: str
-    """Its name in the settings: that of the offer, or `NAME:LABEL`."""
+    """Its name in the settings: that in the catalog, or `NAME:LABEL`."""
     offer: Offer
-    """What it offers."""
+    """Its catalog entry."""
     search_place: int | None
-    """Its place among the search providers in use, from 1; None when it is not one of them."""
+    """Its position among the search providers in use, from 1, or None."""
     read_place: int | None
-    """Its place among the read providers in use."""
+    """Its position among the read providers in use."""
     state: Literal["ready", "needs_key", "not_set_up", "wrong"]
     """Whether it can be used now."""
     reason: str = ""
-    """Why not."""
+    """The reason, if not."""
     key_from: str = ""
-    """Where its key is from: `keyring`, `environment`, `.env`, a file's path; empty without one."""
+    """The origin of its key: `keyring`, `environment`, `.env`, a file's path; empty without one."""
     variable: str = ""
-    """The variable under which the key was found, or would be kept; empty when it takes none."""
+    """The variable of its key; empty if it takes none."""
 
     @property
     def in_use(self) -> bool:
-        """Whether the settings name it."""
+        """Whether it is named in the settings."""
         return self.search_place is not None or self.read_place is not None
 
 
 def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str] | None:
-    """Return the first of some variables under which a key is kept, and where; None when there is none.
+    """Return the first of some variables with a stored key, and its origin; None if there is none.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         variables: The names, the usual one first.
     """
     for variable in variables:
@@ -86,10 +86,10 @@ def key_source(settings: Settings, variables: tuple[str, ...]) -> tuple[str, str
 
 
 async def provider_statuses(settings: Settings, *, only_used: bool = False) -> list[ProviderStatus]:
-    """Return how all providers stand: those in use in their order, then what is ready, then what lacks something.
+    """Return the status of all providers: those in use in their order, then ready ones, then unconfigured ones.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         only_used: Whether those that the settings do not name are left out.
     """
     offers = load_offers()
@@ -146,9 +146,9 @@ def _place(name: str, names: tuple[str, ...]) -> int | None:
 Verdict = Literal[
     "works", "wrong_key", "wrong_plan", "no_quota", "too_fast", "unreachable", "blocked", "not_set_up", "failed"
 ]
-"""What one call showed."""
+"""The result of one call."""
 
-_QUERY = "wikipedia"  # every provider has something on it
+_QUERY = "wikipedia"  # every provider finds something for it
 _PAGE = "https://example.com/"
 _TIMEOUT = 15.0  # seconds
 _PLAN = re.compile(
@@ -159,31 +159,31 @@ _PLAN = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What one call of a provider showed."""
+    """The result of one call of a provider."""
 
     provider: str
     """Its name."""
     verdict: Verdict
-    """How it ended."""
+    """Its outcome."""
     what: str
-    """What happened, as a sentence."""
+    """The problem, as a sentence."""
     fix: str = ""
-    """What to do, as a sentence; empty when it works."""
+    """The fix, as a sentence; empty if it works."""
     cost_usd: float = 0.0
-    """What the call cost, in US dollars."""
+    """The cost of the call, in US dollars."""
     latency_ms: float = 0.0
     """How long it took, in milliseconds."""
     error: GroundwireError | None = None
-    """What the provider raised."""
+    """The exception of the provider."""
 
     @property
     def works(self) -> bool:
-        """Whether it did what it was asked."""
+        """Whether the call succeeded."""
         return self.verdict == "works"
 
     @property
     def key_is_good(self) -> bool:
-        """Whether the key was accepted, as far as the call shows; a used-up quota is no fault of the key's."""
+        """Whether the key was accepted, as far as known; a used-up quota does not invalidate it."""
         return self.verdict in {"works", "no_quota", "too_fast"}
 
 
@@ -195,7 +195,7 @@ async def verify(
     transports: Transports | None = None,
     page: str = _PAGE,
 ) -> Verification:
-    """Make one call of a provider, past all caches, retries and fallbacks.
+    """Make one call of a provider, without caches, retries and fallbacks.
 
     Args:
         name: The provider's name.

@@ -1,4 +1,4 @@
-"""Where state lives: one URL chooses process memory, a SQLite file, or a Valkey or Redis server."""
+"""Storage: a URL selects process memory, a SQLite file, or a Valkey or Redis server."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from groundwire.storage.memory import MemoryStore
 __all__ = ["Count", "Entry", "MemoryStore", "Pace", "ResilientStore", "Store", "StoreError", "open_store"]
 
 DEFAULT_URL = "sqlite://"
-"""A file in the user's cache folder."""
+"""The default: a file in the user's cache folder."""
 
 _MEMORY_BYTES = 64_000_000
 _FILE_BYTES = 256_000_000
 _FILE_TIMEOUT = 1.0  # seconds; eight processes that write without a pause make one another wait for up to half of it
 _SERVER_TIMEOUT = 0.25  # seconds; a server that is there answers in one
-_SERVER_EXCHANGE = 2.0  # seconds; an answer that comes late still frees its connection
+_SERVER_EXCHANGE = 2.0  # seconds; a late response still frees its connection
 
 
 def open_store(
@@ -31,7 +31,7 @@ def open_store(
     timeout: float | None = None,
     clock: Callable[[], float] = time.time,
 ) -> Store:
-    """Return the store that a URL names. Nothing is opened before the first call, and no call fails because of it.
+    """Return the store for a URL. Nothing is opened before the first call, and no call fails because of it.
 
     Args:
         url: `memory://`, `sqlite://`, `sqlite:///PATH`, `valkey://HOST:PORT/DATABASE`, `redis://...`, `valkeys://...`

@@ -1,4 +1,4 @@
-"""What every store can do, in the same words and with the same results."""
+"""The interface of all stores."""
 
 from __future__ import annotations
 
@@ -40,80 +40,80 @@ __all__ = [
 ]
 
 NOTES = "\0note\0"
-"""What the keys of values begin with that hold the notes of registers; no scan shows them."""
+"""The key prefix of values with the notes of registers, which no scan returns."""
 
 
 class StoreError(GroundwireError):
-    """A store cannot answer: full, locked, read-only, damaged or gone. The text says which, without secrets."""
+    """A store failed: full, locked, read-only, damaged or gone. The message states which, without secrets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A kept value. The reader decides what fresh and stale mean; a value past `stale_until` is never returned."""
+    """A stored value. The reader interprets fresh and stale; a value past `stale_until` is never returned."""
 
     value: bytes
     """The stored value."""
     fresh_until: float
-    """Until when it is fresh, in seconds of the reader's clock (`time.time`)."""
+    """The end of its freshness, in seconds of the reader's clock (`time.time`)."""
     stale_until: float
-    """Until when it may be used at all, in seconds of the reader's clock."""
+    """The end of its usability, in seconds of the reader's clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What became of one addition to a counter."""
+    """The result of an addition to a counter."""
 
     granted: bool
     """Whether the amount was added; otherwise nothing changed."""
     total: float
-    """What the counter holds now."""
+    """The value of the counter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """When a call may go."""
+    """The slot of a call."""
 
     granted: bool
     """Whether a slot was reserved; otherwise nothing changed."""
     wait: float
     """Seconds until the reserved slot; when none was reserved, what the wait would have been."""
     backlog: float = 0.0
-    """Seconds after which the pace has forgotten all calls so far: then a whole burst may go again."""
+    """Seconds after which the pace has no memory of earlier calls: then a whole burst may go again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What became of names that were given to a register."""
+    """The result of assigning numbers in a register."""
 
     numbers: tuple[int, ...]
     """The number of each group of names, in their order."""
     new: bool
-    """Whether the note was not there yet."""
+    """Whether the note is new."""
 
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """Names with their numbers, and what was noted with them."""
+    """Names with their numbers, and their notes."""
 
     numbers: Mapping[bytes, int]
     """The number of each name."""
     notes: tuple[bytes, ...] = ()
-    """The notes in the order in which they were last given; a store that is full forgets the oldest."""
+    """The notes in order of their last use; a full store deletes the oldest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """`Store.get` as a part of a batch."""
+    """`Store.get` in a batch."""
 
     key: str
     """See `Store.get`."""
     ends: bool = False
-    """Whether a value that is there ends the batch."""
+    """Whether an existing value ends the batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Set:
-    """`Store.set` as a part of a batch."""
+    """`Store.set` in a batch."""
 
     key: str
     """See `Store.set`."""
@@ -127,7 +127,7 @@ class Set:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """`Store.count` as a part of a batch; what the limit does not allow ends the batch."""
+    """`Store.count` in a batch; exceeding the limit ends the batch."""
 
     key: str
     """See `Store.count`."""
@@ -141,7 +141,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """`Store.lease` as a part of a batch; a lease that somebody else holds ends the batch."""
+    """`Store.lease` in a batch; a lease held by another owner ends the batch."""
 
     key: str
     """See `Store.lease`."""
@@ -153,7 +153,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """`Store.release` as a part of a batch."""
+    """`Store.release` in a batch."""
 
     key: str
     """See `Store.release`."""
@@ -163,48 +163,48 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class AssignNumbers:
-    """Names that want numbers of a register."""
+    """Names to be numbered in a register."""
 
     key: str
     """The register's name."""
     groups: tuple[tuple[bytes, ...], ...]
-    """Names of one thing stand together and share a number: that of the first which has one, or else the next."""
+    """Groups of names that share a number: that of the first one with a number, or else the next."""
     note: bytes
-    """Is kept with the register. The same note again takes the place of the older one, as the newest."""
+    """Is kept with the register. The same note again replaces the older one, as the newest."""
     ttl: float
-    """Seconds from now for which the register is kept."""
+    """Seconds from now for which the register is stored."""
     floor: int = 0
-    """New numbers are larger than this, too."""
+    """New numbers are also larger than this."""
 
 
 Operation = Get | Set | Add | Lease | Release | AssignNumbers
-"""A part of a batch."""
+"""An operation in a batch."""
 
 Answer = Entry | Count | Numbers | bool | None
-"""What an operation returns: an entry or None, a count, whether there is a lease, numbers; None for the others."""
+"""The result of an operation: an entry or None, a count, whether the lease is held, numbers; None for the others."""
 
 
 @dataclass(slots=True)
 class Lookup:
-    """Operations that go along with another one of the same store."""
+    """Operations combined with another one of the same store."""
 
     operations: tuple[Operation, ...]
-    """What is done."""
+    """The operations."""
     since: int = 0
-    """When it was made, by its creator's counter."""
+    """When it was created, by its creator's counter."""
     answers: Sequence[Answer] | None = None
-    """What the store answered; None until it was asked."""
+    """The results; None until it was run."""
 
 
 class Store(Protocol):
-    """Values, counters, paces, leases and registers, each changed in one step that no other caller can divide.
+    """Values, counters, paces, leases and registers, each with atomic operations.
 
     The kinds live apart: the same key may name one of each. Keys are any text; callers give them prefixes.
     All times are seconds. Every method may raise `StoreError`.
     """
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
-        """Do several things at the cost of one: one exchange with a server, one transaction of a file.
+        """Run several operations at once: one round trip to a server, one transaction of a file.
 
         Args:
             operations: What is done, in this order. Some end the batch early, as they say.
@@ -215,7 +215,7 @@ class Store(Protocol):
         ...
 
     async def register(self, key: str) -> Register:
-        """Return what is in a register; one that does not exist is empty."""
+        """Return a register; one that does not exist is empty."""
         ...
 
     async def get(self, key: str) -> Entry | None:
@@ -223,7 +223,7 @@ class Store(Protocol):
         ...
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Keep a value in place of any older one.
+        """Store a value, replacing any older one.
 
         Args:
             key: Its name.
@@ -254,7 +254,7 @@ class Store(Protocol):
             key: The name of what is paced.
             interval: Seconds between two calls in the long run.
             burst: How many calls may go at once after a silence.
-            max_wait: If the slot lies further ahead than so many seconds, none is reserved.
+            max_wait: If the slot lies further ahead than this many seconds, none is reserved.
 
         Returns:
             The slot. The caller waits `wait` seconds before it goes.
@@ -262,7 +262,7 @@ class Store(Protocol):
         ...
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
-        """Take a lease that is free or run out, or renew one's own; return whether `owner` holds it now.
+        """Take a free or expired lease, or renew it; return whether `owner` now holds it.
 
         Args:
             key: Its name.
@@ -272,27 +272,27 @@ class Store(Protocol):
         ...
 
     async def release(self, key: str, *, owner: str) -> None:
-        """Give a lease back if `owner` holds it."""
+        """Release a lease if `owner` holds it."""
         ...
 
     async def delete(self, key: str) -> None:
-        """Forget the value, the counter, the pace and the register of that name; a lease is its owner's to release."""
+        """Delete the value, the counter, the pace and the register with a name; a lease is released by its owner."""
         ...
 
     def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of the kept values that begin with `prefix`, in any order, each once.
+        """Yield the keys of values with a prefix, in any order, without duplicates.
 
         A server looks through all its keys for this. What is set or deleted meanwhile may or may not be among them.
         """
         ...
 
     async def aclose(self) -> None:
-        """Let go of files, threads and connections; calls from then on raise StoreError."""
+        """Close files, threads and connections; later calls raise StoreError."""
         ...
 
 
 async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:
-    """Run the operations of a batch one by one, by the methods of a store; `AssignNumbers` goes to its `batch`."""
+    """Run the operations of a batch one by one with the methods of a store; `AssignNumbers` uses its `batch`."""
     answers: list[Answer] = []
     for one in operations:
         match one:
@@ -316,7 +316,7 @@ async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer
 
 
 def ended(operation: Operation, answer: Answer) -> bool:
-    """Whether an operation with this answer is the last of its batch."""
+    """Whether an operation with this result is the last of its batch."""
     if isinstance(operation, Get):
         return operation.ends and answer is not None
     if isinstance(operation, Add):
@@ -325,22 +325,22 @@ def ended(operation: Operation, answer: Answer) -> bool:
 
 
 def note_digest(note: bytes) -> bytes:
-    """Return what tells a note of a register from the others."""
+    """Return the identifier of a register's note."""
     return hashlib.sha256(note).digest()[:12]
 
 
 def note_key(key: str, digest: bytes) -> str:
-    """Return the key of the value that holds a note of a register, in stores that keep it as a value."""
+    """Return the key of a register's note, in stores that store it as a value."""
     return f"{NOTES}{key}\0{digest.hex()}"
 
 
 def encode_key(key: str) -> bytes:
-    """Return a key as bytes; text from a model may hold lone surrogates, which plain UTF-8 refuses."""
+    """Encode a key; text from a model may contain lone surrogates, which UTF-8 rejects."""
     return key.encode("utf-8", "surrogatepass")
 
 
 def decode_key(key: bytes) -> str:
-    """Return what `encode_key` was given."""
+    """Revert `encode_key`."""
     return key.decode("utf-8", "surrogatepass")
 
 

@@ -1,4 +1,4 @@
-"""A store that never fails a call: process memory stands in while the real one cannot answer."""
+"""A store that never fails: process memory replaces the real one while it does not respond."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _T = TypeVar("_T")
 
 
 class StallTimeout:
-    """Ends calls to a store that has stopped answering, but not those that wait because this process is busy.
+    """A timeout for calls to a store that has stopped responding, but not for those delayed by this process.
 
     With hundreds of calls at work an answer may lie unread for longer than a store that is well takes to give it. To
     take that for a failure would part this process from the others that share the store.
@@ -50,13 +50,13 @@ class StallTimeout:
     def __init__(self, bound: float) -> None:
         self._bound = bound
         self._answered = float("-inf")
-        self._waiting: dict[asyncio.Timeout, float] = {}  # when each call began; the oldest stand first
+        self._waiting: dict[asyncio.Timeout, float] = {}  # the start of each call; the oldest first
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._due = 0.0
 
     async def wait(self, call: Awaitable[_T]) -> _T:
-        """Wait for one call and return its answer.
+        """Guard one call and return its result.
 
         Raises:
             TimeoutError: the store does not answer.
@@ -78,10 +78,10 @@ class StallTimeout:
         self._timer = loop.call_at(due, self._look, loop)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Give up the calls that waited long enough, and look again when the next one will have."""
+        """Cancel the calls that waited too long, and schedule the next check."""
         self._timer = None
         now = loop.time()
-        busy = now - self._due > _LATE * self._bound  # what came in the meantime has not been seen yet
+        busy = now - self._due > _LATE * self._bound  # responses received in the meantime were not processed yet
         alive = busy or now < self._answered + self._bound
         following: float | None = None
         for limit, began in self._waiting.items():
@@ -105,7 +105,7 @@ _FAILURES = (StoreError, TimeoutError)
 
 
 class ResilientStore:
-    """Another store, replaced by process memory after a failure, until a probe shows that it is back.
+    """Another store, replaced by process memory after a failure, until a probe succeeds.
 
     Reading and writing fail apart: what a full or locked store holds can still be read. A budget does not reset
     because its store is gone: memory counts on from the last total that was seen, and what was counted there is added
@@ -140,11 +140,11 @@ class ResilientStore:
         self._seeded: set[str] = set()
         self._owed: OrderedDict[str, tuple[float, float | None]] = OrderedDict()
         self._given: OrderedDict[str, int] = OrderedDict()  # the largest number of each register
-        self._floors: OrderedDict[str, int] = OrderedDict()  # the same of those that were given in an outage
+        self._floors: OrderedDict[str, int] = OrderedDict()  # the same for numbers assigned in an outage
 
     @property
     def degraded(self) -> bool:
-        """Whether process memory stands in at the moment, for reading or for writing."""
+        """Whether process memory is currently used, for reading or for writing."""
         return self._reading.off or self._writing.off
 
     @property
@@ -159,11 +159,11 @@ class ResilientStore:
         return await self._call(lambda store: store.get(key), self._reading)
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Keep a value; see `Store.set`."""
+        """Store a value; see `Store.set`."""
         await self._call(lambda store: store.set(key, value, fresh=fresh, stale=stale), self._writing)
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
-        """Do several things; see `Store.batch`."""
+        """Run a batch; see `Store.batch`."""
 
         async def on(store: Store) -> Sequence[Answer]:
             if store is not self._store:
@@ -210,11 +210,11 @@ class ResilientStore:
         return await self._call(lambda store: store.lease(key, owner=owner, ttl=ttl), self._writing)
 
     async def release(self, key: str, *, owner: str) -> None:
-        """Give a lease back; see `Store.release`."""
+        """Release a lease; see `Store.release`."""
         await self._call(lambda store: store.release(key, owner=owner), self._writing)
 
     async def delete(self, key: str) -> None:
-        """Forget a value, a counter and a pace; see `Store.delete`."""
+        """Delete a value, a counter and a pace; see `Store.delete`."""
         self._totals.pop(key, None)
         self._owed.pop(key, None)
         self._given.pop(key, None)
@@ -236,7 +236,7 @@ class ResilientStore:
                     yield key
 
     async def aclose(self) -> None:
-        """Close both stores; the real one is waited for no longer than for a call."""
+        """Close both stores, with the timeout of a call for the real one."""
         with suppress(*_FAILURES):
             async with asyncio.timeout(self._bound):
                 await self._settle()
@@ -252,7 +252,7 @@ class ResilientStore:
         return await operation(self._fallback)
 
     async def _ask(self, operation: Callable[[Store], Awaitable[_T]], switch: _Switch) -> _T:
-        """Ask the real store; raise _FellBack when it fails."""
+        """Call the real store; raise _FellBack if it fails."""
         probe = switch.begin()
         try:
             owed = switch is self._writing and self._owed
@@ -279,7 +279,7 @@ class ResilientStore:
         return await operation(self._store)
 
     async def _batch_here(self, operations: Sequence[Operation]) -> list[Answer]:
-        """Run a batch in memory. A register goes on from the numbers that the real store gave last, and so will it."""
+        """Run a batch in memory. Registers continue from the last numbers of the real store."""
         answers: list[Answer] = []
         for one in operations:
             answer: Answer
@@ -300,7 +300,7 @@ class ResilientStore:
         return answers
 
     async def _count_here(self, key: str, amount: float, limit: float | None, ttl: float | None) -> Count:
-        """Count in memory, on from what the real store said last. Memory never suspends, so this is one step."""
+        """Count in memory, from the last value of the real store. Memory never suspends, so this is atomic."""
         if key not in self._seeded:
             self._seeded.add(key)
             total, until = self._totals.get(key, (0.0, None))
@@ -319,7 +319,7 @@ class ResilientStore:
             self._owed.popitem(last=False)
 
     async def _settle(self) -> None:
-        """Add to the real counters what was counted in memory."""
+        """Add the counts from memory to the real counters."""
         while self._owed:
             key, (amount, ttl) = self._owed.popitem(last=False)
             try:
@@ -332,7 +332,7 @@ class ResilientStore:
     def _remember(self, key: str, total: float, ttl: float | None) -> None:
         now = self._clock()
         _, until = self._totals.pop(key, (0.0, 0.0))
-        if until is not None and until <= now:  # not seen before, or surely reset
+        if until is not None and until <= now:  # not seen before, or certainly reset
             until = None if ttl is None else now + ttl
         self._totals[key] = (total, until)
         if len(self._totals) > _REMEMBERED:
@@ -351,11 +351,11 @@ def _put(numbers: OrderedDict[str, int], key: str, number: int) -> None:
 
 
 class _FellBack(Exception):
-    """The real store failed; memory is to answer."""
+    """The real store failed; memory is used instead."""
 
 
 class _Switch:
-    """Whether the real store is asked: always, or one call at a time after each pause."""
+    """Whether the real store is called: always, or one call at a time after each pause."""
 
     def __init__(self, pause: float, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -371,7 +371,7 @@ class _Switch:
         return self._retry_at is None or (self._clock() >= self._retry_at and not self._probing)
 
     def begin(self) -> bool:
-        """Note that a call goes to the real store; return whether it is the one that tries whether that is back."""
+        """Record a call to the real store; return whether it is the probe."""
         if not self.off:
             return False
         self._probing = True
@@ -384,14 +384,14 @@ class _Switch:
         now = self._clock()
         if self._retry_at is None:
             self._pause = self._first
-        elif now >= self._retry_at:  # the calls that failed together with the first one say nothing new
+        elif now >= self._retry_at:  # calls that failed together with the first one are no further evidence
             self._pause = min(2 * self._pause, _LONGEST_PAUSE)
         else:
             return
         self._retry_at = now + self._pause
 
     def worked(self) -> bool:
-        """Note an answer; return whether it ends an outage."""
+        """Record a response; return whether it ends an outage."""
         was_off, self._retry_at = self.off, None
         return was_off
 

@@ -31,7 +31,7 @@ from groundwire.storage.base import (
 __all__ = ["MemoryStore"]
 
 _OVERHEAD = 300  # bytes that one entry takes beside its key and value (CPython 3.11, measured)
-_SWEEP = 1_000  # keys without a bound of their own that may gather before the expired are looked for
+_SWEEP = 1_000  # keys without a limit of their own that may accumulate before expired ones are removed
 
 _V = TypeVar("_V")
 
@@ -71,13 +71,13 @@ class MemoryStore:
             return entry
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Keep a value; see `Store.set`."""
+        """Store a value; see `Store.set`."""
         check_seconds(fresh=fresh, stale=stale)
         with self._lock:
             self._put(key, value, fresh, stale)
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
-        """Do several things; see `Store.batch`."""
+        """Run a batch; see `Store.batch`."""
         if len(operations) == 1 and isinstance(operations[0], AssignNumbers):
             return [self._number(operations[0])]
         return await run_each(self, operations)
@@ -131,13 +131,13 @@ class MemoryStore:
             return True
 
     async def release(self, key: str, *, owner: str) -> None:
-        """Give a lease back; see `Store.release`."""
+        """Release a lease; see `Store.release`."""
         with self._lock:
             if self._leases.get(key, self._now()) == owner:
                 self._leases.drop(key)
 
     async def delete(self, key: str) -> None:
-        """Forget a value, a counter and a pace; see `Store.delete`."""
+        """Delete a value, a counter and a pace; see `Store.delete`."""
         with self._lock:
             self._now()
             self._forget(key)
@@ -158,7 +158,7 @@ class MemoryStore:
             yield key
 
     async def aclose(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
         with self._lock:
             self._closed = True
             self._entries.clear()
@@ -207,10 +207,10 @@ class _Numbered:
     def __init__(self) -> None:
         self.last = 0
         self.numbers: dict[bytes, int] = {}
-        self.notes: dict[bytes, bool] = {}  # a set that keeps its order
+        self.notes: dict[bytes, bool] = {}  # an ordered set
 
     def number(self, names: Sequence[bytes]) -> int:
-        """Return the number of one thing; all of its names have it from now on."""
+        """Return the number of a group; all its names have it from now on."""
         number = next((known for name in names if (known := self.numbers.get(name))), None)
         if number is None:
             number = self.last = self.last + 1
@@ -220,7 +220,7 @@ class _Numbered:
 
 
 class _Expiring(Generic[_V]):
-    """Values that run out; the expired ones are looked for when the number has doubled, so at a constant cost each."""
+    """Expiring values; expired ones are removed when the number has doubled, at a constant cost each."""
 
     def __init__(self) -> None:
         self._held: dict[str, tuple[_V, float]] = {}
@@ -240,7 +240,7 @@ class _Expiring(Generic[_V]):
             self._sweep_at = max(_SWEEP, 2 * len(self._held))
 
     def replace(self, key: str, value: _V) -> None:
-        """Change a value that is there and leave its end where it is."""
+        """Change an existing value without changing its expiry."""
         self._held[key] = (value, self._held[key][1])
 
     def drop(self, key: str) -> None:

@@ -40,10 +40,10 @@ __all__ = ["SqliteStore"]
 
 _logger = logging.getLogger(__name__)
 
-_TOUCH_AFTER = 60.0  # seconds; reads note the use of an entry no oftener, and with the next write
+_TOUCH_AFTER = 60.0  # seconds; reads record the use of an entry at most this often, with the next write
 _TIDY_EVERY = 60.0  # seconds between two clean-ups
 _MEND_EVERY = 60.0  # seconds; a disk that damages every file must not be filled with them
-_PAGE = 500  # keys that a scan reads at once
+_PAGE = 500  # keys per page of a scan
 
 _T = TypeVar("_T")
 
@@ -92,7 +92,7 @@ class SqliteStore:
         return Entry(*found[1:4])
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Keep a value; see `Store.set`."""
+        """Store a value; see `Store.set`."""
         check_seconds(fresh=fresh, stale=stale)
         if fresh + stale <= 0 or len(value) > self._max_bytes:
             await self._writer.run(lambda db: sql.forget(db, encode_key(key)))
@@ -102,7 +102,7 @@ class SqliteStore:
         await self._writer.run(lambda db: sql.keep(db, row, self._max_bytes))
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
-        """Do several things in one transaction; see `Store.batch`."""
+        """Run a batch in one transaction; see `Store.batch`."""
 
         def work(db: Connection) -> list[Answer]:
             return sql.run(db, operations, self._max_bytes, self._clock(), self._used)
@@ -137,11 +137,11 @@ class SqliteStore:
         return await self._writer.run(lambda db: sql.lease(db, encode_key(key), owner, ttl, self._clock()))
 
     async def release(self, key: str, *, owner: str) -> None:
-        """Give a lease back; see `Store.release`."""
+        """Release a lease; see `Store.release`."""
         await self._writer.run(lambda db: sql.release(db, encode_key(key), owner))
 
     async def delete(self, key: str) -> None:
-        """Forget a value, a counter and a pace; see `Store.delete`."""
+        """Delete a value, a counter and a pace; see `Store.delete`."""
         await self._writer.run(lambda db: sql.delete(db, encode_key(key)))
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
@@ -153,10 +153,10 @@ class SqliteStore:
                 yield decode_key(key)
             if len(page) < _PAGE:
                 return
-            start = page[-1] + b"\0"  # the next key there can be
+            start = page[-1] + b"\0"  # the next possible key
 
     async def aclose(self) -> None:
-        """Finish what was begun, close the file and end the thread."""
+        """Finish pending writes, close the file and end the thread."""
         await self._writer.aclose(self._close)
 
     def _used(self, found: sql.EntryRow) -> None:
@@ -171,7 +171,7 @@ class SqliteStore:
         with self._read_lock, suppress(sqlite3.Error):
             if self._reading is not None:
                 return look(self._reading)
-        # Not open yet, or trouble: the writer's thread may wait, and repairs damage.
+        # Not open yet, or an error: the writer's thread may wait, and repairs damage.
         return await self._writer.run(look)
 
     def _commit(self, jobs: Sequence[Job[object]]) -> None:
@@ -219,7 +219,7 @@ class SqliteStore:
             sql.tidy(db, now)
 
     def _mend(self, cause: Exception) -> None:
-        """Make room for a new file if the cause is that this one is damaged; raise StoreError for any other cause."""
+        """Make room for a new file if this one is damaged; raise StoreError for any other cause."""
         if isinstance(cause, sqlite3.Error) and is_busy(cause):  # the connections are good, and reading goes on
             raise self._error(cause) from cause
         self._close()

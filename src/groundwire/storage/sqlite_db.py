@@ -1,4 +1,4 @@
-"""The file behind the SQLite store: how it is opened, what is in it, and what becomes of a damaged one."""
+"""The file of the SQLite store: opening, schema, and recovery from damage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groundwire.storage.base import StoreError
 __all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged", "transaction"]
 
 APPLICATION_ID = 0x67776972  # "gwir"
-"""What marks a database as Groundwire's (`PRAGMA application_id`)."""
+"""Identifies a database as Groundwire's (`PRAGMA application_id`)."""
 
 VERSION = 1
 """The version of the tables (`PRAGMA user_version`)."""
@@ -63,7 +63,7 @@ _T = TypeVar("_T")
 
 
 class StoreFile:
-    """One database file that several processes may open, move aside and replace.
+    """A database file that several processes may open, move aside and replace.
 
     Args:
         path: Where it is; missing folders are made.
@@ -77,7 +77,7 @@ class StoreFile:
 
     @property
     def replaced(self) -> bool:
-        """Whether the path leads to another file than the one that was opened, or to none."""
+        """Whether the path now refers to another file than the open one, or to none."""
         try:
             found = self.path.stat()
         except FileNotFoundError:
@@ -85,10 +85,10 @@ class StoreFile:
         return (found.st_dev, found.st_ino) != self._inode
 
     def open(self) -> tuple[sqlite3.Connection, sqlite3.Connection]:
-        """Return two connections, the first for writing and the second for reading.
+        """Return two connections, for writing and for reading.
 
         Raises:
-            StoreError: It is somebody else's database, or one of a later version of Groundwire. sqlite3.Error, OSError.
+            StoreError: It is someone else's database, or one of a later version of Groundwire. sqlite3.Error, OSError.
         """
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._alone():
@@ -107,7 +107,7 @@ class StoreFile:
                 raise
 
     def patiently(self, step: Callable[[], _T]) -> _T:
-        """Retry a step that may find the database locked until `max_wait` is over; return what it returns.
+        """Retry a step while the database is locked, up to `max_wait`; return its result.
 
         Raises:
             sqlite3.Error: it failed otherwise, or `max_wait` is over.
@@ -122,7 +122,7 @@ class StoreFile:
                 time.sleep(_STEP)
 
     def move_aside(self) -> Path | None:
-        """Rename a damaged file, its journal with it, and return its new name; None if somebody else did.
+        """Rename a damaged file with its journal, and return its new name; None if another process did.
 
         Raises:
             OSError: it cannot be renamed.
@@ -132,7 +132,7 @@ class StoreFile:
         with self._alone():
             if self.replaced:
                 return None
-            for end in ("-wal", "-shm", ""):  # the journal has what was written last
+            for end in ("-wal", "-shm", ""):  # the journal has the latest writes
                 with suppress(FileNotFoundError):
                     _beside(self.path, end).rename(_beside(aside, end))
         return aside
@@ -171,7 +171,7 @@ class StoreFile:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """Keep other processes from opening or moving the file; those that have it open go on."""
+        """Prevent other processes from opening or moving the file; those that have it open continue."""
         lock = os.open(_beside(self.path, ".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             end = time.monotonic() + self._max_wait

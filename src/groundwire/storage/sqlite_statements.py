@@ -73,7 +73,7 @@ def find(db: Connection, key: bytes, now: float) -> EntryRow | None:
 
 
 def keep(db: Connection, row: tuple[bytes, bytes, float, float, float], max_bytes: int) -> None:
-    """Keep an entry (key, value, fresh_until, stale_until, used) and push out others until all fit."""
+    """Store an entry (key, value, fresh_until, stale_until, used) and evict others until all fit."""
     db.execute(
         "insert into entries (key, value, fresh_until, stale_until, used) values (?, ?, ?, ?, ?) "
         "on conflict (key) do update set value = excluded.value, fresh_until = excluded.fresh_until, "
@@ -98,13 +98,13 @@ def forget(db: Connection, key: bytes) -> None:
 
 
 def touch(db: Connection, now: float, row_id: int) -> None:
-    """Note that an entry was used."""
+    """Record the use of an entry."""
     db.execute("update entries set used = ? where id = ? and used < ?", (now, row_id, now))
 
 
 def keys(db: Connection, prefix: bytes, start: bytes, now: float, limit: int) -> list[bytes]:
-    """Return the first keys that begin with `prefix` and do not come before `start`, in order."""
-    end = prefix + b"\xff"  # a byte that UTF-8 never has
+    """Return the first keys with a prefix that are not before `start`, in order."""
+    end = prefix + b"\xff"  # a byte that does not occur in UTF-8
     rows = db.execute(
         "select key from entries where key >= :start and key < :end and not (key >= :notes and key < :notes_end) "
         "and stale_until > :now union select key from registers where key >= :start and key < :end and until > :now "
@@ -174,12 +174,12 @@ def lease(db: Connection, key: bytes, owner: str, ttl: float, now: float) -> boo
 
 
 def release(db: Connection, key: bytes, owner: str) -> None:
-    """Give a lease back."""
+    """Release a lease."""
     db.execute("delete from leases where key = ? and owner = ?", (key, owner))
 
 
 def number(db: Connection, wanted: AssignNumbers, max_bytes: int, now: float) -> Numbers:
-    """Give names their numbers; see `AssignNumbers`."""
+    """Assign numbers to names; see `AssignNumbers`."""
     key = encode_key(wanted.key)
     row = db.execute("select last, until from registers where key = ?", (key,)).fetchone()
     if row is not None and row[1] <= now:
@@ -217,7 +217,7 @@ def number(db: Connection, wanted: AssignNumbers, max_bytes: int, now: float) ->
 
 
 def register(db: Connection, key: str, now: float) -> Register:
-    """Return what is in a register."""
+    """Return a register."""
     name = encode_key(key)
     if db.execute("select 1 from registers where key = ? and until > ?", (name, now)).fetchone() is None:
         return Register({})
@@ -285,7 +285,7 @@ def delete(db: Connection, key: bytes) -> None:
 
 
 def tidy(db: Connection, now: float) -> None:
-    """Delete some of what has run out."""
+    """Delete some of the expired rows."""
     for statement in _TIDY:
         db.execute(statement, (now, _TIDIED))
     for (key,) in db.execute(_ENDED_REGISTERS, (now,)).fetchall():

@@ -116,9 +116,9 @@ for index, key in ipairs(KEYS) do
 end
 return answers
 """
-"""Does the operations of a batch, each of which takes its arguments from those that follow."""
+"""Runs the operations of a batch, each consuming its own arguments."""
 
-# Microseconds since the epoch are whole numbers below 2^53, so nothing is lost in Lua's floating point.
+# Microseconds since the epoch are integers below 2^53, so Lua's floating point is exact.
 PACE = """
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -135,7 +135,7 @@ end
 return {1, string.format('%.0f', wait), string.format('%.0f', arrival - now)}
 """
 
-# The kind stands first, so that one pattern finds one kind; the name keeps us apart from others on the server.
+# The kind is first, so that one pattern matches one kind; the prefix separates Groundwire from other users.
 _ENTRY, _COUNTER, _PACE, _LEASE = b"groundwire:e:", b"groundwire:c:", b"groundwire:p:", b"groundwire:l:"
 _REGISTER = b"groundwire:r:"
 
@@ -195,7 +195,7 @@ class ValkeyStore:
         self._closed = False
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
-        """Do several things by one script; see `Store.batch`."""
+        """Run several operations with one script; see `Store.batch`."""
         keys, given = [], list[bytes | str | int]()
         for one in operations:
             prefix, arguments = _told(one)
@@ -222,7 +222,7 @@ class ValkeyStore:
         return answer if isinstance(answer, Entry) else None
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Keep a value; see `Store.set`."""
+        """Store a value; see `Store.set`."""
         await self.batch((Set(key, value, fresh, stale),))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
@@ -245,11 +245,11 @@ class ValkeyStore:
         return bool(answer)
 
     async def release(self, key: str, *, owner: str) -> None:
-        """Give a lease back; see `Store.release`."""
+        """Release a lease; see `Store.release`."""
         await self.batch((Release(key, owner),))
 
     async def delete(self, key: str) -> None:
-        """Forget a value, a counter, a pace and a register; see `Store.delete`."""
+        """Delete a value, a counter, a pace and a register; see `Store.delete`."""
         name = encode_key(key)
         await self._connected()
         async with self._translated():
@@ -279,7 +279,7 @@ class ValkeyStore:
             await self._redis.aclose(close_connection_pool=True)
 
     def _answer(self, operation: Operation, answer: Any) -> Answer:
-        """Return what the script answered as `Store.batch` does."""
+        """Convert the script's result to that of `Store.batch`."""
         match operation:
             case Get():
                 if not answer:
@@ -298,13 +298,13 @@ class ValkeyStore:
         return None
 
     async def _connected(self) -> None:
-        """Wait for the first connection; a caller that gives up does not end the attempt for those after it."""
+        """Wait for the first connection; a canceled caller does not cancel the attempt for later ones."""
         if self._closed:
             raise StoreError(_CLOSED)
         attempt = self._connecting
         if attempt is None or (attempt.done() and attempt.exception() is not None):
             attempt = self._connecting = asyncio.create_task(self._ping())
-            attempt.add_done_callback(lambda done: done.cancelled() or done.exception())  # its caller may have left
+            attempt.add_done_callback(lambda done: done.cancelled() or done.exception())  # the caller may have left
         if attempt.done():
             return
         try:
@@ -332,7 +332,7 @@ class ValkeyStore:
 
 
 def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
-    """Return what stands before an operation's key, and its arguments for the script.
+    """Return the key prefix of an operation, and its arguments for the script.
 
     Raises:
         ValueError: a number in it is none that a store takes.
@@ -368,7 +368,7 @@ def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
 
 
 def _packed(value: bytes, stale: float) -> bytes:
-    """Return a value as it is kept: what is long and gets shorter is compressed, which a negative staleness tells."""
+    """Return a value as stored: long ones are compressed, marked by a negative staleness."""
     if len(value) >= _LONG and len(short := zlib.compress(value, 1)) < len(value):
         return _HEAD.pack(math.copysign(stale, -1.0)) + short
     return _HEAD.pack(stale) + value

@@ -1,4 +1,4 @@
-"""One thread that does all writing, several jobs in one transaction."""
+"""A single writer thread that combines several jobs into one transaction."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ __all__ = ["Job", "Writer"]
 
 _logger = logging.getLogger(__name__)
 
-_BATCH = 64  # jobs in one transaction; other processes wait as long as it takes
+_BATCH = 64  # jobs per transaction; other processes wait as long as it takes
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
 
 
 class Job(Generic[_T_co]):
-    """Something to do inside a transaction.
+    """Work inside a transaction.
 
     Args:
         work: Does it, on the writer's thread; it may run a second time if the transaction could not be committed.
@@ -45,12 +45,12 @@ class Job(Generic[_T_co]):
         return bool(self._answers) or self.failure is not None
 
     def run(self, db: Connection) -> Callable[[], None]:
-        """Do the work and return the function that makes its answer known, for after the commit."""
+        """Run the work and return the function that publishes its result after the commit."""
         answer = self._work(db)
         return lambda: self._answers.append(answer)
 
     def answer(self) -> _T_co:
-        """Return what the work returned.
+        """Return the result of the work.
 
         Raises:
             StoreError: the transaction failed.
@@ -61,7 +61,7 @@ class Job(Generic[_T_co]):
 
 
 class Writer:
-    """Runs jobs in the order in which they come, on a thread that starts with the first.
+    """Runs jobs in order, on a thread that is started by the first.
 
     The thread takes all that wait into one transaction and tells of all of them at once, so that many calls at the
     same time cost little more than one.
@@ -79,7 +79,7 @@ class Writer:
         self._closed = False
 
     async def run(self, work: Callable[[Connection], _T]) -> _T:
-        """Run one job and return its answer.
+        """Run a job and return its result.
 
         A call that is cancelled before its job begins leaves no trace; later it may or may not.
 
@@ -111,10 +111,10 @@ class Writer:
         except BaseException:
             self._thread.shutdown(wait=False)
             raise
-        self._thread.shutdown()  # it has nothing left to do, so this takes no time
+        self._thread.shutdown()  # it is idle, so this takes no time
 
     def _drain(self) -> None:
-        """Run jobs until none waits."""
+        """Run jobs until the queue is empty."""
         while batch := self._next():
             jobs = [job for job, _ in batch if not job.abandoned]
             failure = StoreError("The store failed in an unexpected way.")
@@ -123,7 +123,7 @@ class Writer:
                     self._commit(jobs)
             except StoreError as exc:
                 failure = exc
-            except Exception:  # the thread lives on, and no call is left waiting
+            except Exception:  # the thread continues, and no call is left waiting
                 _logger.exception("The store failed in an unexpected way")
             for one in jobs:
                 if not one.done:
@@ -131,7 +131,7 @@ class Writer:
             _tell([done for _, done in batch])
 
     def _next(self) -> list[tuple[Job[object], asyncio.Future[None]]]:
-        """Return the next jobs; when there are none, the next call restarts the thread's work."""
+        """Return the next jobs; if there are none, the next call restarts the thread's work."""
         with self._lock:
             batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
             self._draining = bool(batch)
@@ -139,7 +139,7 @@ class Writer:
 
 
 def _tell(futures: Iterable[asyncio.Future[None]]) -> None:
-    """Wake all who wait, each event loop once."""
+    """Wake all waiting callers, each event loop once."""
     waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
     for future in futures:
         waiting.setdefault(future.get_loop(), []).append(future)

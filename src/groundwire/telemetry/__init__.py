@@ -1,4 +1,4 @@
-"""What operators see of calls: log records, metrics, spans, and a score card of every provider.
+"""Observability: log records, metrics, spans, and a score card of every provider.
 
 The parts are loaded when they are first used.
 """
@@ -9,8 +9,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from groundwire.telemetry.call_events import CallListener, CallListeners, CallOutcome, PageDone, SearchDone
-    from groundwire.telemetry.call_log import CALL_LOGGER, CallLog, JsonFormatter
+    from groundwire.telemetry.call_events import (
+        CALL_LOGGER,
+        CallListener,
+        CallListeners,
+        CallLog,
+        CallOutcome,
+        JsonFormatter,
+        PageDone,
+        SearchDone,
+    )
     from groundwire.telemetry.daily_counters import KEPT_DAYS, Scores
     from groundwire.telemetry.metrics import CONTENT_TYPE, Metrics
     from groundwire.telemetry.scorecard import (
@@ -47,7 +55,7 @@ __all__ = [
     "score_history",
 ]
 
-_PARTS = ("call_events", "call_log", "metrics", "tracing", "daily_counters", "scorecard")
+_PARTS = ("call_events", "metrics", "tracing", "daily_counters", "scorecard")
 
 
 def __getattr__(name: str) -> object:

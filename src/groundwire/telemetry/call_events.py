@@ -1,26 +1,41 @@
-"""Call records and their listeners.
+"""Call records and their listeners; the usual one writes a log record for each call.
 
 A listener of one call receives its events; the listener of a `Web` receives those of all calls.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 from groundwire.models import Attempt, Event, Observer
 
-__all__ = ["CallListener", "CallListeners", "CallOutcome", "PageDone", "SearchDone", "listening", "with_listener"]
+__all__ = [
+    "CALL_LOGGER",
+    "CallListener",
+    "CallListeners",
+    "CallLog",
+    "CallOutcome",
+    "JsonFormatter",
+    "PageDone",
+    "SearchDone",
+    "extra_of",
+    "listening",
+    "with_listener",
+]
+
 
 _logger = logging.getLogger(__name__)
 
 CallOutcome = Literal["ok", "empty", "failed", "refused", "cancelled"]
-"""How a whole call ended; `refused` means that we did not let it begin."""
+"""The outcome of a whole call; `refused` means that it was rejected before it started."""
 
 _REFUSED = frozenset(
     {
@@ -39,94 +54,94 @@ _REFUSED = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Done:
-    """What a search and an opened page that have ended have in common."""
+    """Common fields of a finished search and a finished page."""
 
     session: str
-    """The session's id."""
+    """The session's ID."""
     attempts: tuple[Attempt, ...]
-    """The attempts of this call, in order; an answer from the cache made none."""
+    """The attempts of this call, in order; none for a cached response."""
     seconds: float
-    """How long the whole call took."""
+    """The duration of the whole call."""
     cached: bool
-    """Whether the answer came from the cache."""
+    """Whether the response came from the cache."""
     stale: bool
-    """Whether the answer is older than it should be."""
+    """Whether the response is stale."""
     error: str | None
-    """The name of the error's class, such as `AllProvidersFailed` or `PageNotFound`; None when there is an answer."""
+    """The class name of the error, such as `AllProvidersFailed` or `PageNotFound`; None on success."""
     cost_usd: float
-    """What all attempts cost, in US dollars."""
+    """The cost of all attempts, in US dollars."""
     starts: tuple[float, ...] = ()
-    """When each attempt began, in seconds after the call did; empty when that was not measured."""
+    """The start of each attempt, in seconds after that of the call; empty if not measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchDone(_Done):
-    """A search that has ended."""
+    """A finished search."""
 
     query_length: int
-    """The characters of the query."""
+    """The length of the query."""
     provider: str | None
-    """The provider that answered; None when none did."""
+    """The provider of the results; None if all failed."""
     results: int
-    """How many results there are."""
+    """The number of results."""
     session_count: int | None
-    """The searches of the session so far; None when they are not counted."""
+    """The searches of the session so far; None if they are not counted."""
     session_limit: int | None
     """The most searches of the session; None when there is no limit."""
     strategy: str
-    """How the providers were asked: `fallback`, `hedge`, `fuse`."""
+    """The strategy: `fallback`, `hedge`, `fuse`."""
     query: str | None = None
-    """The words themselves, only when the operator wants them on record."""
+    """The query itself, only if the operator wants it recorded."""
 
     @property
     def outcome(self) -> CallOutcome:
-        """How the call ended."""
+        """The outcome of the call."""
         return _outcome(self.error) or ("ok" if self.results else "empty")
 
     @property
     def fell_back(self) -> bool:
-        """Whether another provider answered than the one that was asked first."""
+        """Whether the results come from another provider than the first."""
         if self.error or self.cached or self.strategy == "fuse" or not self.attempts:
             return False
         return self.provider != self.attempts[0].provider
 
     @property
     def forbidden_shown(self) -> bool:
-        """Whether the caller was shown a failure in which a service had answered 403."""
+        """Whether the caller received a failure after an HTTP 403 from a service."""
         return self.outcome == "failed" and any(attempt.status == 403 for attempt in self.attempts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageDone(_Done):
-    """An opened page, or one that could not be opened."""
+    """A finished page, opened or failed."""
 
     host: str
-    """The page's host; empty when the address was not even one."""
+    """The page's host; empty if the URL was invalid."""
     reader: str | None
-    """The reader that read it; None when none did."""
+    """The provider that read it; None if all failed."""
     characters: int
     """The characters of Markdown that were returned."""
 
     @property
     def outcome(self) -> CallOutcome:
-        """How the call ended."""
+        """The outcome of the call."""
         return _outcome(self.error) or "ok"
 
 
 class CallListener(Protocol):
-    """Hears of every call when it has ended. It must return at once; what it raises is ignored."""
+    """Called at the end of every call. It must return immediately; exceptions are ignored."""
 
     def search_done(self, done: SearchDone) -> None:
-        """Hear of a search."""
+        """Handle the end of a search."""
         ...
 
     def page_done(self, done: PageDone) -> None:
-        """Hear of a page."""
+        """Handle the end of a page."""
         ...
 
 
 class CallListeners:
-    """Tells several listeners; one that raises is logged once and keeps none of the others from hearing.
+    """Forwards to several listeners; an exception in one is logged once and does not affect the others.
 
     Args:
         listeners: The listeners, called in this order.
@@ -141,18 +156,18 @@ class CallListeners:
         return bool(self._listeners)
 
     def search_done(self, done: SearchDone) -> None:
-        """Tell all of a search."""
+        """Forward the end of a search."""
         self._tell(lambda listener: listener.search_done(done))
 
     def page_done(self, done: PageDone) -> None:
-        """Tell all of a page."""
+        """Forward the end of a page."""
         self._tell(lambda listener: listener.page_done(done))
 
     def _tell(self, say: Callable[[CallListener], None]) -> None:
         for number, listener in enumerate(self._listeners):
             try:
                 say(listener)
-            except Exception:  # a listener must not be able to break a call
+            except Exception:  # a listener must not break a call
                 if self._is_first(number):
                     name = type(listener).__qualname__
                     _logger.exception("The listener %s failed; what else it raises is ignored", name)
@@ -177,7 +192,7 @@ _LISTENER: ContextVar[Callable[[Event], None] | None] = ContextVar("groundwire_l
 
 @contextmanager
 def listening(listener: Observer) -> Iterator[None]:
-    """Have a function told of the events of the calls that are made within the block, and of no others."""
+    """Call a function with the events of calls made within the block, and of no others."""
     token = _LISTENER.set(listener)
     try:
         yield
@@ -186,7 +201,7 @@ def listening(listener: Observer) -> Iterator[None]:
 
 
 def with_listener(observer: Observer | None) -> Observer:
-    """Return an observer that passes events to the listener of the call and to the observer of all calls."""
+    """Return an observer that forwards events to the listener of the call and to the observer of all calls."""
 
     def tell(event: Event) -> None:
         listener = _LISTENER.get()
@@ -196,3 +211,116 @@ def with_listener(observer: Observer | None) -> Observer:
             observer(event)
 
     return tell
+
+
+CALL_LOGGER = "groundwire.calls"
+"""The name of the logger."""
+
+_OWN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
+
+
+class CallLog:
+    """Writes one record of level INFO for each call to the logger `groundwire.calls`.
+
+    The facts are attributes of the record: `outcome`, `provider`, `attempts`, `latency_ms`, `cost_usd`, `session_id`,
+    and for a search `query_length`, `session_count`, `session_limit`. The words of a query are among them only when
+    the record of the call holds them. No record is made when logging is off.
+
+    Args:
+        logger: Another logger.
+    """
+
+    def __init__(self, logger: logging.Logger | None = None) -> None:
+        self._logger = logging.getLogger(CALL_LOGGER) if logger is None else logger
+
+    def search_done(self, done: SearchDone) -> None:
+        """Write the record of a search."""
+        if not self._logger.isEnabledFor(logging.INFO):
+            return
+        facts: dict[str, object] = {
+            "session_id": done.session,
+            "session_count": done.session_count,
+            "session_limit": done.session_limit,
+            "query_length": done.query_length,
+            "results": done.results,
+            "strategy": done.strategy,
+            "provider": done.provider,
+        }
+        if done.query is not None:
+            facts["query"] = done.query
+        self._logger.info("Web search executed", extra=facts | _common(done))
+
+    def page_done(self, done: PageDone) -> None:
+        """Write the record of a page."""
+        if not self._logger.isEnabledFor(logging.INFO):
+            return
+        facts: dict[str, object] = {
+            "session_id": done.session,
+            "host": done.host,
+            "reader": done.reader,
+            "characters": done.characters,
+        }
+        self._logger.info("Page opened", extra=facts | _common(done))
+
+
+class JsonFormatter(logging.Formatter):
+    """Writes a record and everything that was given as `extra` as one line of JSON in ASCII.
+
+    `time` is ISO 8601 in UTC; `level`, `logger` and `message` follow, then the extra attributes, and `exception` when
+    there was one. A value that JSON has no form for is written as its `repr`.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, without its end."""
+        line: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        for name, value in extra_of(record).items():
+            line.setdefault(name, _storable(value))
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        if record.stack_info:
+            line["stack"] = self.formatStack(record.stack_info)
+        return json.dumps(line)
+
+
+def extra_of(record: logging.LogRecord) -> dict[str, object]:
+    """Return what was given to a log call as `extra`."""
+    return {name: value for name, value in record.__dict__.items() if name not in _OWN}
+
+
+def _storable(value: object) -> object:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return repr(value)
+    return value
+
+
+def _common(done: SearchDone | PageDone) -> dict[str, object]:
+    return {
+        "outcome": done.outcome,
+        "error": done.error,
+        "attempts": [_compact(attempt) for attempt in done.attempts],
+        "latency_ms": round(done.seconds * 1_000),
+        "cost_usd": done.cost_usd,
+        "cached": done.cached,
+        "stale": done.stale,
+    }
+
+
+def _compact(attempt: Attempt) -> dict[str, object]:
+    """Return an attempt without its reason, in which a service may repeat what it was asked."""
+    facts: dict[str, object] = {
+        "provider": attempt.provider,
+        "outcome": attempt.outcome,
+        "latency_ms": attempt.latency_ms,
+    }
+    if attempt.status is not None:
+        facts["status"] = attempt.status
+    if attempt.cost_usd:
+        facts["cost_usd"] = attempt.cost_usd
+    return facts

@@ -1,4 +1,4 @@
-"""Counting calls day by day in the store that the whole fleet shares.
+"""Daily counters of calls in the shared store.
 
 What keeps the number of counters bounded: durations in buckets, and so many names and no more.
 """
@@ -40,12 +40,12 @@ _OTHER = "other"
 
 
 def bucket_of(seconds: float) -> int:
-    """Return the number of the bucket that holds a duration; a bound belongs to the bucket that it ends."""
+    """Return the index of the bucket for a duration; a bound belongs to the bucket below it."""
     return bisect_left(BOUNDS, seconds)
 
 
 def quantile(counts: Sequence[float], share: float) -> float | None:
-    """Return the duration in seconds below which a share of the calls lie, or None when there are no calls.
+    """Return a quantile of durations in seconds, or None without calls.
 
     Inside a bucket the calls are taken to lie evenly. What is longer than the last bound is said to be that bound.
 
@@ -65,7 +65,7 @@ def quantile(counts: Sequence[float], share: float) -> float | None:
 
 
 class BoundedLabels:
-    """The first names that come, up to a number; every later one is called `other`. Its owner sees to threads.
+    """Limits the number of label values: the first ones are kept, later ones become `other`. Not thread-safe.
 
     Args:
         limit: How many names are kept apart.
@@ -76,7 +76,7 @@ class BoundedLabels:
         self._known: set[str] = set()
 
     def __call__(self, name: str) -> str:
-        """Return the name under which to count."""
+        """Return the label value to count under."""
         if name not in self._known:
             if len(self._known) >= self._limit:
                 return _OTHER
@@ -87,22 +87,22 @@ class BoundedLabels:
 _logger = logging.getLogger(__name__)
 
 Role = Literal["call", "search", "read"]
-"""What is counted: whole calls (under the name of the tool), or the attempts of a provider in one of its roles."""
+"""The kinds of counters: whole calls (by the name of the tool), or attempts of a provider in a role."""
 
 KEPT_DAYS = 35
 """For how many days the counters are kept."""
 
 GOOD = frozenset({"ok", "partial", "empty"})
-"""The outcomes with which an attempt has done what it was asked."""
+"""The outcomes of successful attempts."""
 
 _TTL = KEPT_DAYS * 86_400.0
-_EVERY = 5.0  # seconds; what a process that is killed has not told yet
+_EVERY = 5.0  # seconds; the loss if a process is killed
 
 _Key = tuple[int, Role, str, str]
 
 
 class Scores:
-    """Adds up what calls did and writes it to the store now and then, so that a call itself writes nothing.
+    """Accumulates counts of calls and writes them to the store periodically, so that a call writes nothing.
 
     Close it before the store: the remaining counts are written then.
 
@@ -145,14 +145,14 @@ class Scores:
         self._soon()
 
     async def flush(self) -> None:
-        """Tell the store everything that was not told yet. What it cannot take is kept for the next time."""
+        """Write all pending counts to the store. Failed ones are kept for the next time."""
         with self._lock:
             pending, self._pending = self._pending, defaultdict(float)
         if not pending:
             return
         names = {(role, name) for _, role, name, _ in pending if role != "call"}
         added = [Add(counter_key(*key), amount, ttl=_TTL) for key, amount in pending.items()]
-        # Rewritten each time: a value that is not used is the first to go when a store is full.
+        # Rewritten each time: unused values are evicted first when a store is full.
         listed = [Set(name_prefix(role) + name, b"", _TTL) for role, name in names]
         try:
             await self._store.batch([*added, *listed])
@@ -163,7 +163,7 @@ class Scores:
             _logger.info("The score card could not be written: %s", error)
 
     async def aclose(self) -> None:
-        """Tell the store what is left; the store itself stays open."""
+        """Write the remaining counts; the store is not closed."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -176,7 +176,7 @@ class Scores:
             return
         try:
             loop = asyncio.get_running_loop()
-        except RuntimeError:  # a thread without a loop; the next call that has one, or closing, tells it
+        except RuntimeError:  # a thread without a loop; the next call with one, or closing, writes the counts
             return
         self._timer = loop.call_later(self._every, self._begin, loop)
 
@@ -191,7 +191,7 @@ class Scores:
     def _call(self, day: int, tool: str, done: SearchDone | PageDone) -> None:
         outcome = done.outcome
         self._add(day, "call", tool, ((outcome, 1), ("calls", 1), ("cached", done.cached), ("stale", done.stale)))
-        if outcome not in {"refused", "cancelled"}:  # their time says nothing about ours
+        if outcome not in {"refused", "cancelled"}:  # their durations are not representative
             self._time(day, "call", tool, done.seconds)
 
     def _attempts(self, day: int, role: Role, attempts: Iterable[Attempt]) -> None:
@@ -206,7 +206,7 @@ class Scores:
                 ("microusd", round(attempt.cost_usd * 1_000_000)),
             )
             self._add(day, role, name, facts)
-            if good:  # a refusal within 50 ms is not speed
+            if good:  # a fast rejection is not speed
                 self._time(day, role, name, attempt.latency_ms / 1_000)
 
     def _time(self, day: int, role: Role, name: str, seconds: float) -> None:
@@ -232,7 +232,7 @@ def counter_key(day: int, role: Role, name: str, what: str) -> str:
 
 
 def name_prefix(role: Role) -> str:
-    """Return what stands before a provider's name in the keys by which the store lists the providers of a role."""
+    """Return the key prefix under which the store lists the providers of a role."""
     return f"score:name:{role}:"
 
 

@@ -22,7 +22,7 @@ _HELP_ESCAPES = str.maketrans({"\\": r"\\", "\n": r"\n"})
 
 
 class Metrics:
-    """Counts calls and attempts, and shows the numbers to Prometheus. Exact under threads.
+    """Counts calls and attempts for Prometheus. Thread-safe.
 
     One object may watch several `Web`s. The number of time series is bounded: outcomes are a fixed set, and of the
     providers' names the first 64 are kept apart.
@@ -105,7 +105,7 @@ class Metrics:
 
 
 class _Counter:
-    """A number for each set of label values, which only grows."""
+    """A monotonic counter for each set of label values."""
 
     def __init__(self, name: str, text: str, labels: tuple[str, ...]) -> None:
         self._head = _head(name, text, "counter")
@@ -123,7 +123,7 @@ class _Counter:
 
 
 class _Histogram:
-    """How many durations lie in each bucket, and their sum, for each set of label values."""
+    """Bucket counts and sums of durations for each set of label values."""
 
     def __init__(self, name: str, text: str, labels: tuple[str, ...]) -> None:
         self._head = _head(name, text, "histogram")
@@ -161,5 +161,5 @@ def _labels(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def _utf8(text: str) -> str:
-    """Return text that has a UTF-8 form: one lone surrogate would cost the whole scrape."""
+    """Return text that can be encoded in UTF-8: a lone surrogate would fail the whole scrape."""
     return text.encode("utf-8", "replace").decode("utf-8")

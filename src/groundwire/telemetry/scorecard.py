@@ -1,4 +1,4 @@
-"""The score card: what the last days were like, provider by provider, beside the targets."""
+"""The score card: recent results by provider, compared with targets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter
 
 __all__ = ["CallScore", "ProviderScore", "ScoreCard", "ScoreHistory", "Target", "score_card", "score_history"]
 
-_AT_ONCE = 32  # questions to the store in parallel; it answers each within a bound of its own
+_AT_ONCE = 32  # parallel reads of the store, each with its own timeout
 _TIMES = ("timed", "ms", *(f"bucket{number}" for number in range(len(BOUNDS) + 1)))
 _CALL = ("ok", "empty", "failed", "refused", "cancelled", "cached", "stale", "fallback", "forbidden", *_TIMES)
 _PROVIDER = ("good", "empty", "forbidden", "microusd", "answers", "fallback", *_TIMES)
@@ -23,16 +23,16 @@ _PROVIDER = ("good", "empty", "forbidden", "microusd", "answers", "fallback", *_
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Something that is to hold."""
+    """A target."""
 
     name: str
-    """What is measured."""
+    """The name of the measurement."""
     wanted: str
-    """What it is to be, as text: `> 95 %`."""
+    """The target value, as text: `> 95 %`."""
     value: float | None
-    """What it is: a share from 0 to 1, milliseconds, or a number of calls; None when nothing was measured."""
+    """The measured value: a share from 0 to 1, milliseconds, or a number of calls; None without data."""
     met: bool | None
-    """Whether it holds; None when nothing was measured."""
+    """Whether the target is met; None without data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,45 +40,45 @@ class CallScore:
     """All calls of one tool."""
 
     answered: int
-    """Calls with results, or with a page; from the cache too."""
+    """Calls with results, or with a page; including cached ones."""
     empty: int
-    """Searches that worked and found nothing."""
+    """Searches that found nothing."""
     failed: int
     """Calls that ended in a failure."""
     refused: int
-    """Calls that we did not let begin: a wrong argument, the budget, the policy. They are in no share."""
+    """Calls rejected before they started: an invalid argument, the budget, the policy. Excluded from shares."""
     cancelled: int
-    """Calls that their caller gave up. They are in no share."""
+    """Calls canceled by their caller. Excluded from shares."""
     cached: int
-    """Answers from the cache."""
+    """Cached responses."""
     stale: int
-    """Answers that were older than they should be."""
+    """Stale responses."""
     fallbacks: int
-    """Searches that another provider answered than the first that was asked."""
+    """Searches with results from another provider than the first."""
     forbidden_shown: int
-    """Failures shown to the caller in which a service had answered 403."""
+    """Failures shown to the caller after an HTTP 403 from a service."""
     mean_ms: float | None
-    """The mean time of a call, in milliseconds; None without calls."""
+    """The mean duration of a call, in milliseconds; None without calls."""
     p95_ms: float | None
     """The 95th percentile of the calls' latency in milliseconds, estimated from buckets; at most 10,000."""
 
     @property
     def calls(self) -> int:
-        """The calls that count in the shares."""
+        """The calls included in the shares."""
         return self.answered + self.empty + self.failed
 
     @property
     def success_rate(self) -> float | None:
-        """The share of the calls that did not fail."""
+        """The share of calls that did not fail."""
         return _share(self.answered + self.empty, self.calls)
 
     @property
     def fallback_share(self) -> float | None:
-        """The share of the calls that were answered after a fallback."""
+        """The share of calls with a fallback."""
         return _share(self.fallbacks, self.calls)
 
     def targets(self) -> tuple[Target, ...]:
-        """Return the four targets of a search, and whether they are met."""
+        """Return the four targets of a search with their results."""
         success, fallback, mean = self.success_rate, self.fallback_share, self.mean_ms
         shown = self.forbidden_shown if self.calls else None
         return (
@@ -96,53 +96,53 @@ class ProviderScore:
     provider: str
     """Its name."""
     role: Literal["search", "read"]
-    """What it was asked to do."""
+    """Its role."""
     attempts: int
-    """How often it was asked."""
+    """The number of attempts."""
     good: int
-    """How often it did what it was asked; a proven empty answer is one."""
+    """The number of successful attempts, including confirmed empty results."""
     empty: int
-    """How often it searched and found nothing."""
+    """The number of searches without results."""
     forbidden: int
-    """How often it answered 403."""
+    """The number of HTTP 403 responses."""
     answers: int
-    """Searches whose answer is this provider's."""
+    """Searches with results from this provider."""
     fallback_answers: int
-    """Those of them in which another provider had been asked first."""
+    """Those after another provider had been called."""
     mean_ms: float | None
-    """The mean time of a good attempt, in milliseconds; None without any."""
+    """The mean duration of a successful attempt, in milliseconds; None without any."""
     p95_ms: float | None
     """The p95 latency of successful attempts in milliseconds, estimated from buckets; at most 10,000."""
     cost_usd: float
-    """What its attempts cost, in US dollars."""
+    """The cost of its attempts, in US dollars."""
 
     @property
     def success_rate(self) -> float | None:
-        """The share of good attempts."""
+        """The share of successful attempts."""
         return _share(self.good, self.attempts)
 
     @property
     def fallback_share(self) -> float | None:
-        """The share of its answers that came after a fallback."""
+        """The share of its results after a fallback."""
         return _share(self.fallback_answers, self.answers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreCard:
-    """What the last days were like."""
+    """The results of recent days."""
 
     days: int
-    """How many days, today included."""
+    """The number of days, including today."""
     searches: CallScore
     """All searches."""
     pages: CallScore
     """All pages."""
     providers: tuple[ProviderScore, ...]
-    """Who was asked, search before read, the busiest first."""
+    """The providers, search before read, the busiest first."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was recorded."""
+        """Whether there is no data."""
         return not self.providers and not any(
             score.calls or score.refused or score.cancelled for score in (self.searches, self.pages)
         )
@@ -150,18 +150,18 @@ class ScoreCard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreHistory:
-    """What the last days were like, together and day by day."""
+    """The results of recent days, in total and per day."""
 
     total: ScoreCard
-    """All days together."""
+    """The totals."""
     days: tuple[tuple[date, ScoreCard], ...]
-    """Each day in UTC with its own card, the oldest first; one without calls is among them."""
+    """The score card of each day in UTC, the oldest first, including days without calls."""
 
 
 async def score_card(
     store: Store, days: int = 7, *, names: Iterable[str] = (), clock: Callable[[], float] = time.time
 ) -> ScoreCard:
-    """Add up what `Scores` recorded.
+    """Add up the counts recorded by `Scores`.
 
     Args:
         store: Where it was recorded.
@@ -170,7 +170,7 @@ async def score_card(
         clock: The time in seconds since the epoch.
 
     Raises:
-        ValueError: the number of days is out of bounds. StoreError: the store cannot answer.
+        ValueError: the number of days is out of bounds. StoreError: the store cannot be read.
     """
     return _card(await _counted(store, days, names, clock))
 
@@ -178,7 +178,7 @@ async def score_card(
 async def score_history(
     store: Store, days: int = 7, *, names: Iterable[str] = (), clock: Callable[[], float] = time.time
 ) -> ScoreHistory:
-    """Return what `Scores` recorded day by day; the arguments and errors are those of `score_card`."""
+    """Return the counts recorded by `Scores` day by day; arguments and errors are those of `score_card`."""
     counted = await _counted(store, days, names, clock)
     cards = tuple((_date(day), _card(_Counted((day,), counted.totals))) for day in counted.days)
     return ScoreHistory(total=_card(counted), days=cards)

@@ -22,7 +22,7 @@ _FINE = frozenset({"ok", "partial", "empty"})
 
 
 class Spans:
-    """Makes a span for each call, under the span that is current there, and a child of it for each attempt.
+    """Creates a span for each call, below the current span, with a child span for each attempt.
 
     The names are those of the conventions for tool execution (`execute_tool web_search`, `gen_ai.tool.name`; the
     OpenTelemetry semantic conventions for generative AI, in development) and for HTTP clients (`server.address`,
@@ -55,7 +55,7 @@ class Spans:
         self._clock = clock
 
     def search_done(self, done: SearchDone) -> None:
-        """Make the spans of a search."""
+        """Create the spans of a search."""
         facts: dict[str, AttributeValue] = {
             "groundwire.query.length": done.query_length,
             "groundwire.results": done.results,
@@ -70,7 +70,7 @@ class Spans:
         self._make("web_search", "search", done, facts)
 
     def page_done(self, done: PageDone) -> None:
-        """Make the spans of a page."""
+        """Create the spans of a page."""
         facts: dict[str, AttributeValue] = {"groundwire.page.characters": done.characters}
         if done.host:
             facts["server.address"] = done.host
@@ -134,7 +134,7 @@ class Spans:
 
 
 def _starts(attempts: Sequence[Attempt], known: Sequence[float], start: int, end: int) -> list[int]:
-    """Return when attempts began, in nanoseconds: as was taken down, or one after the other as far as there is room."""
+    """Return the start times of attempts in nanoseconds: as recorded, or else consecutive."""
     if len(known) == len(attempts):
         return [start + _nanoseconds(seconds) for seconds in known]
     begun: list[int] = []

@@ -1,4 +1,4 @@
-"""A miniature web on loopback, for our tests, for our users' tests and for `groundwire demo`.
+"""A miniature web on loopback, for Groundwire's tests, for users' tests and for `groundwire demo`.
 
     with World() as world:
         world.searxng.fail(InjectedFault.status(429), times=1)

@@ -1,4 +1,4 @@
-"""What can go wrong on the way: faults that an endpoint plays on request, compression bombs among them."""
+"""Fault injection: failures that an endpoint produces on request, including compression bombs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groundwire.testing.http_messages import EmulatedResponse, Wire
 __all__ = ["InjectedFault", "Play", "bomb"]
 
 Play = Callable[[Wire, EmulatedResponse], Awaitable[web.StreamResponse]]
-"""How a fault is played: it gets the wire and the answer that would have been sent."""
+"""Produces a fault: receives the connection and the regular response."""
 
 _CAPTCHA = """<!doctype html><html lang="en"><head><title>Just a moment</title></head><body>
 <h1>Checking that you are a person</h1><form><p>Choose every picture with a lighthouse.</p>
@@ -26,7 +26,7 @@ _CAPTCHA = """<!doctype html><html lang="en"><head><title>Just a moment</title><
 
 @dataclass(frozen=True, slots=True)
 class InjectedFault:
-    """One way to fail. The class methods make them; two faults are equal when their labels are.
+    """A kind of failure. Created by the class methods; two faults are equal if their labels are.
 
     Args:
         label: What it is, for people.
@@ -38,7 +38,7 @@ class InjectedFault:
 
     @classmethod
     def reply(cls, label: str, change: Callable[[EmulatedResponse], EmulatedResponse]) -> InjectedFault:
-        """Return a fault that sends the normal answer after `change` was applied to it."""
+        """Return a fault that modifies the regular response with `change`."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             return await wire.send(change(reply))
@@ -53,7 +53,7 @@ class InjectedFault:
         content_type: str | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> InjectedFault:
-        """Answer with this status and body.
+        """Respond with this status and body.
 
         Args:
             code: The HTTP status.
@@ -69,14 +69,14 @@ class InjectedFault:
 
     @classmethod
     def redirect(cls, location: str, status: int = 302) -> InjectedFault:
-        """Answer with a redirect; `location` is sent exactly as given."""
+        """Respond with a redirect; `location` is sent verbatim."""
         return cls.reply(
             f"redirect({location!r}, {status})", lambda _: EmulatedResponse.redirect(location, status=status)
         )
 
     @classmethod
     def delay(cls, seconds: float) -> InjectedFault:
-        """Wait, then answer normally."""
+        """Wait, then respond normally."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await asyncio.sleep(seconds)
@@ -86,7 +86,7 @@ class InjectedFault:
 
     @classmethod
     def hang(cls) -> InjectedFault:
-        """Never answer; the client or the world has to close."""
+        """Never respond; the client or the world must close the connection."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.gone()
@@ -95,7 +95,7 @@ class InjectedFault:
 
     @classmethod
     def close(cls) -> InjectedFault:
-        """Close the connection before any byte."""
+        """Close the connection before sending anything."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.close()
@@ -104,7 +104,7 @@ class InjectedFault:
 
     @classmethod
     def reset(cls, after: int | None = None) -> InjectedFault:
-        """Break the connection with a TCP reset.
+        """Reset the TCP connection.
 
         Args:
             after: How many bytes of the body go out first; None for not even the head.
@@ -119,7 +119,7 @@ class InjectedFault:
 
     @classmethod
     def trickle(cls, seconds_per_byte: float = 0.01) -> InjectedFault:
-        """Send the head at once and the body byte by byte."""
+        """Send the head immediately and the body byte by byte."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(reply.head(Content_Length=str(len(reply.body)), Connection="close"))
@@ -142,7 +142,7 @@ class InjectedFault:
 
     @classmethod
     def truncated(cls, missing: int = 100) -> InjectedFault:
-        """Announce `missing` bytes more than the body has, then close."""
+        """Declare `missing` bytes more than the body has, then close."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(reply.head(Content_Length=str(len(reply.body) + missing)) + reply.body)
@@ -152,7 +152,7 @@ class InjectedFault:
 
     @classmethod
     def wrong_length(cls) -> InjectedFault:
-        """Announce half of the body's length, send all of it, then close."""
+        """Declare half of the body's length, send all of it, then close."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(reply.head(Content_Length=str(len(reply.body) // 2)) + reply.body)
@@ -162,7 +162,7 @@ class InjectedFault:
 
     @classmethod
     def garbage(cls) -> InjectedFault:
-        """Answer with bytes that are no HTTP."""
+        """Respond with bytes that are not HTTP."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(b"\x16\x03\x01 220 no web server here\r\n\r\n")
@@ -172,7 +172,7 @@ class InjectedFault:
 
     @classmethod
     def wrong_json(cls) -> InjectedFault:
-        """Answer 200 with JSON that is cut in the middle."""
+        """Respond with status 200 and truncated JSON."""
 
         def cut(reply: EmulatedResponse) -> EmulatedResponse:
             body = reply.body if reply.body[:1] in (b"{", b"[") else b'{"results": [{"title": "half of a page"}]}'
@@ -182,22 +182,22 @@ class InjectedFault:
 
     @classmethod
     def html_for_json(cls) -> InjectedFault:
-        """Answer 200 with a page that asks whether the reader is a person."""
+        """Respond with status 200 and a bot check."""
         return cls.reply("html_for_json", lambda _: EmulatedResponse.html(_CAPTCHA))
 
     @classmethod
     def empty_body(cls) -> InjectedFault:
-        """Answer as usual, but with no body."""
+        """Respond without a body."""
         return cls.reply("empty_body", lambda reply: replace(reply, body=b"", chunks=None))
 
     @classmethod
     def not_gzip(cls) -> InjectedFault:
-        """Answer as usual and say that the plain body is gzip."""
+        """Respond with a plain body declared as gzip."""
         return cls.reply("not_gzip", lambda reply: _encoded(reply, "gzip"))
 
     @classmethod
     def bomb(cls, encoding: str = "gzip", mb: int = 200) -> InjectedFault:
-        """Answer with blanks, compressed so that little goes over the wire.
+        """Respond with compressed spaces, so that little is sent on the wire.
 
         Args:
             encoding: `gzip`, `deflate`, `br`, or layers such as `gzip, gzip`.
@@ -214,12 +214,12 @@ class InjectedFault:
 
     @classmethod
     def endless(cls, chunk: bytes = b"<p>and so on</p>\n" * 512) -> InjectedFault:
-        """Answer with a body that repeats `chunk` for ever."""
+        """Respond with an endless body that repeats `chunk`."""
         return cls.reply("endless", lambda reply: replace(reply, chunks=lambda: itertools.repeat(chunk)))
 
     @classmethod
     def endless_headers(cls) -> InjectedFault:
-        """Answer with header lines for ever."""
+        """Respond with endless header lines."""
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             await wire.raw(reply.head().removesuffix(b"\r\n"))
@@ -253,7 +253,7 @@ _ZLIB_HEAD = b"\x78\xda"  # RFC 1950, section 2.2: 32 KB window, best compressio
 
 
 def bomb(encoding: str, megabytes: int) -> Iterator[bytes]:
-    """Return the parts of a body of blanks under one Content-Encoding.
+    """Return the parts of a body of spaces in one Content-Encoding.
 
     One megabyte is compressed once and repeated: after a full flush a deflate block stands alone (RFC 1951), so
     sending costs next to nothing.

@@ -25,14 +25,14 @@ _FORM = "application/x-www-form-urlencoded"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """One request as it arrived."""
+    """A received request."""
 
     method: str
     """`GET`, `POST` and so on, in capitals."""
     path: str
     """The path, percent-decoded, without the query."""
     target: str
-    """Path and query as they were on the wire."""
+    """Path and query, as received."""
     query: Mapping[str, str]
     """The parameters of the URL; the last value of each."""
     headers: CIMultiDictProxy[str]
@@ -40,7 +40,7 @@ class Recorded:
     body: bytes
     """The body, empty if there was none."""
     at: float
-    """When it arrived, in seconds of `time.monotonic`."""
+    """When it was received, in seconds of `time.monotonic`."""
 
     @property
     def params(self) -> dict[str, str]:
@@ -55,7 +55,7 @@ class Recorded:
         return f"http://{self.headers.get('Host', '127.0.0.1')}"
 
     def json(self) -> object:
-        """Return the body read as JSON.
+        """Parse the body as JSON.
 
         Raises:
             ValueError: It is not JSON.
@@ -66,7 +66,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmulatedResponse:
-    """One response, before any fault is applied."""
+    """A response, before any fault is applied."""
 
     status: int = 200
     """The HTTP status."""
@@ -77,9 +77,9 @@ class EmulatedResponse:
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further headers."""
     chunks: Callable[[], Iterable[bytes]] | None = None
-    """For bodies that are made while they are sent: returns the parts, possibly without end."""
+    """For a body generated while it is sent: returns the parts, possibly endless."""
     fault: InjectedFault | None = None
-    """A fault that belongs to the page itself, such as one that always trickles."""
+    """A fault that belongs to the page, such as one that always trickles."""
 
     @classmethod
     def html(cls, text: str, *, status: int = 200) -> EmulatedResponse:
@@ -98,7 +98,7 @@ class EmulatedResponse:
 
     @classmethod
     def redirect(cls, location: str, *, status: int = 302) -> EmulatedResponse:
-        """Return a redirect to `location`, which is sent exactly as given."""
+        """Return a redirect to `location`, which is sent verbatim."""
         return cls(status=status, body=b"", content_type=None, headers={"Location": location})
 
     @property
@@ -124,7 +124,7 @@ def _phrase(status: int) -> str:
 
 
 class Wire:
-    """The server's end of one exchange: send a reply properly, or misbehave.
+    """The server's side of an exchange: sends a response properly, or misbehaves.
 
     Args:
         request: The exchange; its body has been read.
@@ -134,7 +134,7 @@ class Wire:
         self._request = request
 
     async def send(self, reply: EmulatedResponse) -> web.StreamResponse:
-        """Send `reply` as HTTP demands, after playing the fault that it carries itself."""
+        """Send `reply` as HTTP requires, after applying its own fault."""
         if reply.fault is not None:
             return await reply.fault.play(self, replace(reply, fault=None))
         if reply.chunks is None and reply.body and reply.content_type is None:  # aiohttp would add a type of its own
@@ -156,18 +156,18 @@ class Wire:
         return response
 
     async def raw(self, data: bytes) -> None:
-        """Write bytes past the HTTP layer and wait until the client has taken most of them."""
+        """Write bytes below the HTTP layer and wait until the client has read most of them."""
         await self._request.writer.write(data)
         await self._request.writer.drain()
 
     async def close(self) -> NoReturn:
-        """Close the connection once everything written has been taken."""
+        """Close the connection after everything written was read."""
         if (transport := self._request.transport) is not None:
             transport.close()
         await self.gone()
 
     async def reset(self) -> NoReturn:
-        """Break the connection with a TCP reset."""
+        """Reset the TCP connection."""
         if (transport := self._request.transport) is not None:
             peer = transport.get_extra_info("socket")
             peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

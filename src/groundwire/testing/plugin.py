@@ -39,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Remember whether the test passed, and say in a failed one's report what its cassette lacks."""
+    """Record whether the test passed, and add missing recordings to a failure report."""
     report = yield
     if report.when == "call":
         item.stash[_PASSED] = report.passed
@@ -51,7 +51,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 @pytest.fixture
 def groundwire_cassette(request: pytest.FixtureRequest) -> Iterator[Cassette]:
-    """The test's own cassette, `cassettes/MODULE/TEST.jsonl` beside its file, for `Web(cassette=...)`.
+    """A cassette per test, `cassettes/MODULE/TEST.jsonl` beside its file, for `Web(cassette=...)`.
 
     It records or replays as `--groundwire-record` says. A recording is kept only if the test passes.
     """
@@ -80,7 +80,7 @@ def _mode(config: pytest.Config) -> _Mode:
 
 
 def _path(item: pytest.Item) -> Path:
-    """Return a test's file; its name is that of the test with its classes, as far as file systems take it."""
+    """Return a test's file, named after the test with its classes, within file system limits."""
     parts = item.nodeid.split("::", 1)[-1]
     name = re.sub(r"[^\w.\-\[\]]+", "-", parts.replace("::", "."))
     if name != parts.replace("::", ".") or len(name) > _LONGEST:

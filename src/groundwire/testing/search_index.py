@@ -1,4 +1,4 @@
-"""A small ranked index over the pages of the miniature web: every search service of it answers from here.
+"""A small ranked index of the miniature web, used by all its search services.
 
 Ranking is Okapi BM25 over title and text, the title counted several times. Ties fall in the order of the pages, so
 that a query always gives the same list.
@@ -32,7 +32,7 @@ _STOP = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexHit:
-    """One page that matched."""
+    """A matching page."""
 
     url: str
     title: str
@@ -65,7 +65,7 @@ class Library:
         self.named = named
 
     def site_at(self, origin: str) -> Site | None:
-        """Return the site of an origin such as `http://docs.test:41233`, by number or by name; None for no such one."""
+        """Return the site of an origin such as `http://docs.test:41233`, by address or by name, or None."""
         return next((site for site in self._sites if origin in (site.url, site.named_url)), None)
 
     def search(
@@ -76,7 +76,7 @@ class Library:
         hosts: Iterable[str] = (),
         not_hosts: Iterable[str] = (),
     ) -> list[IndexHit]:
-        """Return the pages that have a word of `text`, best first.
+        """Return the pages that contain a word of `text`, best first.
 
         Args:
             text: Words; case, order and very common words do not matter.
@@ -146,7 +146,7 @@ def _under(site: Site, hosts: tuple[str, ...]) -> bool:
 
 
 def _snippet(text: str, words: list[str]) -> str:
-    """Return the stretch of whole sentences that has the most of the words."""
+    """Return the run of whole sentences with the most matching words."""
     sentences = re.split(r"(?<=[.!?])\s+", text)
     matches = [len(set(_words(sentence)) & set(words)) for sentence in sentences]
     start = matches.index(max(matches))

@@ -1,4 +1,4 @@
-"""The servers of the miniature web: one port for each endpoint, all of them in one thread."""
+"""The servers of the miniature web: a port for each endpoint, all in one thread."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from groundwire.transport.asyncio_server import close_server
 __all__ = ["EmulatedServer", "ServerThread"]
 
 _LOOPBACK = "127.0.0.1"
-_MAX_WAIT = 60.0  # seconds for the thread to do what takes it milliseconds; only a broken machine gets here
+_MAX_WAIT = 60.0  # seconds for operations of the thread that take milliseconds; reached only on a broken machine
 
 
 @dataclass(slots=True)
 class _Planned:
-    """A fault that waits for its requests."""
+    """A planned fault with its remaining requests."""
 
     fault: InjectedFault
     left: int | None
@@ -32,7 +32,7 @@ class _Planned:
 
 
 class EmulatedServer(ABC):
-    """One server of the miniature web: a site, or a search service.
+    """A server of the miniature web: a site, or a search service.
 
     A sub-class says in `handle` what it answers; faults, records and addresses are here. Every method may be
     called from any thread.
@@ -55,7 +55,7 @@ class EmulatedServer(ABC):
 
     @abstractmethod
     def handle(self, request: Recorded) -> EmulatedResponse:
-        """Return the answer to `request`; called in the server's thread, so it must not block."""
+        """Return the response to `request`; called in the server's thread, so it must not block."""
 
     @property
     def port(self) -> int:
@@ -69,7 +69,7 @@ class EmulatedServer(ABC):
         return self._port
 
     def want(self, port: int) -> None:
-        """Ask for a port of its own choice, before the world serves this endpoint; 0 is any free one."""
+        """Set the port, before the world serves this endpoint; 0 uses any free one."""
         self._wanted = port
 
     @property
@@ -84,25 +84,25 @@ class EmulatedServer(ABC):
 
     @property
     def requests(self) -> list[Recorded]:
-        """What has been asked until now, in order, without what `robots_requests` has."""
+        """The requests so far, in order, except for those in `robots_requests`."""
         with self._arrived:
             return list(self._requests)
 
     @property
     def robots_requests(self) -> list[Recorded]:
-        """The requests for /robots.txt until now, in order: whether there is one depends on what was asked before."""
+        """The requests for /robots.txt so far, in order."""
         with self._arrived:
             return list(self._robots)
 
     @property
     def connections(self) -> int:
-        """How many connections are open at this moment."""
+        """The number of open connections."""
         return 0 if self._server is None else len(self._server.connections)
 
     def fail(
         self, fault: InjectedFault, *, times: int | None = 1, when: Callable[[Recorded], bool] | None = None
     ) -> None:
-        """Play `fault` on coming requests. Faults that wait are taken in the order they were given.
+        """Inject `fault` into coming requests. Pending faults are applied in order.
 
         Args:
             fault: What goes wrong.
@@ -113,18 +113,18 @@ class EmulatedServer(ABC):
             self._planned.append(_Planned(fault, times, when))
 
     def heal(self) -> None:
-        """Forget every fault that still waits."""
+        """Remove all pending faults."""
         with self._arrived:
             self._planned.clear()
 
     def forget(self) -> None:
-        """Forget the recorded requests."""
+        """Remove the recorded requests."""
         with self._arrived:
             self._requests.clear()
             self._robots.clear()
 
     def wait_for_requests(self, count: int, timeout: float = 60.0) -> list[Recorded]:
-        """Block until `count` requests have arrived, and return them.
+        """Block until `count` requests have been received, and return them.
 
         Args:
             count: How many since the start or since `forget`.
@@ -159,9 +159,7 @@ class EmulatedServer(ABC):
         except Exception:
             if request.path != "/robots.txt":
                 raise
-            return EmulatedResponse.text(
-                "There are no rules here.", status=404
-            )  # most endpoints have not thought of any
+            return EmulatedResponse.text("There are no rules here.", status=404)  # most endpoints do not support any
 
     def _note(self, request: Recorded) -> InjectedFault | None:
         about_robots = request.path == "/robots.txt"
@@ -192,7 +190,7 @@ class EmulatedServer(ABC):
         try:
             reply = self._answered(recorded)
             return await wire.send(reply) if fault is None else await fault.play(wire, reply)
-        except ConnectionError:  # the client left while we wrote; its leaving also cancels this task
+        except ConnectionError:  # the client left during the write, which also cancels this task
             await wire.gone()
 
     async def _open(self, listener: socket.socket) -> asyncio.Server:
@@ -209,7 +207,7 @@ class EmulatedServer(ABC):
 
 
 class ServerThread:
-    """A thread with an event loop of its own that serves endpoints until it is stopped."""
+    """A thread with its own event loop that serves endpoints until it is stopped."""
 
     def __init__(self) -> None:
         self._ready = threading.Event()
@@ -233,7 +231,7 @@ class ServerThread:
             raise RuntimeError("The world's thread did not start.")
 
     def serve(self, endpoints: Iterable[EmulatedServer]) -> None:
-        """Give each endpoint a port and answer on it from now on.
+        """Assign a port to each endpoint and serve it.
 
         Raises:
             RuntimeError: The thread does not run.
@@ -243,7 +241,7 @@ class ServerThread:
         asyncio.run_coroutine_threadsafe(self._listen(list(endpoints)), self._loop).result(_MAX_WAIT)
 
     def stop(self) -> None:
-        """Break every connection, end the thread and wait for it. Stopping twice does nothing."""
+        """Close all connections, end the thread and wait for it. Idempotent."""
         thread, self._thread = self._thread, None
         if thread is None or self._loop is None or self._stopping is None:
             return

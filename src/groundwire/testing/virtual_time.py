@@ -1,4 +1,4 @@
-"""An event loop whose time jumps: what would take minutes is over in milliseconds, and always alike.
+"""An event loop with virtual time: minutes pass in milliseconds, deterministically.
 
 For code that waits on nothing but the loop itself (timers, tasks, queues). Code that waits for a socket or a thread on
 such a loop never wakes.
@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 class _Selector(selectors.DefaultSelector):
-    """Instead of waiting it moves the clock on."""
+    """Advances the clock instead of waiting."""
 
     now = 0.0
 
@@ -40,7 +40,7 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def run_virtually(main: Coroutine[Any, Any, _T]) -> _T:
-    """Run a coroutine on a loop with a clock of its own, which `asyncio.get_running_loop().time` tells.
+    """Run a coroutine on a loop with virtual time, as returned by `asyncio.get_running_loop().time`.
 
     Returns:
         What the coroutine returns.

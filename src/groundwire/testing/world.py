@@ -15,6 +15,7 @@ from groundwire.testing.server import EmulatedServer, ServerThread
 from groundwire.testing.services import make_service
 from groundwire.testing.services.searxng import SearXng
 from groundwire.testing.site import Calendar, Site
+from groundwire.testing.site_apis import SiteApi, make_site_api
 from groundwire.testing.sites import make_sites
 
 __all__ = ["InjectedFault", "Recorded", "World"]
@@ -23,7 +24,7 @@ _Service = TypeVar("_Service", bound=EmulatedServer)
 
 
 class World:
-    """Sites and search services on 127.0.0.1, each on a port of its own, served by one thread.
+    """Sites and search services on 127.0.0.1, each on its own port, served by one thread.
 
     Use it as `with World() as world:` or `async with World() as world:`. Leaving the block breaks every connection.
 
@@ -50,7 +51,7 @@ class World:
 
     @property
     def today(self) -> date:
-        """The day from which pages are dated. It may be set."""
+        """The reference date of pages. It may be set."""
         return self._calendar.today
 
     @today.setter
@@ -69,7 +70,7 @@ class World:
 
     @property
     def origins(self) -> tuple[str, ...]:
-        """Every origin, by address and by name, for the `allowed_origins` setting."""
+        """All origins, by address and by name, for the `allowed_origins` setting."""
         return tuple(origin for one in self.endpoints for origin in (one.url, one.named_url))
 
     @property
@@ -79,7 +80,7 @@ class World:
 
     @property
     def closed_url(self) -> str:
-        """A base URL whose port is taken but has no listener: connections to it are refused."""
+        """A base URL whose port is reserved but has no listener: connections are refused."""
         if self._nobody is None:
             raise RuntimeError("Start the world first, as in `with World()`.")
         return f"http://127.0.0.1:{self._nobody.getsockname()[1]}"
@@ -95,7 +96,7 @@ class World:
         return self._sites[name]
 
     def add(self, service: _Service) -> _Service:
-        """Serve one more endpoint, at once if the world runs, and return it.
+        """Serve one more endpoint, immediately if the world is running, and return it.
 
         Raises:
             ValueError: The name or the host name is taken.
@@ -109,7 +110,7 @@ class World:
         return service
 
     def add_searxng(self, name: str) -> SearXng:
-        """Serve one more SearXNG instance with faults and records of its own, and return it.
+        """Serve one more SearXNG instance with its own faults and records, and return it.
 
         Raises:
             ValueError: The name is taken.
@@ -117,7 +118,7 @@ class World:
         return self.add(SearXng(name, self.library))
 
     def service(self, name: str) -> EmulatedServer:
-        """Return a search or read service such as `brave`, started when it is first asked for.
+        """Return a search or read service such as `brave`, started on first use.
 
         Raises:
             KeyError: There is no such service; the message lists the known ones.
@@ -125,6 +126,17 @@ class World:
         if name not in self._services:
             self.add(make_service(name, self.library))
         return self._services[name]
+
+    def site_api(self, name: str) -> SiteApi:
+        """Return a site that is read over its API, such as `github`, started when it is first asked for.
+
+        Its addresses here are known to `read.site_hosts` as `NAME=URL`.
+
+        Raises:
+            KeyError: There is no such site; the message lists the known ones.
+        """
+        here = self._services.get(name)
+        return here if isinstance(here, SiteApi) else self.add(make_site_api(name))
 
     async def resolver(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host name of this world.
@@ -156,7 +168,7 @@ class World:
         self._running = True
 
     def stop(self) -> None:
-        """Break every connection and stop serving. Stopping twice does nothing."""
+        """Close all connections and stop serving. Idempotent."""
         self._running = False
         self._thread.stop()
         if self._nobody is not None:

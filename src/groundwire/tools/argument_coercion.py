@@ -1,4 +1,4 @@
-"""What models write as arguments, read as they meant it where the meaning is plain.
+"""Coercion of models' arguments where their meaning is unambiguous.
 
 Models send numbers as text, lists as the text of a list, a name that another search tool uses, or an object around the
 arguments. All of that is understood here, once for every adapter. What is not plain is left as it is and refused, with
@@ -23,7 +23,7 @@ __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "understood"]
 
 _AROUND = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
 _NONE = frozenset({"", "none", "null", "undefined"})
-_REQUIRED = frozenset({"query", "url"})  # of one tool or another; an empty one is wrong and must be said to be
+_REQUIRED = frozenset({"query", "url"})  # of one of the tools; an empty one is reported as an error
 _LISTS = frozenset({"allowed_domains"})
 _NUMBERS = frozenset({"limit", "max_length", "max_tokens"})
 _WORDS = frozenset({"query", "find", "cursor"})
@@ -50,11 +50,11 @@ class SearchArguments(BaseModel):
     query: str
     """What to search for."""
     limit: int | None = None
-    """The most results."""
+    """The maximum number of results."""
     allowed_domains: list[str] = Field(default_factory=list)
     """Only these domains."""
     time_range: TimeRange = "all"
-    """How recent."""
+    """The maximum age of results."""
 
 
 class OpenArguments(BaseModel):
@@ -63,13 +63,13 @@ class OpenArguments(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
     url: str
-    """The address."""
+    """The URL."""
     query: str | None = None
-    """What the wanted passages answer."""
+    """The query for relevant passages."""
     cursor: str | None = None
-    """Where the wanted piece begins."""
+    """The start of the requested piece."""
     find: str | None = None
-    """What the wanted places hold."""
+    """The text to find."""
     max_length: int | None = None
     """The most characters."""
     max_tokens: int | None = None
@@ -78,7 +78,7 @@ class OpenArguments(BaseModel):
     @field_validator("query", "cursor", "find")
     @classmethod
     def _empty_is_none(cls, value: str | None) -> str | None:
-        """Models fill in every argument they see: an empty one was not meant."""
+        """Models fill in every argument they see: an empty one counts as missing."""
         return value if value is None or value.strip() else None
 
 
@@ -91,7 +91,7 @@ _EXAMPLES: Mapping[type[BaseModel], str] = MappingProxyType(
 
 
 def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call's arguments under our names and in our types, as far as their meaning is plain.
+    """Normalize the names and types of a call's arguments, as far as their meaning is unambiguous.
 
     Args:
         tool: The tool's name: `web_search`, `open_page` or `search`.
@@ -109,7 +109,7 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if _is_nothing(value) and (right not in _REQUIRED or right in plain):
             continue
         if right != name and not _is_nothing(given.get(right)):
-            right = name  # both were given: which was meant is not plain
+            right = name  # both were given: ambiguous
         if not _is_nothing(plain.get(right)):
             right = name
         plain[right] = _value(right, value)
@@ -117,7 +117,7 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bad_arguments(error: ValidationError, model: type[BaseModel]) -> str:
-    """Return what is wrong with a call, what its arguments are, and a call that is right.
+    """Return an error message with the problem, the valid arguments, and an example call.
 
     Args:
         error: The complaints.
@@ -138,7 +138,7 @@ def _known(tool: str) -> set[str]:
 
 
 def _unwrapped(arguments: Mapping[str, Any], known: set[str]) -> Mapping[str, Any]:
-    """Return the arguments without the object that some models put around them."""
+    """Return the arguments without the wrapper object that some models add."""
     if len(arguments) != 1:
         return arguments
     ((name, value),) = arguments.items()
@@ -153,7 +153,7 @@ def _is_nothing(value: object) -> bool:
 
 
 def _value(name: str, value: Any) -> Any:
-    """Return a value in the type that its argument has, if it plainly stands for one."""
+    """Convert a value to the type of its argument, if it is unambiguous."""
     if name in _LISTS:
         return _words(value)
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
@@ -171,10 +171,12 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _words(value: Any) -> Any:
-    """Return a list of words that may be written as JSON, or with commas between them."""
+    """Parse a list of words given as JSON or comma-separated."""
     if not isinstance(value, str):
         return value
     text = value.strip()
+    if len(text) > _LONGEST_JSON:
+        return value
     if text.startswith("["):
         inner = _json(text)
         return inner if isinstance(inner, list) else value
@@ -182,7 +184,9 @@ def _words(value: Any) -> Any:
 
 
 def _address(text: str) -> str:
-    """Return an address without what Markdown and prose put around one."""
+    """Return a URL without surrounding Markdown or punctuation."""
+    if len(text) > _LONGEST_JSON:
+        return text
     text = text.strip()
     link = re.fullmatch(r"\[[^\]]*\]\((\S+)\)", text)
     text = link[1] if link else text

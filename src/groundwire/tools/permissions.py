@@ -28,35 +28,35 @@ __all__ = ["Answer", "Ask", "Permission", "PermissionRequest", "guarded", "guard
 _logger = logging.getLogger(__name__)
 
 Answer = bool | Literal["allow", "deny", "always"]
-"""What somebody says who is asked: yes, no, or yes and do not ask again about such calls in this run."""
+"""The answer of a person: yes, no, or yes to all such calls in this run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermissionRequest:
-    """A call about which somebody is asked."""
+    """A tool call that needs approval."""
 
     tool: str
     """The tool's name."""
     arguments: Mapping[str, Any]
-    """What the model wrote."""
+    """The model's arguments."""
     domains: tuple[str, ...]
-    """The domains that the call is about; none for a search of the whole web."""
+    """The domains of the call; none for a search of the whole web."""
     session: str | None
     """The session's name, if it has one."""
     reason: str
-    """Why somebody is asked."""
+    """Why approval is needed."""
 
 
 Ask = Callable[[PermissionRequest], Answer | Awaitable[Answer]]
-"""Asks somebody. A plain function must answer at once; one that waits for a person is asynchronous."""
+"""Asks for approval. A plain function must return immediately; one that waits for a person is asynchronous."""
 
 
 class Permission:
-    """Decides about tool calls by rules, and by asking where the rules say so.
+    """Decides on tool calls by rules, and by asking for approval where the rules require it.
 
     Args:
         settings: The rules; by default there is none, and every call is asked about.
-        ask: Who is asked. Without anybody a call that would be asked about is refused, and the refusal says why.
+        ask: Who is asked. Without anyone a call that would be asked about is refused, and the refusal says why.
         session: The name of the session, for rules that speak of one.
     """
 
@@ -74,7 +74,7 @@ class Permission:
         self._always: set[tuple[str, tuple[str, ...]]] = set()
 
     def decide(self, tool: str, arguments: Mapping[str, Any]) -> tuple[Decision, str]:
-        """Return what the rules say about a call, and which of them says it.
+        """Return the decision of the rules on a call, and the rule that applies.
 
         A rule about a domain allows a call only if all that the call is about lies in that domain; it denies one, or
         has it asked about, if any of it does.
@@ -87,7 +87,7 @@ class Permission:
         return self._settings.default, f"the rule for everything else ({self._settings.default})"
 
     async def check(self, tool: str, arguments: Mapping[str, Any]) -> None:
-        """Return if a call may be made.
+        """Check that a call is permitted.
 
         Raises:
             PermissionDenied: it may not; the message says why, and what a model can do.
@@ -122,7 +122,7 @@ class Permission:
             return await asyncio.wait_for(answer, self._settings.confirm_timeout)
         except TimeoutError:
             return f"no one answered within {self._settings.confirm_timeout:g} seconds"
-        except Exception:  # a question that cannot be put is no permission
+        except Exception:  # a failed question is not an approval
             _logger.exception("asking about %s failed", request.tool)
             return "the question could not be asked"
 
@@ -136,10 +136,10 @@ class Permission:
 
 
 def guarded_tools(web: Web, permission: Permission | None = None) -> tuple[Tool, ...]:
-    """Return `web_search` and `open_page` over a `Web`, whose calls are made only with permission.
+    """Return `web_search` and `open_page` over a `Web`, with permission checks.
 
     Args:
-        web: What searches and reads; it stays the caller's to close.
+        web: The web to search and read with; the caller closes it.
         permission: Who decides; by default the rules of the web's settings, with no one to ask.
     """
     decider = permission or Permission(web.settings.permission)
@@ -147,7 +147,7 @@ def guarded_tools(web: Web, permission: Permission | None = None) -> tuple[Tool,
 
 
 def guarded(tool: Tool, permission: Permission) -> Tool:
-    """Return a tool whose calls are made only with permission; a refused call is a result that a model can act on.
+    """Return a tool with permission checks; a rejected call is a result that a model can act on.
 
     A page that a redirect led to another host needs a permission of its own before it is shown.
     """
@@ -173,7 +173,7 @@ def _denied(tool: str, reason: str) -> PermissionDenied:
 
 
 def _domains(tool: str, written: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the domains that a call is about: of the page it opens, or those to which it keeps a search.
+    """Return the domains of a call: of the page it opens, or those its search is restricted to.
 
     The arguments are read as the tool will read them, so that another way to write an address evades no rule.
     """

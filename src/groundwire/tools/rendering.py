@@ -19,7 +19,7 @@ from groundwire.tools.results import LocalSearchToolResult, OpenPageToolResult, 
 __all__ = ["Classifier", "fence", "length_note", "render_json", "render_text"]
 
 Classifier = Callable[[str], str]
-"""Judges a page's text: returns a sentence that warns of it, or nothing. None is used unless somebody gives one."""
+"""Examines a page's text and returns a warning, or an empty string. Not used by default."""
 
 _NONCE: Final = 10**20  # an attacker would have to guess 66 bits within one call; tokenizers take digits by threes
 _MAX_URL: Final = 2_000  # characters
@@ -29,7 +29,7 @@ _UNFIT: Final = re.compile(r"[\s<>\"'\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
 def fence(content: str, url: str = "", *, classify: Classifier | None = None, short: bool = False) -> str:
-    """Return text from the web between two marks that no page can know, with its source and what it is.
+    """Return web text between two unguessable markers, with its source and a note that it is data.
 
     Args:
         content: The text, as Markdown. What looks like one of the marks in it is broken.
@@ -65,7 +65,7 @@ def _nonce() -> str:
 
 _NAMED = 20  # sections in a text
 _MORE: Final = ("More: the same URL with --cursor '{}'", 'More: open_page with the same url and cursor="{}"')
-"""How to read on, for a person at the command line and for a model."""
+"""Instructions for reading on, for a person on the command line and for a model."""
 
 
 def render_json(result: ToolResult) -> str:
@@ -74,7 +74,7 @@ def render_json(result: ToolResult) -> str:
 
 
 def render_text(result: ToolResult, *, fenced: bool = True) -> str:
-    """Return a result as text for a model or a person; everything cut is said to be cut.
+    """Return a result as text for a model or a person; any truncation is stated.
 
     Args:
         result: What a tool returned.
@@ -89,7 +89,7 @@ def render_text(result: ToolResult, *, fenced: bool = True) -> str:
 
 
 def length_note(result: OpenPageToolResult) -> str:
-    """Return how much of the page is there: `4,000 of 18,211 characters, cut`."""
+    """Return how much of the page is included: `4,000 of 18,211 characters, cut`."""
     if not result.truncated:
         return f"{result.content_length:,} characters, the whole page"
     of = f" of {result.original_length:,}" if result.original_length else " of more"
@@ -150,7 +150,7 @@ def _page_text(result: OpenPageToolResult, *, fenced: bool) -> str:
 
 
 def _excerpts_text(result: OpenPageToolResult, address: str) -> str:
-    """Return passages in a frame of few tokens, so that little room is enough for an answer."""
+    """Return passages in a compact format, which leaves room for the answer in a small budget."""
     lines = [f"Cite as: [{result.citation_id}]"] if result.citation_id else []
     if result.next_cursor:
         lines.append(f'More: open_page with the same url and cursor="{result.next_cursor}"')
@@ -163,7 +163,7 @@ def _excerpts_text(result: OpenPageToolResult, address: str) -> str:
 
 
 def _listed(result: OpenPageToolResult, *, fenced: bool) -> str:
-    """Return the sections in a line, where they were not given before."""
+    """Return the outline in one line, unless it was already included."""
     if not result.sections or (result.start and not result.excerpts):
         return ""
     more = f"; {len(result.sections) - _NAMED} more" if len(result.sections) > _NAMED else ""

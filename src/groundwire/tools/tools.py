@@ -37,7 +37,7 @@ from groundwire.tools.results import (
     shown,
 )
 
-if TYPE_CHECKING:  # definitions load without the searching and reading parts, which takes long
+if TYPE_CHECKING:  # definitions load without the searching and reading parts, which are slow to import
     from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 
@@ -53,7 +53,7 @@ __all__ = [
 
 _logger = logging.getLogger(__name__)
 
-_BRIEF = 800  # tokens; with fewer the list of sections would take too much of them
+_BRIEF = 800  # tokens; with fewer, the outline would take too much of them
 _INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
 
 
@@ -62,21 +62,21 @@ class Tool(ToolDefinition):
     """One tool, ready for any framework."""
 
     call: Callable[..., Awaitable[ToolResult]]
-    """Takes the arguments by keyword; never raises but on cancellation."""
+    """Takes the arguments by keyword; raises only on cancellation."""
 
 
 def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
-    """Return `web_search` and `open_page` over a `Web`, which stays the caller's to close.
+    """Return `web_search` and `open_page` over a `Web`, which the caller closes.
 
     Args:
-        web: What searches and reads.
+        web: The web to search and read with.
         needs: What every search must honor, such as the needs of a plan that leaves the search to us.
     """
     return web_search_tool(web, needs), open_page_tool(web)
 
 
 def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
-    """Return the tool that finds pages; see `web_tools`."""
+    """Return the tool `web_search`; see `web_tools`."""
 
     async def call(**arguments: Any) -> WebSearchToolResult:
         return await web_search_result(web, arguments, needs)
@@ -85,7 +85,7 @@ def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
 
 
 def open_page_tool(web: Web) -> Tool:
-    """Return the tool that reads a page."""
+    """Return the tool `open_page`."""
 
     async def call(**arguments: Any) -> OpenPageToolResult:
         return await open_page_result(web, arguments)
@@ -105,7 +105,7 @@ def _with_call(definition: ToolDefinition, call: Callable[..., Awaitable[ToolRes
 
 
 async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs | None = None) -> WebSearchToolResult:
-    """Search with the arguments that a model wrote; every failure becomes a result with `status` error."""
+    """Search with a model's arguments; every failure becomes a result with `status` error."""
     plain = understood("web_search", arguments)
     echo = shown(plain.get("query", ""))
     try:
@@ -116,14 +116,14 @@ async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs
         return WebSearchToolResult(query=echo, status="error", error=bad_arguments(error, SearchArguments))
     except GroundwireError as error:
         return search_failed(echo, error)
-    except Exception:  # an agent must never see a traceback; the operator does, in the log
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
         _logger.exception("web_search failed")
         return WebSearchToolResult(query=echo, status="error", error=_INTERNAL)
     return searched(response)
 
 
 async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
-    """Open a page with the arguments that a model wrote; every failure becomes a result with `status` error."""
+    """Open a page with a model's arguments; every failure becomes a result with `status` error."""
     plain = understood("open_page", arguments)
     echo = shown(plain.get("url", ""))
     try:
@@ -138,7 +138,7 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
         return OpenPageToolResult(url=echo, status="error", error=bad_arguments(error, OpenArguments))
     except GroundwireError as error:
         return open_failed(echo, error)
-    except Exception:  # an agent must never see a traceback; the operator does, in the log
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
         _logger.exception("open_page failed")
         return OpenPageToolResult(url=echo, status="error", error=_INTERNAL)
     return opened(page, brief=brief)
@@ -165,7 +165,7 @@ class _LocalArguments(BaseModel):
 
 
 def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
-    """Return the tool `search` of codelia over a `Web`, which stays the caller's to close.
+    """Return codelia's tool `search` over a `Web`, which the caller closes.
 
     It shares the budget and the cache of the web. `search.local` of the settings names the backend that is asked when a
     call names none, and the variable with the key for Brave.
@@ -185,7 +185,7 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
 async def _local_search(
     web: Web, views: dict[Backend, Web], arguments: Mapping[str, Any], needs: Needs | None
 ) -> LocalSearchToolResult:
-    """Search with the arguments that a model wrote; every failure becomes a result that says its cause."""
+    """Search with a model's arguments; every failure becomes a result with its cause."""
     backend = web.settings.search.local.backend
     plain = understood("search", arguments)
     error = _INTERNAL
@@ -202,13 +202,13 @@ async def _local_search(
         error = bad_arguments(failure, _LocalArguments)
     except GroundwireError as failure:
         error = for_model(failure)
-    except Exception:  # an agent must never see a traceback; the operator does, in the log
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
         _logger.exception("search failed")
     return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=error)
 
 
 def _asking(web: Web, backend: Backend) -> Web:
-    """Return a view of a web that asks one backend.
+    """Return a view of a web that uses one backend.
 
     Raises:
         MissingKey: it needs a key, and the variable of the settings holds none.

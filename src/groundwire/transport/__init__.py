@@ -1,4 +1,4 @@
-"""The one HTTP client, and what it hands out."""
+"""The HTTP client and its types."""
 
 from groundwire.transport.client import MAX_HOPS, Transport
 from groundwire.transport.request_response import FetchPolicy, FetchSlot, Head, Response

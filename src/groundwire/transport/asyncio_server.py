@@ -1,4 +1,4 @@
-"""Servers that stop listening without losing a connection that has just come."""
+"""Graceful closing of servers, without losing connections that were just accepted."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ _TURNS: Final = 3  # accepted, made known to the protocol, and the first step of
 
 
 def close_soon(server: asyncio.Server) -> None:
-    """Close a server of the running loop: nothing more is accepted, and what was accepted is handed over first.
+    """Close a server of the running loop: accept no more, and hand over accepted connections first.
 
     asyncio accepts a connection in one turn of the loop and hands it over in the next. A server that is closed between
     them refuses it, and the connection stays open until the garbage collector warns of it (`Server._attach` and
     `_accept_connection2` in CPython 3.11 to 3.14).
 
     Args:
-        server: Is closed in the next turn of the loop. Closing twice is fine.
+        server: Is closed in the next turn of the loop. Idempotent.
     """
     loop = server.get_loop()
-    with suppress(NotImplementedError):  # a loop that does not look at sockets
+    with suppress(NotImplementedError):  # a loop without socket readers
         for listener in server.sockets:
             loop.remove_reader(listener.fileno())
     loop.call_soon(server.close)
 
 
 async def close_server(server: asyncio.Server) -> None:
-    """Close a server as `close_soon` does, and wait until whatever it has accepted is being served.
+    """Close a server as `close_soon` does, and wait until all accepted connections are being served.
 
     Args:
         server: Serves on; its connections are the caller's to end.

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["SNIFF", "BodyDecoder", "UndecodableBody", "read_body", "refuse_more_than", "seen_by", "show"]
 
 SNIFF = 1_024
-"""Bytes that are shown before the rest is read; the signatures of media types lie in the first few hundred (WHATWG MIME
-Sniffing: 1,445)."""
-_FAILURES = 400  # statuses from here on say that there is no answer (RFC 9110, section 15)
+"""Bytes shown before the rest is read; media type signatures are in the first few hundred (WHATWG MIME Sniffing:
+1,445)."""
+_FAILURES = 400  # statuses from here on are failures (RFC 9110, section 15)
 
 
 async def read_body(
@@ -35,7 +35,7 @@ async def read_body(
     *,
     cut: bool,
 ) -> Response:
-    """Read one body; unless it ends, its connection is closed.
+    """Read a body; its connection is closed unless the body is complete.
 
     Args:
         connections: Where the answer comes from.
@@ -57,7 +57,7 @@ async def read_body(
         meter.allow(cap + _framing(cap))
     try:
         while chunk := await _chunk(connections, response, cap, meter):
-            # Made with the first bytes: an answer without a body may name any coding (RFC 9110, 8.4).
+            # Created with the first bytes: a response without a body may declare any coding (RFC 9110, 8.4).
             decoder = decoder or BodyDecoder(",".join(response.headers.getall("Content-Encoding", [])))
             wire += len(chunk)
             for piece in decoder.feed(chunk):
@@ -78,7 +78,7 @@ async def read_body(
         response.close()
         if head.status < _FAILURES:
             raise ExchangeFailed("coding", str(error)) from error
-        # The status of a failure says enough without its body.
+        # The status of a failure is sufficient without its body.
     except BaseException:
         response.close()
         raise
@@ -95,7 +95,7 @@ async def read_body(
 async def _chunk(
     connections: Connections, response: aiohttp.ClientResponse, cap: int, meter: MeteredSocket | None
 ) -> bytes:
-    """Return the next bytes of a body as they come from the wire, and none at its end."""
+    """Return the next bytes of a body from the wire; empty at its end."""
     import aiohttp
 
     try:
@@ -109,14 +109,14 @@ async def _chunk(
 
 
 def show(inspect: Inspect | None, head: Head, body: bytearray, cap: int) -> tuple[bytes, int]:
-    """Show the head with the first bytes of the body, and return these and the cap that holds from here on."""
+    """Show the head with the first bytes of the body, and return these and the new size limit."""
     start = bytes(body[:SNIFF])
     changed = inspect(replace(head, start=start)) if inspect is not None else None
     return start, cap if changed is None else changed
 
 
 def refuse_more_than(cap: int, size: int) -> None:
-    """Raise ExchangeFailed when a body has more bytes than it may."""
+    """Raise ExchangeFailed if a body exceeds its limit."""
     if size > cap:
         _refuse(cap)
 
@@ -126,12 +126,12 @@ def _refuse(cap: int) -> NoReturn:
 
 
 def _framing(cap: int) -> int:
-    """Return how many bytes the chunks and TLS records of a body may take; of ordinary ones they are 1 to 2 %."""
+    """Return the maximum overhead of chunk and TLS framing of a body; usually 1 to 2 %."""
     return cap // 40 + 32_768
 
 
 def seen_by(visit: FetchSlot, inspect: Inspect | None) -> Inspect:
-    """Return an `inspect` that also shows the fetch policy the response's head."""
+    """Return an `inspect` that also passes the response's head to the fetch policy."""
 
     def look(head: Head) -> int | None:
         visit.status, visit.headers = head.status, head.headers
@@ -149,11 +149,11 @@ _MAX_MEMBERS = 1_000  # a member of 20 bytes decodes to nothing, so the cap on w
 
 
 class UndecodableBody(Exception):
-    """The body is not what its Content-Encoding says, or of a coding that was not asked for."""
+    """The body does not match its Content-Encoding, or has an unrequested coding."""
 
 
 class BodyDecoder:
-    """Takes off the one layer of content coding that a body may have (RFC 9110, section 8.4).
+    """Decodes the single layer of content coding that a body may have (RFC 9110, section 8.4).
 
     Args:
         content_encoding: The header's value; more than one layer is refused.
@@ -173,11 +173,11 @@ class BodyDecoder:
             raise UndecodableBody(f"is compressed as {self._coding[:40]!r}, which was not asked for")
         self._inflate: zlib._Decompress | None = None  # None between members
         self._members = 0
-        self._held = b""  # fewer bytes than tell what begins
+        self._held = b""  # too few bytes to recognize the format
         self._ended = False
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield what `data` decodes to, in pieces of at most 64 KiB when it was compressed.
+        """Yield the decoded `data`, in chunks of at most 64 KiB if it was compressed.
 
         Raises:
             UndecodableBody: the data is not of the coding.
@@ -200,7 +200,7 @@ class BodyDecoder:
                     self._inflate = None
 
     def finish(self) -> None:
-        """Check that the compressed data has come to its end.
+        """Check that the compressed data is complete.
 
         Raises:
             UndecodableBody: it was cut off.
@@ -209,7 +209,7 @@ class BodyDecoder:
             raise UndecodableBody("ends in the middle of its compressed data")
 
     def _begin(self, data: bytes) -> zlib._Decompress | None:
-        """Return what decodes the member that begins here, or None when what begins is none and is ignored."""
+        """Return the decoder for the member that begins here, or None if the data is to be ignored."""
         if self._members and not (self._coding == "gzip" and data.startswith(_MAGIC)):
             self._ended = True
             return None
@@ -221,14 +221,14 @@ class BodyDecoder:
         return zlib.decompressobj(_ZLIB if _has_zlib_header(data) else _RAW)
 
     def _decoded(self, inflate: zlib._Decompress, data: bytes) -> Iterator[bytes]:
-        """Yield what one member's `data` decodes to; what follows the member stays in `inflate.unused_data`."""
+        """Yield a member's decoded `data`; trailing data stays in `inflate.unused_data`."""
         try:
             while True:
                 piece = inflate.decompress(data, _STEP)
                 if piece:
                     yield piece
                 data = inflate.unconsumed_tail
-                # A full step may have left output inside although all input is taken.
+                # A full step may have left output although all input is consumed.
                 if inflate.eof or not (data or len(piece) == _STEP):
                     return
         except zlib.error as error:
@@ -236,5 +236,5 @@ class BodyDecoder:
 
 
 def _has_zlib_header(data: bytes) -> bool:
-    """Tell the format of RFC 1950 from the bare one of RFC 1951, which many servers send for `deflate`."""
+    """Return whether data has the header of RFC 1950 and not the raw format of RFC 1951, which many servers send."""
     return data[0] & 0x0F == 8 and int.from_bytes(data[:2], "big") % 31 == 0

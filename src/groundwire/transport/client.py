@@ -65,7 +65,7 @@ async def exchange(
     cap: int,
     inspect: Inspect | None,
 ) -> Response:
-    """Send one request and read the answer.
+    """Send a request and read the response.
 
     Args:
         connections: Where it is sent.
@@ -101,12 +101,12 @@ async def exchange(
 async def _replayed(
     connections: Connections, asked: HttpRequest, cassette: Cassette, cap: int, inspect: Inspect | None
 ) -> Response:
-    """Answer one request from the cassette; nothing is looked up and nothing connected to."""
+    """Answer a request from the cassette, without a lookup or connection."""
     from multidict import CIMultiDict
 
     if connections.closed:
         raise connections.gone()
-    await asyncio.sleep(0)  # so that others get their turn, as with a network
+    await asyncio.sleep(0)  # so that other tasks can run, as with a network
     try:
         found = cassette.find("http", asked.as_json())
     except CallFailed as error:
@@ -130,13 +130,13 @@ async def _ask(
 ) -> Response:
     async with await connections.send(asked) as response:
         partial.status, partial.headers = response.status, response.headers
-        if asked.leads_on(response.status, response.headers):  # left unread: the body may be endless or undecodable
+        if asked.leads_on(response.status, response.headers):  # unread: the body may be endless or undecodable
             return Response(str(response.url), response.status, response.headers)
         return await read_body(connections, response, cap, inspect, partial.body, cut=asked.cut)
 
 
 def _within(deadline: Deadline) -> asyncio.Timeout:
-    """Return a block that raises TimeoutError when the deadline passes; when it already has, before anything is sent.
+    """Return a block that raises TimeoutError at the deadline; if it has passed, before anything is sent.
 
     Raises:
         TimeoutError: it has passed.
@@ -156,14 +156,14 @@ def _record(
 
 
 MAX_HOPS = 10
-"""Redirects that a page may take (rule 5 of the guard)."""
+"""The maximum redirects of a page (rule 5 of the guard)."""
 
-_SERVICES = 64  # addresses of services that are judged once: the judgment of a form never changes
-_CALL_CAP = 5_000_000  # bytes; the largest recorded search answer has 0.3 million
+_SERVICES = 64  # service URLs that are checked once; the check of a URL's form never changes
+_CALL_CAP = 5_000_000  # bytes; the largest recorded search response has 0.3 million
 
 
 class Transport:
-    """One pool of connections under one guard.
+    """A connection pool with a guard.
 
     It is made at once and connects on first use. All its requests must run in one event loop.
 
@@ -192,7 +192,7 @@ class Transport:
         self.guard = guard
         self.cassette = cassette
         self.gate: FetchPolicy | None = None
-        """Lets pages through, one request after the other; None lets all through at once. `call` knows no gate."""
+        """Admits page requests; None admits all immediately. `call` does not use it."""
         self._services: dict[str, tuple[str, URL]] = {}
         self._connections = Connections(guard, user_agent=user_agent, proxy=proxy, most=max_connections)
 
@@ -209,7 +209,7 @@ class Transport:
         form: Mapping[str, str] | None = None,
         cap: int = _CALL_CAP,
     ) -> Response:
-        """Ask a provider; any status is an answer, a redirect too.
+        """Call a provider; any status is a response, including redirects.
 
         Args:
             provider: The provider's name, for the errors.
@@ -263,7 +263,7 @@ class Transport:
         hops: int = MAX_HOPS,
         gated: bool = True,
     ) -> Response:
-        """Get a page, following at most ten redirects; any status that is not a redirect is an answer.
+        """Get a page, following at most ten redirects; any other status is a response.
 
         Args:
             url: The page's address.
@@ -310,11 +310,11 @@ class Transport:
             raise_page_error(url, target.host, error)
 
     async def aclose(self) -> None:
-        """Close all connections; further requests raise Closed, and so do those that are under way."""
+        """Close all connections; running and further requests raise Closed."""
         await self._connections.aclose()
 
     def _follow(self, target: WebUrl, location: str) -> WebUrl:
-        """Return where a redirect leads; a fragment lives on unless it brings its own (RFC 9110, 10.2.2)."""
+        """Return the target of a redirect, which keeps the fragment unless it has its own (RFC 9110, 10.2.2)."""
         reference = _as_reference(location)
         if target.fragment and "#" not in reference:
             reference += f"#{target.fragment}"
@@ -327,7 +327,7 @@ class Transport:
 
 
 def _as_reference(location: str) -> str:
-    """Percent-encode what servers leave raw in a `Location`: spaces, and bytes that are not UTF-8."""
+    """Percent-encode characters that servers leave raw in a `Location`: spaces, and bytes that are not UTF-8."""
     return "".join(
         "%20" if char == " " else f"%{ord(char) & 0xFF:02X}" if "\udc80" <= char <= "\udcff" else char
         for char in location

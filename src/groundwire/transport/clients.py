@@ -1,4 +1,4 @@
-"""The HTTP clients of one `Web`, one for each kind of traffic."""
+"""The HTTP clients of a `Web`, one per kind of traffic."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["HttpClients"]
 
 
 class HttpClients:
-    """HTTP clients, each kind of traffic with a guard and a pool of connections of its own.
+    """HTTP clients, each with its own guard and connection pool.
 
     With one pool a page could ride on a connection that was opened under another kind's exemption.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         resolver: Resolves host names, instead of the system.
         cassette: Records what comes from outside, or replays it.
         make: Makes each client, of the arguments of `Transport`.
@@ -44,7 +44,7 @@ class HttpClients:
         self._proxied: dict[str, Transport] = {}
 
     def service(self, url: str) -> Transport:
-        """Return the client for a public service, which goes through the proxy that its address wants."""
+        """Return the client for a public service, through the proxy for its URL."""
         proxy = self._settings.proxy_for(url)
         if proxy == self._settings.network.proxy:
             return self.api
@@ -53,13 +53,13 @@ class HttpClients:
         return self._proxied[proxy]
 
     def operator(self, base_url: str) -> Transport:
-        """Return a client that may reach the origin of `base_url` besides public addresses."""
+        """Return a client that may reach the origin of `base_url` in addition to public addresses."""
         origin = parse_url(base_url).origin
         try:
             Guard().admit(origin)
             proxy = self._settings.proxy_for(base_url)
         except BlockedAddress:
-            proxy = ""  # a service inside is not reached by way of outside
+            proxy = ""  # an internal service is not reached through an external proxy
         if (origin, proxy) not in self._operators:
             self._operators[origin, proxy] = self._transport(self._guard(origin), proxy)
         return self._operators[origin, proxy]
@@ -70,7 +70,12 @@ class HttpClients:
             await transport.aclose()
 
     def _guard(self, *origins: str) -> Guard:
-        return Guard(allowed_origins=(*self._settings.policy.allowed_origins, *origins), resolver=self._resolver)
+        policy = self._settings.policy
+        return Guard(
+            allowed_origins=(*policy.allowed_origins, *origins),
+            origin_redirects=policy.origin_redirects,
+            resolver=self._resolver,
+        )
 
     def _transport(self, guard: Guard, proxy: str) -> Transport:
         agent = self._settings.network.user_agent

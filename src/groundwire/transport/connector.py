@@ -1,4 +1,4 @@
-"""The connections of one client: each is made only to an address that the guard permits, and its bytes are metered.
+"""Connections of one client: only to addresses that the guard permits, with a limit of received bytes.
 
 A client of HTTP hands on bodies without their framing, and interim answers not at all; a server may send as much of
 both as it likes. What comes from the wire is seen by the socket alone, so the sockets count it and stop it.
@@ -28,13 +28,13 @@ CONNECTIONS = 500
 """The most that are open at once: a gateway has some hundreds of calls at work, and who waits for a connection loses
 its deadline."""
 ACCEPT_ENCODING = "gzip, deflate"
-"""What we ask for: the codings that every server has and that the standard library decodes."""
+"""The requested codings, which every server supports and the standard library decodes."""
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
 _AHEAD = 262_144  # bytes; Linux doubles it, and would grow it to 6 MB that a refused body could fill unread
 
 
 class Connections:
-    """A pool of connections under one guard; it connects on first use.
+    """A connection pool with a guard; connects on first use.
 
     Args:
         guard: Judges every address at the moment of connecting.
@@ -48,7 +48,7 @@ class Connections:
 
     def __init__(self, guard: Guard, *, user_agent: str, proxy: str = "", most: int = CONNECTIONS) -> None:
         self.closed = False
-        """Whether it was closed; nothing can be sent then."""
+        """Whether it is closed; nothing can be sent then."""
         self._user_agent = user_agent
         self._proxy = proxy or None
         self._guard = guard if not proxy else Guard(allowed_origins=(_origin(proxy),))
@@ -58,7 +58,7 @@ class Connections:
         self._sockets: WeakValueDictionary[int, MeteredSocket] = WeakValueDictionary()
 
     async def send(self, asked: HttpRequest) -> aiohttp.ClientResponse:
-        """Send one request and return the answer when its head is here; leaving it as a context lets it go.
+        """Send a request and return the response once its head has arrived; exiting its context releases it.
 
         Raises:
             ExchangeFailed, Vetoed, BlockedAddress, Closed.
@@ -83,11 +83,11 @@ class Connections:
             raise
 
     def gone(self) -> Closed:
-        """Return the error of a call that comes after closing, or that is cut off by it."""
+        """Return the error of a call that is made after closing, or interrupted by it."""
         return Closed("This Web was closed; make a new one.")
 
     def begin(self, response: aiohttp.ClientResponse) -> MeteredSocket | None:
-        """Note that an answer's body is being read, and return the socket on which it comes; None when it is here."""
+        """Record that a response body is being read, and return its socket; None if it is complete."""
         self._reading.add(response)
         connection = response.connection
         if connection is None or connection.transport is None:
@@ -96,14 +96,14 @@ class Connections:
         return None if found is None else self._sockets.get(found.fileno())
 
     def end(self, response: aiohttp.ClientResponse) -> None:
-        """Note that an answer's body is read, or given up."""
+        """Record that a response body was read or abandoned."""
         self._reading.discard(response)
 
     async def aclose(self) -> None:
-        """Close all connections; requests that are under way raise Closed."""
+        """Close all connections; running requests raise Closed."""
         self.closed = True
         for response in tuple(self._reading):
-            response.close()  # closing the session alone would leave their readers waiting
+            response.close()  # closing only the session would leave their readers waiting
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -137,7 +137,7 @@ class Connections:
         return self._session
 
     def _socket(self, info: Any) -> socket.socket:
-        """Make the socket for one address, if the guard permits it; IP literals are checked here, too."""
+        """Create the socket for an address if the guard permits it; IP literals are checked here, too."""
         family, kind, protocol, _, address = info
         if not self._guard.permits(address[0], address[1]):
             raise Vetoed("address not allowed")
@@ -151,12 +151,12 @@ def _resolver(guard: Guard) -> AbstractResolver:
     from aiohttp.abc import AbstractResolver, ResolveResult
 
     class GuardResolver(AbstractResolver):
-        """Hands out only addresses that the guard has vetted; nothing is resolved a second time."""
+        """Returns only addresses that the guard has checked; nothing is resolved a second time."""
 
         async def resolve(
             self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
         ) -> list[ResolveResult]:
-            del family  # both families are wanted; the connector races them (RFC 8305)
+            del family  # both families are used; the connector races them (RFC 8305)
             try:
                 addresses = await guard.resolve(host, port)
             except BlockedAddress as error:
@@ -176,13 +176,13 @@ def _resolver(guard: Guard) -> AbstractResolver:
             ]
 
         async def close(self) -> None:
-            """Nothing is held."""
+            """Do nothing."""
 
     return GuardResolver()
 
 
 def _origin(proxy: str) -> str:
-    """Return a proxy's origin, without the user name and password that only proxies may have."""
+    """Return a proxy's origin, without user name and password, which only proxies may have."""
     try:
         scheme, authority, *_ = urlsplit(proxy)
         return parse_url(f"{scheme}://{authority.rpartition('@')[2]}").origin
@@ -194,11 +194,11 @@ def _origin(proxy: str) -> str:
 
 
 HEAD_ALLOWANCE: Final = 500_000
-"""Bytes that may come before an answer's body: its head, interim answers, and what TLS exchanges first."""
+"""Maximum bytes before a response body: its head, interim responses, and the TLS handshake."""
 
 
 class MeteredSocket(socket.socket):
-    """A socket that limits the bytes it receives. Sending resets the limit of the head; `allow` sets that of a body.
+    """A socket with a limit of received bytes. Sending resets the limit of the head; `allow` sets that of a body.
 
     Only event loops that receive through the socket itself count (those of asyncio do); with others nothing is refused.
     """
@@ -208,33 +208,33 @@ class MeteredSocket(socket.socket):
 
     @property
     def overrun(self) -> bool:
-        """Whether more came than was allowed."""
+        """Whether the limit was exceeded."""
         return self._received > self._allowed
 
     def allow(self, size: int) -> None:
-        """Let so many bytes come from now on, in place of what was allowed before."""
+        """Allow this many bytes from now on, replacing the previous limit."""
         self._allowed = self._received + size
 
     def recv(self, bufsize: int, flags: int = 0, /) -> bytes:
-        """Receive bytes; raises `Overrun` when more than was allowed has come already."""
+        """Receive bytes; raises `Overrun` if the limit is exceeded."""
         data = super().recv(min(bufsize, self._room()), flags)
         self._received += len(data)
         return data
 
     def recv_into(self, buffer: WriteableBuffer, nbytes: int = 0, flags: int = 0) -> int:
-        """Receive bytes into a buffer; raises `Overrun` when more than was allowed has come already."""
+        """Receive bytes into a buffer; raises `Overrun` if the limit is exceeded."""
         room = self._room()
         size = super().recv_into(buffer, min(nbytes or memoryview(buffer).nbytes, room), flags)
         self._received += size
         return size
 
     def send(self, data: ReadableBuffer, flags: int = 0, /) -> int:
-        """Send bytes; an answer to them may come."""
+        """Send bytes, and allow a response."""
         self._allowed = max(self._allowed, self._received + HEAD_ALLOWANCE)
         return super().send(data, flags)
 
     def _room(self) -> int:
-        """Return how many bytes may be received at once: what is left, and one more that tells that there are more."""
+        """Return the maximum bytes per read: the remaining ones, and one more to detect an overrun."""
         if self.overrun:
             raise Overrun("more came than was allowed")
         return self._allowed - self._received + 1

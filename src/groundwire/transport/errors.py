@@ -1,4 +1,4 @@
-"""What goes wrong in an exchange over HTTP, in our terms: from the client library, from and to a cassette, to a caller.
+"""Conversion of HTTP errors: from the client library, from and to a cassette, and to the caller's exceptions.
 
 A library's own words stay behind, since they may name addresses.
 """
@@ -47,7 +47,7 @@ _TROUBLES: frozenset[Trouble] = frozenset(get_args(Trouble))
 
 
 class ExchangeFailed(Exception):
-    """One request failed; `call` and `fetch` say it in their own terms."""
+    """A request failed; `call` and `fetch` convert it to their own exceptions."""
 
     def __init__(self, kind: Trouble, detail: str) -> None:
         super().__init__(detail)
@@ -59,15 +59,15 @@ _NO_ANSWER = frozenset({socket.EAI_AGAIN, socket.EAI_FAIL})
 
 
 class Vetoed(OSError):
-    """The last gate refused a socket address."""
+    """The guard rejected a socket address."""
 
 
 class Overrun(OSError):
-    """More came than the socket was allowed to receive."""
+    """The socket received more than its limit."""
 
 
 def translated(error: Exception, *, proxied: bool) -> Exception:
-    """Return a library's error in our terms.
+    """Convert a library's exception.
 
     Args:
         error: What was raised before an answer began.
@@ -95,7 +95,7 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
             return ExchangeFailed("certificate", "did not agree on a TLS connection")
         case aiohttp.ClientHttpProxyError():
             return ExchangeFailed("proxy", f"could not be reached: the proxy refused with HTTP {error.status}")
-        case aiohttp.ClientConnectorError() if proxied:  # only the proxy is looked up and connected to
+        case aiohttp.ClientConnectorError() if proxied:  # only the proxy is resolved and connected to
             return ExchangeFailed("proxy", "could not be reached: the proxy does not answer")
         case aiohttp.ClientConnectorDNSError():
             if getattr(error.os_error, "errno", None) in _NO_ANSWER:
@@ -114,7 +114,7 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
 
 
 def as_failure(error: BaseException, *, began: bool) -> RecordedFailure | None:
-    """Return what a cassette says of an exchange that failed, or None for what is not the outside world's doing.
+    """Convert a failed exchange for a cassette, or return None if the outside world did not cause it.
 
     Args:
         error: What was raised.
@@ -136,7 +136,7 @@ def as_failure(error: BaseException, *, began: bool) -> RecordedFailure | None:
 
 
 def as_error(failure: RecordedFailure | None) -> Exception:
-    """Return the error of an exchange that failed when it was recorded."""
+    """Convert a recorded failure to an exception."""
     kind, detail = (failure.kind, failure.detail) if failure else ("", "")
     if kind == "timeout":
         return TimeoutError()
@@ -149,7 +149,7 @@ def as_error(failure: RecordedFailure | None) -> Exception:
 
 
 def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoReturn:
-    """Raise what a failed exchange with a provider's host means for its caller."""
+    """Raise the exception of a failed exchange with a provider's host."""
     match error.kind:
         case "large" | "coding":
             raise UnexpectedResponse(provider, f"the answer of {host} {error.detail}") from error
@@ -169,7 +169,7 @@ def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoR
 
 
 def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
-    """Raise what a failed exchange with a page's host means for its reader."""
+    """Raise the exception of a failed exchange with a page's host."""
     match error.kind:
         case "large":
             raise PageTooLarge(
@@ -191,5 +191,5 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
 
 
 def nowhere(host: str) -> str:
-    """Return one text for a name that does not exist and one with a private address, so that neither is revealed."""
+    """Return one message for a nonexistent name and one with a private address, so that neither is revealed."""
     return f"{host} does not lead to a public web address."

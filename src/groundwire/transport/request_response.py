@@ -1,4 +1,4 @@
-"""One request, and what comes back: its head first, then the whole of it."""
+"""Requests and responses."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is known of an answer when its body begins."""
+    """The head and first bytes of a response."""
 
     url: str
-    """The address that answered, after all redirects."""
+    """The URL of the response, after all redirects."""
     status: int
     """The HTTP status."""
     headers: Mapping[str, str]
@@ -45,16 +45,16 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Response(Head):
-    """A whole answer."""
+    """A complete response."""
 
     body: bytes = b""
     """The decoded body."""
     hops: tuple[str, ...] = field(default=())
-    """The addresses that redirected, in order."""
+    """The URLs that redirected, in order."""
     _read: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def json(self) -> Any:
-        """Return the body as JSON, parsed once; who gets it must not change it.
+        """Parse the body as JSON, once; callers must not change the result.
 
         Raises:
             ValueError: it is not JSON.
@@ -68,30 +68,30 @@ class Response(Head):
 
 
 Inspect: TypeAlias = Callable[[Head], int | None]
-"""Is shown a head and the first bytes before the rest is read; what it raises ends the exchange, and a number that it
-returns is the cap instead."""
+"""Receives a head and the first bytes before the rest is read; an exception ends the exchange, and a returned number
+replaces the size limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request, before it meets the network or the cassette."""
+    """A request, before it is sent or replayed."""
 
     method: str
     url: URL
     headers: Mapping[str, str]
     body: Mapping[str, Any]
-    """What aiohttp makes the body of: `json`, `data` (a form) or nothing."""
+    """aiohttp's arguments for the body: `json`, `data` (a form) or none."""
     page: bool = False
     """Whether a redirect will be followed, so that its body is not read."""
     cut: bool = False
-    """Whether a body that is too large is cut instead of refused."""
+    """Whether a body that is too large is truncated instead of rejected."""
 
     def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
-        """Tell whether an answer is a redirect that will be followed."""
+        """Return whether a response is a redirect that will be followed."""
         return self.page and status in _REDIRECTS and bool(headers.get("Location", ""))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the request as a cassette holds it."""
+        """Return the request in the format of a cassette."""
         names = {"json": "json", "data": "form"}
         body = {names[name]: value for name, value in self.body.items()}
         return {"method": self.method, "url": str(self.url), "headers": dict(self.headers)} | body
@@ -99,7 +99,7 @@ class HttpRequest:
 
 @dataclass(slots=True)
 class PartialResponse:
-    """As much of one answer as has come."""
+    """The received part of a response."""
 
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -108,24 +108,24 @@ class PartialResponse:
 
 @dataclass(slots=True)
 class FetchSlot:
-    """One permission to fetch a page, with the status and headers of the response."""
+    """The permission for one page request, with the status and headers of its response."""
 
     status: int = 0
-    """The HTTP status of the answer; 0 while there is none, and for a redirect."""
+    """The HTTP status; 0 until there is one, and for a redirect."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Its headers."""
 
 
 class FetchPolicy(Protocol):
-    """Decides whether and when a page may be asked for, each redirect's target too."""
+    """Decides whether and when a page may be requested, including each redirect's target."""
 
     async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> object:
-        """See that a page may be read at all.
+        """Check that a page may be read at all.
 
         Args:
             url: An address that the guard has admitted.
             deadline: When the page must be here.
-            remote: Whether somebody else will read it for us.
+            remote: Whether someone else will read it for us.
 
         Raises:
             BlockedByPolicy, PageError: it may not.
@@ -133,7 +133,7 @@ class FetchPolicy(Protocol):
         ...
 
     def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[FetchSlot]:
-        """Return a block in which one address may be asked; entering it waits for a slot.
+        """Return a block in which a URL may be requested; entering it waits for a slot.
 
         Args:
             url: An address that the guard has admitted.

@@ -1,4 +1,4 @@
-"""`Web`, and the two flows behind it: searching, and opening a page."""
+"""`Web`, and the flows for searching and for opening a page."""
 
 from groundwire.web.client import Web
 

@@ -37,29 +37,29 @@ _LONGEST_TIMEOUT = 600  # seconds
 
 
 class Web(SessionView):
-    """Searches the web and opens pages, through whichever providers are set up.
+    """Searches the web and opens pages, with the configured providers.
 
     Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
     one pool of connections per kind of traffic, and belongs to one event loop.
 
     Args:
         settings: What is in force; by default read from arguments, environment and files (`groundwire.settings.load`).
-        search_providers: Search providers in the order in which they are asked, by name or as objects; by default
+        search_providers: The search providers in order, by name or as objects; by default
             those of the settings.
         read_providers: The same for reading pages.
         attempt_listener: Called when an attempt starts and ends.
-        call_listeners: Called with every call when it has ended, such as `groundwire.telemetry.Metrics`; a
-            `groundwire.telemetry.CallLog` among them takes the place of the usual one.
-        cassette: Records what comes from outside, or replays it; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
-            say. With one nothing is stored from one `Web` to the next.
+        call_listeners: Called at the end of every call, such as `groundwire.telemetry.Metrics`; a
+            `groundwire.telemetry.CallLog` among them replaces the default one.
+        cassette: Records or replays outside responses; by default as GROUNDWIRE_RECORD or GROUNDWIRE_REPLAY
+            state. With one, nothing is stored from one `Web` to the next.
         record: A file to record into; an existing one is replaced. Short for `cassette=Cassette.record(FILE)`.
         replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
-        resolver: Resolves host names, instead of the system.
-        count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default they are bounded from above.
+        resolver: Resolves host names instead of the system resolver.
+        count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default an upper bound is used.
         ranker: Takes a query and texts of a page, and returns a score for each; it runs in a thread.
 
     Raises:
-        ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
+        ConfigurationError: a setting is invalid, a provider is unknown, or none can be used.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Web(SessionView):
             resolver=resolver,
         )
         self.skipped: tuple[str, ...] = self._resources.skipped
-        """Why providers of the settings are not used, a sentence each."""
+        """Why configured providers are not used, a sentence each."""
         self._policy = self._resources.policy
         self._search_flow = self._resources.search_flow
         self._restricted_pages = None
@@ -138,21 +138,21 @@ class Web(SessionView):
         """Search the web.
 
         Args:
-            query: The words, 1 to 2,000 characters.
+            query: The query, 1 to 2,000 characters.
             limit: The most results, 1 to 50; by default the setting `search.limit`.
-            allowed_domains: Only these domains and their sub-domains; empty means every domain.
-            blocked_domains: Never these domains nor their sub-domains.
-            time_range: How recent: `day`, `week`, `month`, `year` (or `d`, `w`, `m`, `y`) or `all`.
-            published_after: The first day on which a result may have been published, a date or `2026-01-31`.
-            published_before: The last such day.
+            allowed_domains: Only these domains and their subdomains; empty means every domain.
+            blocked_domains: Never these domains nor their subdomains.
+            time_range: The maximum age: `day`, `week`, `month`, `year` (or `d`, `w`, `m`, `y`) or `all`.
+            published_after: The first publication date allowed, a date or `2026-01-31`.
+            published_before: The last publication date allowed.
             language: A language tag such as `en`.
             region: A country code such as `us`.
             safesearch: `off`, `moderate` or `strict`; by default the setting `search.safesearch`.
-            page: Which page of results, 1 to 10.
+            page: The page of results, 1 to 10.
             strategy: `fallback` (one provider after the other), `hedge` (the next when one is late) or `fuse` (several
                 at once, merged); by default the setting `search.strategy`.
             refresh: Whether to skip the cache; the new result is stored.
-            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
+            keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole search; by default the setting `search.timeout`.
             aliases: The same arguments under the names of other libraries, such as `max_results` for `limit` and
                 `include_domains` for `allowed_domains`.
@@ -163,7 +163,7 @@ class Web(SessionView):
             and found nothing. `cached` and `stale` say where they came from; `await results[0].open()` reads a page.
 
         Raises:
-            InvalidRequest: an argument is wrong. BudgetExceeded: the session may not search any more.
+            InvalidRequest: an argument is invalid. BudgetExceeded: the session may not search any more.
             AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if aliases:
@@ -206,19 +206,19 @@ class Web(SessionView):
         """Read one page as Markdown: its beginning, or the part that is asked for by `query`, `cursor` or `find`.
 
         Args:
-            url: An http or https address. It is judged by the guard before any reader sees it.
-            query: The passages that answer this are wanted.
-            cursor: The piece that begins here is wanted: a `next_cursor`, or `#2` for the second of `sections`, or
-                `@5120` for a place in characters.
+            url: An http or https URL. The guard checks it before any reader gets it.
+            query: Return the passages relevant to this query.
+            cursor: Return the piece that begins here: a `next_cursor`, or `#2` for the second of `sections`, or
+                `@5120` for a position in characters.
             find: Return the literal matches of this text; case, whitespace and kinds of quotes do not matter.
             max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
                 default the setting `read.max_length`, or 4,000 for `query` and `find` when that is more.
             max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
                 has no default.
             refresh: Whether to skip the cache; the new result is stored.
-            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
+            keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
-            context: Returns what will stand around the content where it is shown; `max_tokens` counts it too.
+            context: Returns the text around the content in the output; `max_tokens` counts it too.
             aliases: The same arguments under the names of other libraries, such as `max_chars` for `max_length`.
 
         Returns:
@@ -227,7 +227,7 @@ class Web(SessionView):
             sections of the whole page.
 
         Raises:
-            InvalidRequest: an argument is wrong, or the cursor leads nowhere. BlockedByPolicy: the address or domain
+            InvalidRequest: an argument is invalid, or the cursor leads nowhere. BlockedByPolicy: the address or domain
             is not allowed. PageError: the page cannot be read. ProviderError: the reader failed. DeadlineExceeded,
             Closed.
         """
@@ -258,7 +258,7 @@ class Web(SessionView):
         keep: bool = True,
         timeout: float | None = None,
     ) -> tuple[Page, ...]:
-        """Read several pages side by side; what short ones leave of the room goes to the long ones.
+        """Read several pages in parallel; the space that short ones leave goes to the long ones.
 
         Args:
             urls: 1 to 50 addresses. One that is given twice is read once and returned twice.
@@ -267,16 +267,16 @@ class Web(SessionView):
             max_length: The most characters of all pages together. By default each may be as long as `open_page` lets
                 one be.
             max_tokens: The most tokens of all pages together.
-            at_once: The most pages that are read at the same time, 1 to 16.
+            at_once: The most pages read concurrently, 1 to 16.
             refresh: Whether to skip the cache; the new result is stored.
-            keep: Whether anything of it may be kept: in the cache, in the archive, among the session's sources.
+            keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
 
         Returns:
-            A page for each address, in their order. One that could not be read has `status` error and says why.
+            A page for each URL, in order. One that could not be read has `status` error and a reason.
 
         Raises:
-            InvalidRequest: an argument is wrong. Closed.
+            InvalidRequest: an argument is invalid. Closed.
         """
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import PageTarget, check_urls
@@ -300,7 +300,7 @@ class Web(SessionView):
     ) -> CitedAnswer:
         """Answer a question: search, read, and write an answer whose citations are checked against the pages.
 
-        Without a model, in the settings or on this machine, passages are quoted.
+        Without a model in the settings or on this machine, passages are quoted.
 
         Args:
             question: The question, 1 to 2,000 characters.
@@ -321,14 +321,14 @@ class Web(SessionView):
     async def verify_hosted(
         self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
     ) -> Report:
-        """Say of each sentence of a hosted answer whether the pages that it cites say so; they are opened for it.
+        """Verify each sentence of a hosted answer against the pages it cites, which are opened for it.
 
         The text is that of `groundwire.citations.marked`. Of a page that cannot be opened, what the API showed is used.
 
         Args:
-            answer: What a model API answered that searched by itself.
+            answer: An answer of a model API with hosted search.
             timeout: Seconds for opening all pages; by default the setting `read.timeout`.
-            entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
+            entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
             InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
@@ -352,7 +352,7 @@ class Web(SessionView):
         return await verify_off_loop(self.workers, said.text, tuple(pages.values()), entailment=entailment)
 
     async def aclose(self, *, grace_seconds: float = 0.0) -> None:
-        """Close all connections; calls after it raise Closed. Closing twice is fine. A session closes nothing.
+        """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing.
 
         Args:
             grace_seconds: Seconds to wait first for background refreshes of stale values.

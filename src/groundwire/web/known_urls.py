@@ -1,42 +1,46 @@
-"""The URLs that a session knows: from its user, from results, from pages it has opened.
+"""The URLs that a session knows: from its user, from results, from pages it has opened; and the URLs in a text.
 
-They are in the store under the session's name, so that a fleet that shares both shares them, each as a digest of
-the URL as it is requested, and of the one with its fragment: a URL is known when it is the same to the last
-character, so that nothing can be added to one. The oldest make room for the newest, each source for itself, so that a
-page with very many links does not push out what the user gave.
+They are in the store under the session's name, so that a fleet that shares both shares them. Each is stored as a digest
+of the requested URL, and of the one with its fragment: a known URL must match exactly, so that nothing can be appended
+to it. The oldest are evicted first, separately by origin, so that a page with very many links does not evict the user's
+URLs.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 import secrets
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from html import unescape
 from typing import Final, Literal
 
-from groundwire.errors import BlockedUnknown
+from groundwire.errors import BlockedByPolicy, BlockedUnknown, InvalidRequest
 from groundwire.routing.budget import SessionBudget
-from groundwire.safety.urls import WebUrl
+from groundwire.safety.urls import MAX_LENGTH, WebUrl, parse_url
 from groundwire.storage.base import Store
 
-__all__ = ["UNKNOWN", "KeyLocks", "KnownUrls", "Origin"]
+__all__ = ["FROM_TEXT", "UNKNOWN", "KeyLocks", "KnownUrls", "Origin", "addresses_in"]
 
 UNKNOWN: Final = "Only URLs from the user, from a search, or from a page opened before may be opened, unchanged."
-"""What is said of a URL that a session does not know."""
+"""The reason for rejecting a URL that is unknown to the session."""
 
 Origin = Literal["user", "results", "pages"]
-"""Where an address came from."""
+"""The origin of a URL."""
 
 _LIFE = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
 _LEASE, _LEASE_POLL, _LEASE_TRIES = 3.0, 0.02, 100  # seconds of a lease and between two attempts, and attempts
 _SIZE = 16  # bytes of a digest
-_MOST: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, two for some addresses
+_MOST: Mapping[Origin, int] = {"user": 2_000, "results": 4_000, "pages": 20_000}  # digests, the most trusted first
+FROM_TEXT: Final = "its address is known only from the text of a page, neither from the user nor from a search"
+"""What is said of a page whose address only web text has named."""
 
 
 class KeyLocks:
-    """Locks on keys of a store, among tasks and among processes: for changes of a value that must not be divided.
+    """Locks on keys of a store, among tasks and processes, for atomic changes of a value.
 
     Args:
         store: Where the values are, and the leases on them.
@@ -49,7 +53,7 @@ class KeyLocks:
 
     @asynccontextmanager
     async def hold(self, key: str) -> AsyncGenerator[None]:
-        """Hold the lock on a key for the block; after two seconds of waiting for other processes it begins anyway."""
+        """Hold the lock on a key for the block; after waiting two seconds for other processes, continue without it."""
         lock, users = self._locks.get(key, (asyncio.Lock(), 0))
         self._locks[key] = (lock, users + 1)
         try:
@@ -69,7 +73,7 @@ class KeyLocks:
 
 
 class KnownUrls:
-    """Remembers what sessions know, and opens nothing else.
+    """Stores the URLs known to sessions, and rejects others.
 
     Args:
         store: Where the addresses are.
@@ -80,12 +84,12 @@ class KnownUrls:
         self._locks = KeyLocks(store)
 
     async def note(self, session: SessionBudget, origin: Origin, urls: Iterable[WebUrl]) -> None:
-        """Remember addresses.
+        """Add URLs.
 
         Args:
-            session: The session, which knows its owner.
-            origin: Where they came from.
-            urls: The addresses.
+            session: The session.
+            origin: Their origin.
+            urls: The URLs.
         """
         digests = dict.fromkeys(digest for url in urls for digest in _digests(url))
         if not digests:
@@ -97,10 +101,10 @@ class KnownUrls:
             await self._store.set(key, b"".join(kept[-_MOST[origin] :]), fresh=_LIFE)
 
     async def admit(self, session: SessionBudget, url: WebUrl) -> WebUrl:
-        """Return an address that the session knows; a fragment that it does not know is left out.
+        """Return a URL known to the session, without an unknown fragment.
 
         Raises:
-            BlockedUnknown: it does not know it.
+            BlockedUnknown: the session does not know it.
         """
         known: set[bytes] = set()
         for origin in _MOST:
@@ -111,8 +115,16 @@ class KnownUrls:
             return replace(url, fragment="")
         raise BlockedUnknown(UNKNOWN)
 
+    async def origin(self, session: SessionBudget, url: WebUrl) -> Origin | None:
+        """Return the most trusted of the places where an address came from; None where the session does not know it."""
+        digests = {_digest(url.text), _digest(url.request_text)}
+        for origin in _MOST:
+            if not digests.isdisjoint(await self._load(_key(session, origin))):
+                return origin
+        return None
+
     async def forget(self, session: SessionBudget) -> None:
-        """Forget what a session knows."""
+        """Delete a session's known URLs."""
         for origin in _MOST:
             await self._store.delete(_key(session, origin))
 
@@ -132,3 +144,74 @@ def _digests(url: WebUrl) -> list[bytes]:
 
 def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()[:_SIZE]
+
+
+_START = re.compile(r"https?://", re.IGNORECASE)
+_END = re.compile(r"[\s<>\"`\x00-\x1f]|\]\(")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")  # CommonMark 0.31, 2.4
+_AFTER = ".,;:!?'\"*_~|\u2026\u3002\uff0c\u201d\u2019\u00bb"  # what follows an address in a sentence
+_PAIRS: Final[Mapping[str, str]] = {")": "(", "]": "[", "}": "{"}
+_SIGNS = 20  # after an address
+_LONGEST = 1_000_000  # characters that are looked through
+
+
+def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
+    """Return the http and https addresses in a text, each once, in their order.
+
+    Addresses of Markdown links, between angle brackets, and plain ones. What can be read in several ways (`&amp;`,
+    a full stop or a bracket at the end) is returned in each; an address within another is part of that one.
+
+    Args:
+        text: Any text.
+        limit: The most addresses.
+    """
+    found: dict[WebUrl, None] = {}
+    for url in _read(text[:_LONGEST]):
+        found.setdefault(url)
+        if len(found) >= limit:
+            break
+    return tuple(found)
+
+
+def _read(text: str) -> Iterator[WebUrl]:
+    at = 0
+    while start := _START.search(text, at):
+        begin = start.start()
+        longest = min(begin + MAX_LENGTH, len(text))
+        end = _END.search(text, start.end(), longest)
+        address = text[begin : end.start() if end else longest]
+        if text[max(0, begin - 2) : begin] == "](":  # the address of a Markdown link
+            address = _to_closing(address)
+        at = begin + len(address)
+        for reading in dict.fromkeys((address, _trimmed(address))):
+            for spelling in dict.fromkeys((reading, unescape(reading), _ESCAPED.sub(r"\1", reading))):
+                try:
+                    yield parse_url(spelling)
+                except (InvalidRequest, BlockedByPolicy):
+                    continue
+
+
+def _to_closing(address: str) -> str:
+    """Return an address up to the bracket that closes the link; those within it come in pairs."""
+    depth = 0
+    for at, char in enumerate(address):
+        if char == "(":
+            depth += 1
+        elif char == ")":
+            depth -= 1
+            if depth < 0:
+                return address[:at]
+    return address
+
+
+def _trimmed(address: str) -> str:
+    """Return an address without the punctuation after it."""
+    end = len(address)
+    for _ in range(min(end, _SIGNS)):
+        last = address[end - 1]
+        opening = _PAIRS.get(last)
+        closes = opening is not None and address.count(last, 0, end) > address.count(opening, 0, end)
+        if last not in _AFTER and not closes:
+            break
+        end -= 1
+    return address[:end]

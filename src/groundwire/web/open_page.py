@@ -21,7 +21,6 @@ from groundwire.errors import (
 )
 from groundwire.models import Attempt, Page
 from groundwire.providers import ReadProvider
-from groundwire.providers.base import OwnedProvider
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
@@ -33,12 +32,11 @@ from groundwire.routing.calls import AttemptLog, CacheMode, PageCall
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import page_visibility, partition_of
-from groundwire.safety.url_extraction import addresses_in
+from groundwire.safety.tenancy import is_owned, page_visibility, partition_of
 from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import CallListeners, PageDone
-from groundwire.web.known_urls import KnownUrls
+from groundwire.web.known_urls import FROM_TEXT, KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
 __all__ = ["OpenPageFlow", "OpenPages", "PageTarget", "check_url", "check_urls"]
@@ -48,51 +46,51 @@ _AT_ONCE = 20_000  # characters that are looked through without a thread, in abo
 
 @dataclass(frozen=True, slots=True)
 class PageTarget:
-    """A page that was asked for, before anything has judged its URL."""
+    """A requested page, before its URL is checked."""
 
     url: str
-    """The URL as it was given."""
+    """The URL as given."""
     selection: Ask
-    """The part of the page that is wanted."""
+    """The requested part of the page."""
     deadline: Deadline
-    """The moment by which the page must be here."""
+    """The deadline of the page."""
     cache_mode: CacheMode
-    """What to do with a cached page."""
+    """The cache mode."""
     attempts: AttemptLog = field(default_factory=AttemptLog)
-    """Which readers were asked, and how it ended."""
+    """The attempts and their outcomes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPageFlow:
-    """Opens pages, for one `Web` and all of its sessions."""
+    """Opens pages for one `Web` and all of its sessions."""
 
     settings: Settings
-    """What is in force."""
+    """The settings in effect."""
     guard: Guard
-    """Judges addresses."""
+    """The guard for URLs."""
     readers: Readers
-    """Read the pages."""
+    """The readers."""
     policy: DomainPolicy
     """The operator's domain lists."""
     cache: Cache | None
-    """Keeps pages; None keeps nothing."""
+    """The page cache; None disables it."""
     secrets: SecretScanner
-    """Know the secrets that must go out in no address."""
+    """The scanner for secrets in URLs."""
     known: KnownUrls | None
-    """Know which addresses a session may open; None lets it open any."""
+    """The URLs known to sessions; None allows any."""
     sources: SessionSources | None
-    """Number what a session is shown; None gives pages no number."""
+    """The numbering of a session's pages; None disables it."""
     workers: Workers
-    """Look through long pages."""
+    """The workers for long pages."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
-    """Says what is wrong with the store and the archive."""
+    """Returns warnings about the store and the archive."""
 
     async def open(self, target: PageTarget, budget: SessionBudget) -> Page:
-        """Read a page and return the part that is wanted; see `whole` and `shown`."""
+        """Read a page and return the requested part; see `whole` and `shown`."""
         return await self.shown(await self.whole(target, budget), target.selection, target, budget)
 
     async def shown(self, page: Page, selection: Ask, target: PageTarget, budget: SessionBudget) -> Page:
-        """Return the part of a whole page that is wanted, and count it.
+        """Return the requested part of a whole page, and count it.
 
         Raises:
             InvalidRequest: the page has no such part. DeadlineExceeded: looking through a giant took too long.
@@ -108,13 +106,15 @@ class OpenPageFlow:
         if state := await self.state():
             part = part.model_copy(update={"warnings": (*part.warnings, *state)})
         if self.known is not None:
+            if await self.known.origin(budget, parse_url(target.url)) == "pages":
+                part = part.model_copy(update={"warnings": (*part.warnings, FROM_TEXT)})
             text = f"<{part.final_url}>\n{part.content}"
             links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)
             await self.known.note(budget, "pages", links)
         return part
 
     async def whole(self, target: PageTarget, budget: SessionBudget) -> Page:
-        """Read a page that the guard and the domain lists allow, within a session's budget.
+        """Read a page allowed by the guard and the domain lists, within a session's budget.
 
         Raises:
             BlockedByPolicy, BudgetExceeded, PageError, ProviderError, DeadlineExceeded.
@@ -147,7 +147,7 @@ class OpenPageFlow:
             await asyncio.shield(budget.settle(reservation, call.ledger.close()))
 
     async def _afforded(self, budget: SessionBudget) -> tuple[Readers, Reservation]:
-        """Return the readers that may be asked and what was set aside for them: all, or the free ones if money lacks.
+        """Return the readers within budget and their reservation: all, or only the free ones if money is short.
 
         Raises:
             BudgetExceeded: not even a free page may be read, or none of them is free.
@@ -164,7 +164,7 @@ class OpenPageFlow:
         """Return a whole page from the cache, or from the readers."""
         if self.cache is None or call.cache_mode == "bypass":
             return await readers.open(call)
-        owned = any(isinstance(reader, OwnedProvider) for reader in readers.readers)
+        owned = any(is_owned(reader) for reader in readers.readers)
         visibility = "private" if owned else page_visibility(call.url)
         partition = partition_of(call.owner, visibility, self.settings.storage.sharing)
         settings = self.settings.cache
@@ -182,23 +182,25 @@ class OpenPageFlow:
         return found.value.model_copy(update=age(found.value.warnings, found.cached, found.stale, found.age))
 
     def _what_is_allowed(self) -> str:
-        """Return what decides which pages may be shown, and how: one kept by other rules or code is another page."""
-        origins = self.settings.policy.allowed_origins
-        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), sorted(origins)))
+        """Return the cache key part for the rules and code that a stored page depends on."""
+        rules, read = self.settings.policy, self.settings.read
+        origins = sorted(rules.allowed_origins), rules.origin_redirects
+        sites = sorted(read.site_readers), sorted(read.site_hosts)
+        return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins, *sites))
 
 
-_MOST = 50  # pages of one call
+_MOST = 50  # pages per call
 
 
 def check_url(field: str, url: object) -> str:
-    """Return an address that is text, or raise InvalidRequest."""
+    """Validate a URL, or raise InvalidRequest."""
     if not isinstance(url, str):
         raise InvalidRequest(field, f"must be text, not {type(url).__name__}", "Pass an http or https address.")
     return url
 
 
 def check_urls(urls: object) -> tuple[str, ...]:
-    """Return 1 to 50 addresses, or raise InvalidRequest."""
+    """Validate 1 to 50 URLs, or raise InvalidRequest."""
     if isinstance(urls, str) or not isinstance(urls, Iterable):
         raise InvalidRequest("urls", f"must be a list, not {type(urls).__name__}", "Pass a list of addresses.")
     checked = tuple(check_url("urls", url) for url in urls)
@@ -209,15 +211,15 @@ def check_urls(urls: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenPages:
-    """Opens pages and tells the watchers of each."""
+    """Opens pages and notifies the listeners of each."""
 
     flow: OpenPageFlow
     """The flow of one page."""
     call_listeners: CallListeners
-    """Called when a page is done."""
+    """Called at the end of each page."""
 
     def restricted(self, readers: Sequence[ReadProvider], policy: DomainPolicy) -> OpenPages:
-        """Return the same with only some of the readers, under another policy."""
+        """Return a copy with only some of the readers, and another policy."""
         flow = replace(self.flow, readers=self.flow.readers.restricted(readers, policy), policy=policy)
         return replace(self, flow=flow)
 
@@ -235,7 +237,7 @@ class OpenPages:
     async def all(
         self, targets: Sequence[PageTarget], budget: SessionBudget, *, shared: bool, limit: asyncio.Semaphore
     ) -> tuple[Page, ...]:
-        """Open several pages of one selection; see `Web.open_pages`.
+        """Open several pages with one selection; see `Web.open_pages`.
 
         Args:
             targets: The pages; one that is there twice is read once.
@@ -264,7 +266,7 @@ class OpenPages:
         return tuple(read[target.url].result() for target in targets)
 
     async def _whole(self, reading: _PageLoad, budget: SessionBudget, limit: asyncio.Semaphore) -> None:
-        """Read a whole page, or note what went wrong."""
+        """Read a whole page, or record its error."""
         try:
             async with limit:
                 reading.started = time.perf_counter()
@@ -291,7 +293,7 @@ class OpenPages:
 
 @dataclass(slots=True)
 class _PageLoad:
-    """One of several pages on its way."""
+    """The state of one of several pages."""
 
     target: PageTarget
     started: float = field(default_factory=time.perf_counter)
@@ -303,7 +305,7 @@ class _PageLoad:
         return len(self.page.content) if self.page is not None else 0
 
     def result(self) -> Page:
-        """Return the page, or what went wrong as one."""
+        """Return the page, or its error as a page."""
         if self.page is not None:
             return self.page
         shown = self.target.url[:2_048].encode("utf-8", "replace").decode()
@@ -311,7 +313,7 @@ class _PageLoad:
 
 
 def _share(room: TextBudget, parts: int) -> TextBudget:
-    """Return an even share of what is left; the shortest page comes first, and what it leaves is there for the rest."""
+    """Return an even share of the rest; the shortest page comes first, and leaves its surplus to the others."""
     tokens = None if room.tokens is None else room.tokens // parts
     return room.limited(room.characters // parts, tokens)
 
@@ -324,7 +326,7 @@ def _left(room: TextBudget, content: str, times: int) -> TextBudget:
 def _record(
     url: str, attempts: Sequence[Attempt], started: float, end: Page | BaseException, budget: SessionBudget
 ) -> PageDone:
-    """Return what call listeners get when opening a page has ended: `end` is the page, or what was raised."""
+    """Return the event for call listeners; `end` is the page, or the exception."""
     page = end if isinstance(end, Page) else None
     try:
         host = parse_url(url).host

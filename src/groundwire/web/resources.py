@@ -1,4 +1,4 @@
-"""What a `Web` owns: construction from the settings, and closing in the right order."""
+"""The resources of a `Web`: construction from the settings, and closing in the right order."""
 
 from __future__ import annotations
 
@@ -17,26 +17,25 @@ from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
 from groundwire.models import Observer
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
-from groundwire.providers.base import as_provider
-from groundwire.providers.registry import create
+from groundwire.providers.registry import as_provider, create
 from groundwire.reading.workers.pool import Workers
-from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.calls import BackgroundTasks, LoadMonitor
+from groundwire.routing.daily_quota import limits_of
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.router import Router
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.settings import KEY_VARIABLES, SessionSettings, Settings
+from groundwire.settings import KEY_VARIABLES, Settings
 from groundwire.settings.schema import conflicting_settings, single_provider_warnings
 from groundwire.storage import open_store
 from groundwire.storage.archive.store import Archive, open_archive
 from groundwire.storage.base import Store
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.storage.memory import MemoryStore
-from groundwire.telemetry.call_events import CallListener, CallListeners, with_listener
-from groundwire.telemetry.call_log import CallLog
+from groundwire.telemetry.call_events import CallListener, CallListeners, CallLog, with_listener
 from groundwire.telemetry.daily_counters import Scores
 from groundwire.transport import Transport
 from groundwire.transport.clients import HttpClients
@@ -44,27 +43,28 @@ from groundwire.web.known_urls import KnownUrls
 from groundwire.web.search import SearchFlow
 from groundwire.web.session_sources import SessionSources
 
-if TYPE_CHECKING:  # what opens pages takes long to load, and a search needs none of it
+if TYPE_CHECKING:  # needed for pages only, and slow to load
+    from groundwire.reading.sites.reader import SiteReaders
     from groundwire.routing.politeness import Politeness
     from groundwire.web.open_page import OpenPages
 
-__all__ = ["ProviderSetup", "Resources", "known_secrets", "limits_of", "make_politeness", "make_secret_scanner"]
+__all__ = ["ProviderSetup", "Resources", "known_secrets", "make_politeness", "make_secret_scanner", "make_site_readers"]
 
 
 @dataclass(slots=True)
 class ProviderSetup:
-    """Makes providers; one object serves both roles of a hybrid."""
+    """Creates providers; one object serves both roles of a hybrid."""
 
     settings: Settings
-    """What is in force."""
+    """The settings in effect."""
     transports: HttpClients
-    """The connections that providers share."""
+    """The shared HTTP clients."""
     archive: Archive | None
-    """What was remembered; None when nothing is."""
+    """The archive; None if it is disabled."""
     workers: Workers
-    """Processes for heavy work, which readers share."""
+    """The shared workers for heavy work."""
     made: dict[str, SearchProvider | ReadProvider] = field(default_factory=dict)
-    """The providers that were made here, by their names."""
+    """The created providers, by name."""
     skipped: tuple[str, ...] = ()
     """Why providers are not used, a sentence each."""
 
@@ -74,7 +74,7 @@ class ProviderSetup:
         given: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
         configured: Sequence[str],
     ) -> list[SearchProvider | ReadProvider]:
-        """Return the providers of one role in their order, without those that lack a key or a setting.
+        """Return the providers of one role in order, without those that lack a key or a setting.
 
         Args:
             role: `search` or `read`.
@@ -113,14 +113,14 @@ _logger = logging.getLogger(__name__)
 
 
 def known_secrets(settings: Settings) -> Iterator[str]:
-    """Yield every key that a service may be given, so that a cassette can leave them out."""
+    """Yield every key that may be sent to a service, so that a cassette can redact them."""
     for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
         if (key := settings.secret(variable)) is not None:
             yield from (part for word in key.get_secret_value().split(",") if (part := word.strip()))
 
 
 def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
-    """Yield what must go out in no address and no query: keys, passwords, and what the operator has named."""
+    """Yield the secrets that no URL or query may contain: keys, passwords, and those named by the operator."""
     yield from known_secrets(settings)
     yield from (key.get_secret_value() for key in settings.keys.values())
     for address in (settings.network.proxy, settings.storage.url):
@@ -135,7 +135,7 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
 
 
 def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> SecretScanner:
-    """Return what knows the secrets that must not leave."""
+    """Return the scanner for these secrets."""
     return SecretScanner(_secrets(settings, environment))
 
 
@@ -155,28 +155,28 @@ def make_politeness(settings: Settings, pages: Transport, store: Store) -> Polit
     )
 
 
-def limits_of(session: SessionSettings) -> Limits:
-    """Return the limits that the settings give a session."""
-    return Limits(
-        searches=session.max_searches,
-        warning_threshold=session.warning_threshold,
-        cost_usd=session.max_cost_usd,
-        tokens=session.max_tokens,
-        idle_timeout=session.idle_timeout,
-    )
+def make_site_readers(settings: Settings, pages: Transport, store: Store, workers: Workers) -> SiteReaders | None:
+    """Create the readers for well-known sites from the settings, or return None if there are none."""
+    from groundwire.reading.sites.reader import SiteReaders
+
+    read = settings.read
+    isolated = read.isolation == "process"
+    if not read.site_readers and not read.site_hosts:
+        return None
+    return SiteReaders(pages, store, workers, names=read.site_readers, hosts=read.site_hosts, isolated=isolated)
 
 
-_MOST_WORKERS = 4  # processes for heavy work, on machines of so many cores
+_MOST_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
 _DEGRADED = "the store cannot be used now: cache and budgets are in this process's memory meanwhile"
 _NO_ARCHIVE = "the archive of earlier searches cannot be used now; `groundwire doctor` says why"
 _RECREATED = "the {} was damaged: it was moved aside and recreated"
 
 
 class Resources:
-    """Clients, store, cache, providers and listeners of one `Web` and of all its views.
+    """Clients, store, cache, providers and listeners of a `Web` and of all its views.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         search_providers: See `Web`.
         read_providers: See `Web`.
         attempt_listener: See `Web`.
@@ -185,7 +185,7 @@ class Resources:
         resolver: Resolves host names, instead of the system.
 
     Raises:
-        ConfigurationError: a setting is wrong, a provider is unknown, or none can be used.
+        ConfigurationError: a setting is invalid, a provider is unknown, or none can be used.
     """
 
     def __init__(
@@ -275,6 +275,7 @@ class Resources:
                 rendered=settings.read.render_domains,
                 skipped=setup.skipped,
                 archive=self.archive,
+                sites=make_site_readers(settings, self.clients.pages, self.store, self.workers),
             ),
             policy=self.policy,
             cache=self._cache,
@@ -303,13 +304,13 @@ class Resources:
         policy: DomainPolicy,
         settings: Settings | None,
     ) -> Router:
-        """Return a router over other providers, which is closed with the rest.
+        """Return a router with other providers, which is closed with the rest.
 
         Args:
-            providers: In the order in which they are asked, by name or as objects.
+            providers: In order of use, by name or as objects.
             usual: Those that are there already, and stand for their names unless there are other settings.
             policy: The domain lists.
-            settings: Where options and keys of new providers are; by default the settings in force.
+            settings: Where options and keys of new providers are; by default the current settings.
         """
         here = {provider.name: provider for provider in usual} if settings is None else {}
         setup = ProviderSetup(settings or self.settings, self.clients, self.archive, self.workers)
@@ -319,7 +320,7 @@ class Resources:
         return router
 
     async def state_warnings(self) -> tuple[str, ...]:
-        """Return what an answer should say of the store and the archive: nothing while both work.
+        """Return warnings about the store and the archive; none while both work.
 
         That one was recreated is said once, without its path, as results may leave this machine.
         """
@@ -345,7 +346,7 @@ class Resources:
         return [text]
 
     async def aclose(self, grace_seconds: float) -> None:
-        """Close everything; closing twice is fine.
+        """Close everything. Idempotent.
 
         Args:
             grace_seconds: Seconds to wait first for background refreshes of stale values.

@@ -13,7 +13,6 @@ from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Attempt, Query, SearchResponse
 from groundwire.models.validators import check_choice, time_range_of
-from groundwire.providers.base import is_owned
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
@@ -22,12 +21,11 @@ from groundwire.routing.hedging_policy import Strategy
 from groundwire.routing.router import Router
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import Owner, partition_of
-from groundwire.safety.url_extraction import addresses_in
+from groundwire.safety.tenancy import Owner, is_owned, partition_of
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, AssignNumbers, Lookup
 from groundwire.telemetry.call_events import CallListeners, SearchDone
-from groundwire.web.known_urls import KnownUrls
+from groundwire.web.known_urls import KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
 __all__ = ["SearchFlow"]
@@ -35,26 +33,26 @@ __all__ = ["SearchFlow"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFlow:
-    """Searches, for one `Web` and all of its sessions."""
+    """Searches for one `Web` and all of its sessions."""
 
     settings: Settings
-    """What is in force."""
+    """The settings in effect."""
     router: Router
-    """Asks the providers."""
+    """The router of provider calls."""
     policy: DomainPolicy
     """The operator's domain lists."""
     cache: Cache | None
-    """Keeps responses; None keeps nothing."""
+    """The cache; None disables it."""
     secrets: SecretScanner
-    """Finds secrets in queries, which must not be sent."""
+    """The scanner for secrets in queries."""
     known: KnownUrls | None
-    """Records what a session has found; None where it may open any URL."""
+    """The URLs known to sessions; None allows any."""
     sources: SessionSources | None
-    """Numbers the sources of a session; None numbers those of each response."""
+    """The numbering of a session's sources; None numbers each response separately."""
     call_listeners: CallListeners
-    """Called when a call ends."""
+    """Called at the end of a call."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
-    """Says what is wrong with the store and the archive."""
+    """Returns warnings about the store and the archive."""
 
     def checked(
         self, query: str, strategy: Strategy | None, *, time_range: str, **filters: Any
@@ -75,7 +73,7 @@ class SearchFlow:
     async def search(
         self, query: Query, deadline: Deadline, strategy: Strategy, cache_mode: CacheMode, budget: SessionBudget
     ) -> SearchResponse:
-        """Search within a session's budget, and tell the listeners how it ended; see `Web.search`.
+        """Search within a session's budget, and notify the listeners; see `Web.search`.
 
         Args:
             query: What to search for.
@@ -102,7 +100,7 @@ class SearchFlow:
         budget: SessionBudget,
         attempts: AttemptLog,
     ) -> SearchResponse:
-        """Reserve a search, make it, and settle it; one that could not be made is released."""
+        """Reserve, make and settle a search; release one that could not be made."""
         self.secrets.check(query.text, *query.allowed_domains, *query.blocked_domains, what="query")
         if not self.router.providers:
             raise PermissionDenied("No provider that searches may be used here; the operator can allow one.")
@@ -136,7 +134,7 @@ class SearchFlow:
     def _looked_for(
         self, query: Query, strategy: Strategy, cache_mode: CacheMode, owner: Owner
     ) -> tuple[str, Lookup | None]:
-        """Return the key of a search's response, and what to ask the store about it before the search."""
+        """Return the cache key of a response, and the store operations before the search."""
         if self.cache is None or cache_mode == "bypass":
             return "", None
         owned = any(is_owned(provider) for provider in self.router.providers)
@@ -148,7 +146,7 @@ class SearchFlow:
     async def _cached(
         self, call: SearchCall, key: str, look: Lookup | None, budget: SessionBudget
     ) -> tuple[SearchResponse, Answer]:
-        """Return a response from the cache, or from the router; and its numbers, when the store was asked already."""
+        """Return a response from the cache or the router, and its numbers, if the store was already read."""
         if self.cache is None or not key:
             return await self.router.search(call), None
         settings, sources = self.settings.cache, self.sources
@@ -175,7 +173,7 @@ class SearchFlow:
     async def _shown(
         self, call: SearchCall, response: SearchResponse, budget: SessionBudget, numbers: Answer
     ) -> SearchResponse:
-        """Return a response as its session sees it: with its citation numbers and what is left of its budget."""
+        """Return a response for its session, with citation numbers and remaining budget."""
         rows = response.results
         if self.known is not None:
             urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
@@ -200,7 +198,7 @@ def _record(
     attempts: tuple[Attempt, ...],
     budget: SessionBudget,
 ) -> SearchDone:
-    """Return what call listeners get when a search has ended.
+    """Return the event for call listeners.
 
     Args:
         query: What was searched for.

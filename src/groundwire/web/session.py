@@ -1,7 +1,8 @@
-"""Views of a `Web`: sessions, and restricted ones. Each has its budget, the URLs that it knows, and its numbers."""
+"""Views of a `Web`: sessions, and restricted ones. Each has its own budget, known URLs, and citation numbers."""
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,12 +33,14 @@ if TYPE_CHECKING:  # as in `groundwire.web.client`
 
 __all__ = ["SessionView", "closed"]
 
+_AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
+
 
 class SessionView:
-    """What a `Web` and each view of it has besides searching and opening pages; nothing here fetches anything."""
+    """The methods of a `Web` and its views except for searching and opening pages; nothing here fetches anything."""
 
     settings: Settings
-    """What is in force."""
+    """The settings in effect."""
 
     _resources: Resources
     _budget: SessionBudget
@@ -49,7 +52,7 @@ class SessionView:
     _is_view: bool
     _keep: bool
 
-    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+    if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
         def __getattr__(self, name: str) -> NoReturn:
             from groundwire.models.aliases import other_method
@@ -57,7 +60,7 @@ class SessionView:
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:
-        """Return a view of this `Web` with a budget of its own; it shares everything else and closes nothing.
+        """Return a view of this `Web` with its own budget; everything else is shared, and closing it closes nothing.
 
         Use it as `async with web.session("research", searches=10) as session:` or just as an object.
 
@@ -71,8 +74,8 @@ class SessionView:
         """
         from groundwire.models.validators import check_choice, is_number
         from groundwire.routing.budget import Limits, SessionBudget, session_name
+        from groundwire.routing.daily_quota import limits_of
         from groundwire.storage.memory import MemoryStore
-        from groundwire.web.resources import limits_of
 
         for limit, value in limits.items():
             check_choice("session", limit, tuple(Limits.__dataclass_fields__))
@@ -80,7 +83,7 @@ class SessionView:
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
         name = session_name(self.owner, name) if name else None
         view = self._view()
-        # A session without a name cannot be resumed: its counts and sources need not outlive it.
+        # A session without a name cannot be resumed, so its counts and sources need not outlive it.
         view._budget = SessionBudget(
             self._resources.store if name else MemoryStore(),
             name or uuid4().hex,
@@ -102,20 +105,20 @@ class SessionView:
         tenant: str = "",
         keep: bool = True,
     ) -> Self:
-        """Return a view of this `Web` that may do less; it shares everything else and closes nothing.
+        """Return a restricted view of this `Web`; everything else is shared, and closing it closes nothing.
 
-        A view of a view may do what both may. Sessions of a view are limited as it is.
+        A view of a view may do what both may. Its sessions have the same restrictions.
 
         Args:
             providers: The only ones that search and read, by name, among those of this `Web`; empty means all of them.
-            allowed_domains: Only these domains and their sub-domains, in results and in pages; empty means every one.
-            blocked_domains: Never these domains nor their sub-domains.
-            daily: What may be used in a day, by all who are limited under the same name; it takes the place of another.
-            tenant: Whose everything is that is kept of its calls; no other tenant sees that. Empty changes nothing.
+            allowed_domains: Only these domains and their subdomains, in results and in pages; empty means every one.
+            blocked_domains: Never these domains nor their subdomains.
+            daily: The daily limits, shared by all views with the same name; replaces previous ones.
+            tenant: The owner of everything stored for its calls, invisible to other tenants. Empty changes nothing.
             keep: Whether anything of its calls may be kept; see `Web.search`.
 
         Raises:
-            InvalidRequest: what should be a domain is none.
+            InvalidRequest: a domain is invalid.
         """
         from groundwire.models.validators import check_domains
         from groundwire.routing.daily_quota import DailyQuota
@@ -143,18 +146,18 @@ class SessionView:
         return view
 
     def with_providers(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Self:
-        """Return a view of this `Web` that searches with other providers; it shares everything else and closes nothing.
+        """Return a view of this `Web` with other providers; everything else is shared, and closing it closes nothing.
 
-        When these providers fail nothing stands in for them, not even the archive.
+        If these providers fail there is no fallback, not even the archive.
 
         Args:
-            search_providers: In the order in which they are asked, by name or as objects.
-            settings: The options and keys of the providers given by name; by default the settings in force.
+            search_providers: The providers in order, by name or as objects.
+            settings: The options and keys of the providers given by name; by default the current settings.
 
         Raises:
             ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
         """
-        from groundwire.providers.base import as_provider
+        from groundwire.providers.registry import as_provider
 
         for asked_for in search_providers:
             name = asked_for if isinstance(asked_for, str) else as_provider(asked_for).name
@@ -168,26 +171,26 @@ class SessionView:
 
     @property
     def owner(self) -> Owner:
-        """Whose everything is that is kept of the calls of this view."""
+        """The owner of everything stored for calls of this view."""
         return self._budget.owner
 
     @property
     def keeps(self) -> bool:
-        """Whether anything of its calls may be kept."""
+        """Whether anything may be stored for its calls."""
         return self._keep
 
     @property
     def search_providers(self) -> tuple[SearchProvider, ...]:
-        """Who searches, in the order in which they are asked."""
+        """The search providers, in order."""
         return self._search_flow.router.providers
 
     @property
     def read_providers(self) -> tuple[ReadProvider, ...]:
-        """Who reads, in the order in which they are asked."""
+        """The read providers, in order."""
         return self._open_pages.flow.readers.readers
 
     def provider_health(self) -> tuple[ProviderHealth, ...]:
-        """Return how each search provider stands, as far as this process knows; call it in the event loop."""
+        """Return the health of each search provider as known to this process; call it in the event loop."""
         return self._search_flow.router.provider_health()
 
     @property
@@ -197,7 +200,7 @@ class SessionView:
 
     @property
     def archive(self) -> Archive | None:
-        """What was read and seen before; None when the settings switch it off. It belongs to this `Web`."""
+        """The archive; None if the settings disable it. It belongs to this `Web`."""
         return self._resources.archive
 
     @property
@@ -207,17 +210,17 @@ class SessionView:
 
     @property
     def workers(self) -> Workers:
-        """Processes for heavy work, without keys, files or network; they belong to this `Web`."""
+        """The worker processes, without keys, files or network; they belong to this `Web`."""
         return self._resources.workers
 
     async def score_history(self, days: int = 7) -> ScoreHistory:
-        """Return how calls and providers did, day by day, up to this moment.
+        """Return the results of calls and providers, day by day, up to now.
 
         Args:
             days: How many, today in UTC included: 1 to 35.
 
         Raises:
-            ValueError: the number of days is out of bounds. StoreError: the store cannot answer.
+            ValueError: the number of days is out of bounds. StoreError: the store cannot be read.
         """
         from groundwire.telemetry.scorecard import score_history
 
@@ -227,39 +230,40 @@ class SessionView:
 
     @property
     def budget(self) -> Budget | None:
-        """What this session has used and may still use, as of its last search; None when searches have no limit."""
+        """The usage and limit of this session as of its last search; None if searches are not limited."""
         return self._budget.state()
 
     async def usage(self) -> dict[str, float]:
-        """Return what this session has used: `searches`, `cost_usd`, `tokens`."""
+        """Return the usage of this session: `searches`, `cost_usd`, `tokens`."""
         return await self._budget.usage()
 
     async def daily_usage(self) -> dict[str, float]:
-        """Return what was used of the day's quota: `calls`, `cost_usd`; nothing where there is none."""
+        """Return the usage of the daily quota: `calls`, `cost_usd`; empty if there is none."""
         return {} if self._quota is None else await self._quota.used()
 
     async def reserve_searches(self, max_searches: int, *, price_usd: float = 0.0) -> Reservation:
-        """Count searches that a model's API may make for this session, before it is asked: as many as are left.
+        """Reserve searches for a model's API before it is called, up to the number left.
 
         Args:
-            max_searches: How many are wanted.
-            price_usd: What one of them costs at most, in US dollars.
+            max_searches: How many are requested.
+            price_usd: The maximum price of each, in US dollars.
 
         Returns:
-            How many may be made; give it to `settle_searches` when they are made.
+            How many may be made; pass it to `settle_searches` afterwards.
         """
         from groundwire.models.validators import check_int
 
         return await self._budget.reserve_many(check_int("max_searches", max_searches, 1, 1_000), price_usd)
 
     async def settle_searches(self, reservation: Reservation, used: int) -> None:
-        """Replace searches that were reserved with those that a model's API has made."""
+        """Replace reserved searches by those that a model's API has made."""
         await self._budget.settle_many(reservation, used)
 
     async def allow_urls_in(self, *texts: str) -> tuple[str, ...]:
-        """Let this session open URLs that its user gave, where the setting `policy.open_only` is `known`.
+        """Let this session open URLs given by its user, if the setting `policy.open_only` is `known`.
 
-        Call it with what the user writes, before an agent sees it. Elsewhere every URL may be opened anyway.
+        Call it with the user's messages, before an agent sees them. Without that setting, every URL may be opened
+        anyway.
 
         Args:
             texts: URLs, or texts that contain some.
@@ -270,7 +274,7 @@ class SessionView:
         Raises:
             InvalidRequest: an argument is no text. Closed.
         """
-        from groundwire.safety.url_extraction import addresses_in
+        from groundwire.web.known_urls import addresses_in
 
         for text in texts:
             if not isinstance(text, str):
@@ -283,36 +287,37 @@ class SessionView:
         return tuple(url.text for url in found)
 
     async def sources(self, *, content: bool = True) -> tuple[CitedPage, ...]:
-        """Return the pages that this session was shown, by the numbers to cite them by, as they were when it saw them.
+        """Return the pages shown to this session, by citation number, in the version that it saw.
 
         Args:
-            content: Whether the Markdown of those that were opened is wanted, too.
+            content: Whether to include the Markdown of opened ones.
 
         Raises:
-            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+            InvalidRequest: the setting `session.citations` disables storing. Closed.
         """
         return await self._cited().pages(self._budget, None if content else ())
 
     async def verify(self, answer: str, *, entailment: Entailment | None = None) -> Report:
-        """Say of each sentence of an answer whether the pages that it cites say so; nothing is fetched for it.
+        """Verify each sentence of an answer against the pages it cites, without fetching anything.
 
         Args:
             answer: The answer in Markdown, with markers such as `[1]` for the numbers of this session.
-            entailment: A model of one's own that is asked, too; see `groundwire.citations.verify.verify_answer`.
+            entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
             InvalidRequest: `answer` is no text or too much, or the setting `session.citations` lets nothing be
                 remembered. Closed.
         """
-        from groundwire.citations.verify import cited_numbers, verify_off_loop  # costs nothing until it is used
+        from groundwire.citations.verify import cited_numbers, verify_off_loop  # loaded on first use
 
         if not isinstance(answer, str):
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
-        pages = await self._cited().pages(self._budget, cited_numbers(answer))
+        numbers = cited_numbers(answer) if len(answer) < _AT_ONCE else await asyncio.to_thread(cited_numbers, answer)
+        pages = await self._cited().pages(self._budget, numbers)
         return await verify_off_loop(self.workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:
-        """Reset the session: nothing is spent, no URL is known, and citation numbers begin at 1."""
+        """Reset the session: usage, known URLs, and citation numbers."""
         await self._budget.reset()
         if self._resources.sources is not None:
             await self._resources.sources.forget(self._budget)
@@ -343,10 +348,10 @@ class SessionView:
 
 
 def closed() -> Closed:
-    """Return the error of a call to a `Web` that was closed."""
+    """Return the error for a call to a closed `Web`."""
     return Closed("This Web was closed; make a new one.")
 
 
 def _is_named(name: str, names: Sequence[str] | None) -> bool:
-    """Whether a provider, or the kind of which it is one of several, is named; None names all."""
+    """Whether a provider, or its kind if there are several of one kind, is named; None names all."""
     return names is None or name in names or name.partition(":")[0] in names

@@ -1,9 +1,9 @@
-"""What a session has been shown, under the numbers to cite it by.
+"""The sources of a session, by citation number.
 
-A page gets its number when it is first shown, as a result or as a page, and keeps it as long as the session lasts. What
-is known of it is in the store under the session's name, so that a fleet that shares both gives it one number; for a
-session without a name, which no other process can use, it is in this process. The content of an opened page is stored
-under its own SHA-256.
+A page gets its number when it is first shown, as a result or as a page, and keeps it for the session. Sources are in
+the store under the session's name, so that a fleet that shares both uses the same numbers; for a session without a
+name, which no other process can use, they are in this process. The content of an opened page is stored under its own
+SHA-256.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 __all__ = ["CitedPages", "SeenSource", "SessionSources"]
 
-_LIFE: Final = 7 * 86_400.0  # seconds after which the store forgets a session, as its budget
-_LONGEST: Final = 2_000_000  # characters of a page that is kept
-_AT_ONCE: Final = 100_000  # characters that are packed without a thread, in about 2 ms
+_LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes a session's sources, like its budget
+_LONGEST: Final = 2_000_000  # characters of a page that is stored
+_AT_ONCE: Final = 100_000  # characters that are compressed without a thread, in about 2 ms
 _PRIVATE: Final = 32_000_000  # bytes that sessions without a name may take in this process
 _NAME: Final = 8  # bytes of a name in a register
-_BETWEEN: Final = " … "  # two snippets of one page
+_BETWEEN: Final = " … "  # between two snippets of one page
 
 _T = TypeVar("_T", SearchResult, Page)
 _R = TypeVar("_R")
@@ -46,22 +46,22 @@ _R = TypeVar("_R")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenSource:
-    """One page that a session was shown."""
+    """A page shown to a session."""
 
     number: int
     """The number to cite it by."""
     url: str
-    """Its address."""
+    """Its URL."""
     title: str = ""
     """Its title."""
     snippet: str = ""
-    """What searches showed of it."""
+    """Its search snippets."""
     digest: str = ""
-    """The SHA-256 of its whole Markdown, in hexadecimal digits, as it was last opened; empty when it was not."""
+    """The SHA-256 of its whole Markdown, in hexadecimal, when last opened; empty if it was not."""
 
 
 class SessionSources:
-    """Numbers what sessions are shown, and remembers it so that an answer can be checked.
+    """Numbers and stores the sources of sessions, so that answers can be verified.
 
     A register of the session's store gives the numbers; what was shown is noted with it. Both are one operation of the
     store for each search, as long as its results whatever the session has seen before.
@@ -75,7 +75,7 @@ class SessionSources:
         self._private = MemoryStore(max_bytes=_PRIVATE)
 
     def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
-        """Return the operation on the session's store that gives results their numbers; see `numbered`."""
+        """Return the store operation that numbers results; see `numbered`."""
         return _number(
             session,
             [(_row_name(row),) for row in rows],
@@ -85,7 +85,7 @@ class SessionSources:
     async def number_results(
         self, session: SessionBudget, rows: Sequence[SearchResult], answer: Answer = None
     ) -> tuple[SearchResult, ...]:
-        """Return results with the numbers that they have in a session.
+        """Return results with their numbers in a session.
 
         Args:
             session: The session.
@@ -98,7 +98,7 @@ class SessionSources:
         return tuple(_numbered(row, number) for row, number in zip(rows, known.numbers, strict=True))
 
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
-        """Return a whole page with the number that it has in a session, and keep its content."""
+        """Return a whole page with its number in a session, and store its content."""
         digest = await _off_loop(_digest, page.content)
         names = tuple(dict.fromkeys(_name(url) for url in (page.url, page.final_url) if url))
         note = [page.url, page.final_url or "", (page.title or "")[:MAX_TITLE], "", digest]
@@ -110,11 +110,11 @@ class SessionSources:
         return _numbered(page, answer.numbers[0])
 
     async def listed(self, session: SessionBudget) -> tuple[SeenSource, ...]:
-        """Return what a session was shown, by number; nothing when it is gone, or was shown nothing."""
+        """Return the sources of a session, by number; empty if they have expired or there are none."""
         return _merged(await session.store.register(_key(session)))
 
     async def content(self, digest: str, *, owner: Owner) -> str | None:
-        """Return the whole Markdown of a page of an owner by its SHA-256; None when it is not kept any more."""
+        """Return the whole Markdown of an owner's page by its SHA-256; None if it is no longer stored."""
         for store in (self._private, self._store):
             entry = await store.get(_content_key(owner, digest))
             if entry is not None:
@@ -123,7 +123,7 @@ class SessionSources:
         return None
 
     async def forget(self, session: SessionBudget) -> None:
-        """Forget what a session was shown."""
+        """Delete the sources of a session."""
         await session.store.delete(_key(session))
 
 
@@ -138,9 +138,9 @@ def _content_key(owner: Owner, digest: str) -> str:
 def _number(
     session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[Sequence[str]]
 ) -> AssignNumbers:
-    """Return the operation that numbers what a session is shown: for each an address, another one of it, and so on."""
+    """Return the operation that numbers sources, each given by one or more URLs."""
     note = json.dumps(shown, separators=(",", ":")).encode()
-    if session.named:  # it goes out of this process, and is kept there
+    if session.named:  # it leaves this process, and is stored
         note = zlib.compress(note, 1)
     return AssignNumbers(_key(session), tuple(names), note, _LIFE)
 
@@ -151,7 +151,7 @@ async def _asked(session: SessionBudget, wanted: AssignNumbers) -> Numbers:
 
 
 def _merged(register: Register) -> tuple[SeenSource, ...]:
-    """Return what the notes of a register say of each number."""
+    """Merge the notes of a register by number."""
     known: dict[int, SeenSource] = {}
     for note in register.notes:
         with suppress(ValueError, TypeError, zlib.error):
@@ -171,7 +171,7 @@ def _merged(register: Register) -> tuple[SeenSource, ...]:
 
 
 def _name(url: str) -> bytes:
-    """Return what tells a page's address from those of others, in few bytes."""
+    """Return a short digest of a page's URL."""
     try:
         return _short(canonical(parse_url(url)))
     except (InvalidRequest, BlockedByPolicy):
@@ -179,7 +179,7 @@ def _name(url: str) -> bytes:
 
 
 def _row_name(row: SearchResult) -> bytes:
-    """Return the same for a result, which carries its canonical address when it comes from a provider."""
+    """Return the same for a result, which carries its canonical URL if it comes from a provider."""
     try:
         return _short(address_of(row).canonical)
     except (InvalidRequest, BlockedByPolicy):
@@ -191,7 +191,7 @@ def _short(text: str) -> bytes:
 
 
 def _joined(known: str, snippet: str) -> str:
-    """Return what is known of a page's words with a snippet more; the last are kept when they are too many."""
+    """Return known snippets with one more, without the oldest if they are too long."""
     if not snippet or snippet in known:
         return known
     return f"{known}{_BETWEEN}{snippet}"[-2 * MAX_SNIPPET :] if known else snippet
@@ -202,7 +202,7 @@ def _numbered(noun: _T, number: int) -> _T:
 
 
 async def _off_loop(work: Callable[[str], _R], content: str) -> _R:
-    """Return what `work` makes of a page; a long one is seen to by a thread."""
+    """Apply `work` to a page, in a thread if it is long."""
     return work(content) if len(content) < _AT_ONCE else await asyncio.to_thread(work, content)
 
 
@@ -216,15 +216,15 @@ def _packed(content: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedPages:
-    """Finds what a session's numbers stand for."""
+    """Resolves a session's citation numbers."""
 
     sources: SessionSources
-    """Know what a session was shown."""
+    """The sources of sessions."""
     archive: Archive | None
-    """Remembers pages for good; None remembers nothing."""
+    """The archive; None if it is disabled."""
 
     async def pages(self, session: SessionBudget, wanted: Container[int] | None = None) -> tuple[CitedPage, ...]:
-        """Return what a session was shown, by number.
+        """Return the sources of a session, by number.
 
         Args:
             session: The session.
@@ -238,7 +238,7 @@ class CitedPages:
         )
 
     async def _page(self, source: SeenSource, owner: Owner, *, with_content: bool) -> CitedPage:
-        from groundwire.citations.verify.report import CitedPage  # what searches and reads has no need of it
+        from groundwire.citations.verify.report import CitedPage  # not needed for searching and reading
         from groundwire.reading.passages.outline import version_of
 
         content, changed, newer = None, False, False
@@ -262,7 +262,7 @@ class CitedPages:
         )
 
     async def _archived(self, url: str, owner: Owner) -> Page | None:
-        """Return a page as it was when it was last read, as far as its viewer may see that."""
+        """Return the last archived version of a page visible to its viewer."""
         if self.archive is not None:
             with suppress(StoreError, InvalidRequest, BlockedByPolicy):
                 return await self.archive.get_page(url, viewer=owner)

@@ -1,4 +1,4 @@
-"""Whether the pages that an answer cites say what it says."""
+"""Verification of an answer against the pages it cites."""
 
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Kind, Report, Verdict, pages_from_json
 from groundwire.citations.verify.report_rendering import report_html, report_json, report_text

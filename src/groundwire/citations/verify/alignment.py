@@ -1,9 +1,9 @@
-"""The words of a sentence beside those of the passage that it is closest to.
+"""Word alignment of a sentence with its closest passage.
 
-Each word of the sentence is aligned with its counterpart in the passage: the same word in another form, one
-of like meaning, the same number. Words without a counterpart, words that replace others, and names or
-numbers that have changed places are reported. Words that only moved together with what they belong to are no change:
-active and passive, a part put first, the order of a list.
+Each word of the sentence is aligned with its counterpart in the passage: the same word in another form, a synonym, or
+the same number. Words without a counterpart, replaced words, and names or numbers that have changed places are
+reported. Words that moved together with what they belong to are not a change: active and passive voice, a fronted
+phrase, the order of a list.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class WordToken:
     end: int
     """The code point after its last."""
     kind: Kind
-    """What it is: a function word says little, a marker denies, counts or weakens."""
+    """Its class: a function word carries little meaning, a marker denies, counts or weakens."""
     keys: tuple[str, ...] = ()
-    """What it is compared by, its normal form first."""
+    """Its comparison keys, the normal form first."""
     marker: Marker | None = None
-    """What a marker does."""
+    """The effect of a marker."""
     value: Number | Date | None = None
-    """What a number or date is worth."""
+    """The value of a number or date."""
     name: bool = False
-    """Whether it looks like a part of a name."""
+    """Whether it looks like part of a name."""
     breaks: bool = False
-    """Whether a comma or the like stands before it."""
+    """Whether a comma or the like precedes it."""
     stops: bool = False
     """Whether a sentence ended before it."""
 
@@ -65,7 +65,7 @@ def tokens_of(
     Args:
         text: The text.
         tongue: Its language.
-        dates: Its dates, when they are known already.
+        dates: Its dates, if already known.
         numbers: Its numbers, likewise.
     """
     low = fold(text)
@@ -99,7 +99,7 @@ def tokens_of(
 
 
 def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongue: Language) -> Iterator[WordToken]:
-    """Yield words; those that are the unit of the number before them are a part of its value."""
+    """Yield words, without the units that belong to a preceding number."""
     value = before[-1].value if before else None
     unit = value.unit if isinstance(value, Number) else ""
     if not unit:
@@ -151,7 +151,7 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language, names: s
 
 
 def _dense(run: str, start: int, tongue: Language) -> Iterator[WordToken]:
-    """Yield the words of a run of a script without spaces: the longest that are known, else single characters."""
+    """Yield the words of a run of a script without spaces: the longest known words, else single characters."""
     place = 0
     while place < len(run):
         length = next(
@@ -179,36 +179,36 @@ def _dense(run: str, start: int, tongue: Language) -> Iterator[WordToken]:
 
 @dataclass(frozen=True)
 class Alignment:
-    """A sentence and a passage, and which word of the one stands for which of the other."""
+    """A sentence and a passage with their aligned words."""
 
     claim: Sequence[WordToken]
     """The sentence."""
     page: Sequence[WordToken]
     """The passage."""
     to: Sequence[int | None]
-    """For each token of the sentence the place of its counterpart in the passage."""
+    """For each token of the sentence, the index of its counterpart in the passage."""
     tongue: Language
     """The language of both."""
 
     @cached_property
     def back(self) -> dict[int, int]:
-        """For each token of the passage that is a counterpart, the place of what it stands for."""
+        """For each aligned token of the passage, the index of its counterpart."""
         return {there: here for here, there in enumerate(self.to) if there is not None}
 
     @cached_property
     def share(self) -> float:
-        """How much of the sentence's words and numbers have a counterpart: 0 to 1."""
+        """The share of the sentence's words and numbers that have a counterpart: 0 to 1."""
         told = [there for token, there in zip(self.claim, self.to, strict=True) if token.kind in {"word", "number"}]
         return sum(there is not None for there in told) / len(told) if told else 0.0
 
     @cached_property
     def strict_share(self) -> float:
-        """The same over all tokens, those that say little among them."""
+        """The same for all tokens, including function words."""
         return sum(there is not None for there in self.to) / (len(self.to) or 1)
 
 
 def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Language) -> Alignment:
-    """Find the counterparts of a sentence's words in a passage."""
+    """Align the words of a sentence with those of a passage."""
     by_key: dict[str, list[int]] = {}
     numbers = [place for place, token in enumerate(page) if token.value is not None]
     for place, token in enumerate(page):
@@ -218,7 +218,7 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
     used: set[int] = set()
     options = [_options(token, page, by_key, numbers) for token in claim]
     wanted = [place for place, token in enumerate(claim) if token.kind in {"word", "number"}]
-    for place in wanted:  # what has one counterpart only
+    for place in wanted:  # tokens with a single counterpart
         if len(options[place]) == 1 and options[place][0] not in used:
             to[place] = options[place][0]
             used.add(options[place][0])
@@ -237,7 +237,7 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
                     best = min(free, key=lambda option: (abs(option - expected), option))
                     to[place] = best
                     used.add(best)
-    for place in wanted:  # words made of the same stem
+    for place in wanted:  # words with the same stem
         if to[place] is None and claim[place].kind == "word":
             for option in range(len(page)):
                 if option not in used and page[option].kind == "word" and _akin(claim[place], page[option]):
@@ -269,7 +269,7 @@ def _same_value(one: Number | Date, other: Number | Date | None) -> bool:
 
 
 def _expected(place: int, to: Sequence[int | None]) -> float:
-    """Return where in the passage a word should stand by its neighbors."""
+    """Return the position in the passage at which a word is expected, given its neighbors."""
     for distance in range(1, len(to) + 1):
         if place - distance >= 0 and (left := to[place - distance]) is not None:
             return left + distance
@@ -279,7 +279,7 @@ def _expected(place: int, to: Sequence[int | None]) -> float:
 
 
 def _akin(one: WordToken, other: WordToken) -> bool:
-    """Tell whether two words share a stem: measure, measurement."""
+    """Return whether two words share a stem: measure, measurement."""
     if one.name != other.name or not one.keys or not other.keys:
         return False
     short, long = sorted((one.keys[0], other.keys[0]), key=len)

@@ -1,7 +1,7 @@
-"""Who did what to whom: whether names, numbers or words of a sentence have changed places in its passage.
+"""Argument roles: whether names, numbers or words of a sentence have changed places in its passage.
 
-Two parts in the other order are a change when the sentence would run as the passage does if they were
-exchanged; unless one side is passive, or says the same from the other side (buy, sell), or the two are items of a list.
+Two parts in reverse order are a change if exchanging them gives the order of the passage, unless one side is passive,
+uses the converse word (buy, sell), or the two are items of a list.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ __all__ = ["inverted", "joined", "roles"]
 
 
 def joined(tokens: Sequence[WordToken], dense: bool) -> str:
-    """Return words as one text."""
+    """Join words to one text."""
     return ("" if dense else " ").join(token.text for token in tokens)
 
 
 def _blocks(aligned: Alignment) -> list[list[int]]:
-    """Return the words of the sentence that have a counterpart, those together that stand together on both sides."""
+    """Return the sentence's words that have a counterpart, grouped where they are adjacent on both sides."""
     blocks: list[list[int]] = []
     for at, there in enumerate(aligned.to):
         if there is None or aligned.claim[at].kind in {"function", "marker"}:
@@ -38,7 +38,7 @@ def _blocks(aligned: Alignment) -> list[list[int]]:
 
 
 def inverted(aligned: Alignment) -> bool:
-    """Tell whether two words of a kind stand in the other order: what a converse word is used for."""
+    """Return whether two words of a class are in reverse order, as used for converse words."""
     blocks = _blocks(aligned)
     firsts = [aligned.to[block[0]] or 0 for block in blocks]
     return any(
@@ -58,14 +58,14 @@ def _class(aligned: Alignment, block: Sequence[int]) -> str:
 
 
 def _alike(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
-    """Tell whether two parts are of one kind; what begins a sentence has a capital whatever it is."""
+    """Return whether two parts are of one kind; a sentence's first word is always capitalized."""
     one, other = _class(aligned, left), _class(aligned, right)
     begins = left[0] <= 1 and len(left) == 1 and not aligned.tongue.dense
     return one == other or (begins and {one, other} == {"name", "word"})
 
 
 def roles(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield two words, names or numbers that have changed places."""
+    """Yield pairs of words, names or numbers that have changed places."""
     blocks = _blocks(aligned)[:60]
     for one in range(len(blocks)):
         for two in range(one + 1, min(len(blocks), one + 10)):
@@ -115,7 +115,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
 
 
 def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
-    """Tell whether the sentence would run as the passage does if two of its parts changed places."""
+    """Return whether exchanging two parts of the sentence gives the order of the passage."""
     order = list(at)
     order[one], order[two] = order[two], order[one]
     begin, end = max(0, one - 1), min(len(order), two + 2)
@@ -128,9 +128,9 @@ def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
 
 
 def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, two: int) -> bool | None:
-    """Tell whether two parts go with other companions than in the passage; None when they have none of a kind.
+    """Return whether two parts have other companions than in the passage; None if they have none of a kind.
 
-    41 in May and 38 in June: the months are what tells the numbers apart.
+    41 in May and 38 in June: the months distinguish the numbers.
     """
     to = aligned.to
     mine = _class(aligned, blocks[one])
@@ -151,7 +151,7 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
 
 
 def _kind(aligned: Alignment, block: Sequence[int]) -> str:
-    """Return of which kind a companion is: a date, a year, a month or weekday, a name."""
+    """Return the kind of a companion: a date, a year, a month or weekday, a name."""
     token = aligned.claim[block[0]]
     if token.value is not None:
         return type(token.value).__name__
@@ -161,7 +161,7 @@ def _kind(aligned: Alignment, block: Sequence[int]) -> str:
 
 
 def _pairing(places: Sequence[int], tokens: Sequence[WordToken]) -> bool | None:
-    """Tell whether of four places the first goes with the third and the second with the fourth; None when unclear."""
+    """Return whether the first position pairs with the third and the second with the fourth; None if unclear."""
     one, two, third, fourth = places
 
     def far(here: int, there: int) -> int:
@@ -176,7 +176,7 @@ _AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "н
 
 
 def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
-    """Tell whether what comes second does it: an agent's word stands before it."""
+    """Return whether the second part is the agent: an agent marker precedes it."""
     tongue = aligned.tongue
     start = max(0, left + 1)
     between = [fold_text(token) for token in tokens[start:right]]
@@ -187,12 +187,12 @@ def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: 
 
 
 def fold_text(token: WordToken) -> str:
-    """Return a token's word as the lists have it."""
+    """Return a token's word as the word lists spell it."""
     return token.keys[0] if token.kind in {"function", "marker"} and token.keys else token.text.lower()
 
 
 def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
-    """Tell by the particles behind two names whether they changed roles, as in Japanese."""
+    """Return whether the particles after two names show that they exchanged roles, as in Japanese."""
     topics = {"は", "が", "のは"}
 
     def acts(tokens: Sequence[WordToken], at: int) -> bool | None:
@@ -207,7 +207,7 @@ def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
 
 
 def _has_converse(aligned: Alignment) -> bool:
-    """Tell whether the sentence has a word for the other side of what a word of the passage says: buy, sell."""
+    """Return whether the sentence uses the converse of a word in the passage: buy, sell."""
     mine = [token for at, token in enumerate(aligned.claim) if aligned.to[at] is None and token.keys]
     theirs = {
         key for at, token in enumerate(aligned.page) if at not in aligned.back and token.keys for key in token.keys[:2]
@@ -226,7 +226,7 @@ def _is_list(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> b
 
 
 def _joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
-    """Tell whether two places are items of one list: separators stand behind the one and before the other."""
+    """Return whether two positions are items of one list, with separators after the one and before the other."""
     if right - left > 12 or right <= left:
         return False
     joins = aligned.tongue.conjunctions
@@ -251,13 +251,13 @@ def _joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, r
 
 
 def _is_symmetric(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
-    """Tell whether what stands between or before two places holds both ways: met, married, between."""
+    """Return whether the words between or before two positions are symmetric: met, married, between."""
     span = aligned.claim[max(0, left[0] - 2) : right[-1] + 3]
     return any(token.keys and token.keys[0] in aligned.tongue.symmetric for token in span)
 
 
 def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
-    """Tell whether two words have the endings or articles that they have in the passage, where these tell the roles."""
+    """Return whether two words keep the endings or articles of the passage, in languages where these mark the roles."""
     to, claim, page = aligned.to, aligned.claim, aligned.page
     if aligned.tongue.case:
         return all(fold_text(claim[at]) == fold_text(page[to[at] or 0]) for at in (*left, *right))
@@ -277,7 +277,7 @@ def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
 
 
 def _moved_along(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
-    """Tell whether a part moved with its preposition: in May, on Saturday."""
+    """Return whether a part moved with its preposition: in May, on Saturday."""
     to = aligned.to
     here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
     there = [_preposition(aligned, aligned.page, to[block[0]] or 0) for block in (left, right)]
@@ -285,7 +285,7 @@ def _moved_along(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
 
 
 def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
-    """Tell whether each of two parts stands behind the other's preposition: from 20 to 85."""
+    """Return whether each of two parts follows the other's preposition: from 20 to 85."""
     to = aligned.to
     here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
     there = [_preposition(aligned, aligned.page, to[block[0]] or 0) for block in (left, right)]
@@ -293,7 +293,7 @@ def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int])
 
 
 def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
-    """Return the word that ties a part to the rest: what stands before it and its article."""
+    """Return the preposition of a part: the word before it and its article."""
     tongue = aligned.tongue
     for token in reversed(tokens[max(0, at - 3) : at]):
         word = fold_text(token)

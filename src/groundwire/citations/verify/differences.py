@@ -1,4 +1,4 @@
-"""What aligned sentences disagree in: markers, opposites, and words that replace others."""
+"""Disagreements of aligned sentences: markers, opposites, and replaced words."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from groundwire.citations.verify.report import Disagreement, Kind
 
 __all__ = ["made_up", "reworded"]
 
-_NEAR: Final = 5  # tokens within which a marker's head stands
-_CLOSE: Final = 0.6  # share of a sentence's words from which on what a marker does is compared
-_VERBATIM: Final = 0.6  # share from which on a word in another's place is a change
+_NEAR: Final = 5  # tokens within which a marker's head is searched
+_CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
+_VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -36,11 +36,11 @@ _DROPPED: Final[Mapping[str, AbstractSet[str]]] = {
 
 
 def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
-    """Yield in what a sentence differs from the passage that it is aligned with.
+    """Yield the differences between a sentence and the passage it is aligned with.
 
     Args:
-        aligned: Both, word by word.
-        near: Returns the keys of the words around the passage and in the page's title: what it may take for granted.
+        aligned: The word alignment.
+        near: Returns the keys of the words around the passage and in the page's title, which are its context.
     """
     if aligned.share < 0.4:
         return
@@ -58,7 +58,7 @@ def _said(tokens: Sequence[WordToken]) -> str:
 
 
 def _markers(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield the words that deny, count, weaken or compare, where the other side has none or another."""
+    """Yield the words that deny, count, weaken or compare, if the other side has none or another."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
     free = [at for at, token in enumerate(page) if token.marker is not None and at not in aligned.back]
     taken: set[int] = set()
@@ -96,7 +96,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:
-    """Tell whether what a marker of the passage stands before is in the sentence, too."""
+    """Return whether the head of a marker in the passage is in the sentence too."""
     page = aligned.page
     for other in range(place + 1, min(len(page), place + _NEAR)):
         if page[other].breaks:
@@ -107,7 +107,7 @@ def _belongs(aligned: Alignment, place: int) -> bool:
 
 
 def _within(aligned: Alignment, place: int) -> bool:
-    """Tell whether what the sentence takes from the passage stands on both sides of a place, with no break between."""
+    """Return whether the sentence's counterparts surround a position in the passage without a break."""
     page, reach = aligned.page, _NEAR + 1
     if aligned.tongue.dense:
         return True
@@ -127,7 +127,7 @@ def _within(aligned: Alignment, place: int) -> bool:
 
 
 def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense: bool) -> int | None:
-    """Return the counterpart of the word that a marker belongs to: the next that has one, or the one before."""
+    """Return the counterpart of a marker's head: the next word that has one, or the previous."""
     ahead = range(at + 1, min(len(tokens), at + _NEAR))
     behind = range(at - 1, max(-1, at - _NEAR), -1)
     for place in (*ahead, *behind) if not dense else (*sorted((*ahead, *behind), key=lambda one: abs(one - at)),):
@@ -141,7 +141,7 @@ def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense:
 
 
 def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False) -> bool:
-    """Tell whether a "not" is made up for by a word of the opposite meaning: not safe, dangerous."""
+    """Return whether an antonym makes up for a "not": not safe, dangerous."""
     if family != "negation":
         return False
     mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
@@ -160,7 +160,7 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
 
 
 def made_up(aligned: Alignment) -> bool:
-    """Tell whether a negation on one side has a word of the opposite meaning on the other."""
+    """Return whether a negation on one side corresponds to an antonym on the other."""
     return any(
         token.marker is not None
         and token.marker.family == "negation"
@@ -221,7 +221,7 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
 
 
 def _astray(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield words that the passage has elsewhere, while it has the opposite where the words around them stand."""
+    """Yield words that are elsewhere in the passage, with their antonym between the same neighbors."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
     unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
     for at, token in enumerate(claim):
@@ -242,7 +242,7 @@ def _astray(aligned: Alignment) -> Iterator[Disagreement]:
 
 
 def _runs(aligned: Alignment) -> list[tuple[int, int]]:
-    """Return the stretches of words that have no counterpart."""
+    """Return the runs of words without a counterpart."""
     found: list[tuple[int, int]] = []
     for at, token in enumerate(aligned.claim):
         if token.kind != "word" or aligned.to[at] is not None:
@@ -255,7 +255,7 @@ def _runs(aligned: Alignment) -> list[tuple[int, int]]:
 
 
 def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
-    """Return the words of the passage that stand where a stretch of the sentence stands, between the same neighbors."""
+    """Return the words of the passage between the same neighbors as a run of the sentence."""
     page, to = aligned.page, aligned.to
     left = to[first - 1] if first else None
     right = to[last] if last < len(to) else None
@@ -287,7 +287,7 @@ def _ends(aligned: Alignment, place: int) -> bool:
 
 
 def _stretch(aligned: Alignment, places: range) -> list[int]:
-    """Return the words without a counterpart that begin a stretch of the passage, in order."""
+    """Return the words without a counterpart at the start of a stretch of the passage, in order."""
     found: list[int] = []
     for place in places:
         token = aligned.page[place]
@@ -307,7 +307,7 @@ def _stretch(aligned: Alignment, places: range) -> list[int]:
 def _is_change(
     aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]
 ) -> bool:
-    """Tell whether other words in a place are another meaning, as far as words can tell."""
+    """Return whether replaced words change the meaning, as far as words can show."""
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     size = 4 if tongue.dense else _RUN
     if last - first > size or len(there) > size:

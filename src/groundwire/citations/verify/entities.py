@@ -14,14 +14,14 @@ __all__ = ["Date", "Denial", "Name", "dates_of", "denied", "is_like", "names_of"
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name as written in a sentence: words that begin with a capital, one after the other."""
+    """A name in a sentence: consecutive capitalized words."""
 
     text: str
     """As it is written."""
     words: tuple[str, ...]
     """Its words in normal form."""
     first: bool
-    """Whether it begins the sentence, where every word has a capital."""
+    """Whether it is at the start of the sentence, where every word is capitalized."""
     start: int
     """Its first code point."""
     end: int
@@ -30,17 +30,17 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Denial:
-    """What a "no" or "not" denies."""
+    """The scope of a "no" or "not"."""
 
     text: str
-    """How it begins."""
+    """The negation."""
     near: frozenset[str]
     """The three words after it, in normal form."""
     wide: frozenset[str]
     """The words around it."""
 
 
-_SCOPE: Final = 80  # characters after a negation in which its words are looked for
+_SCOPE: Final = 80  # characters after a negation in which its scope is searched
 _WORD: Final = r"[^\W\d_]+(?:['’.-][^\W\d_]+)*"
 _WORDS: Final = re.compile(rf"{_WORD}|\d[\d.,]*")
 _BREAK: Final = re.compile(r"[.!?:;,()\"“”«»\[\]|/\n–—•]")
@@ -53,11 +53,11 @@ _QUOTED_SIGNS: Final = 6  # the same in a script without spaces
 
 
 def names_of(text: str, tongue: Language | None = None) -> list[Name]:
-    """Return the names in a sentence, in order; in scripts without capitals there are none to be seen.
+    """Return the names in a sentence, in order; none in scripts without capitals.
 
     Args:
         text: The sentence.
-        tongue: Its language; English when none is given. Where every noun has a capital, a name has two words.
+        tongue: Its language, by default English. In languages that capitalize every noun, a name has two words.
     """
     tongue = tongue or language("en")
     found: list[Name] = []
@@ -92,7 +92,7 @@ def names_of(text: str, tongue: Language | None = None) -> list[Name]:
 
 
 def is_like(word: str, other: str) -> bool:
-    """Tell whether two words of names are one, up to an ending: Germany and German."""
+    """Return whether two words of names are the same except for an ending: Germany and German."""
     if word == other:
         return True
     short, long = sorted((word, other), key=len)
@@ -100,7 +100,7 @@ def is_like(word: str, other: str) -> bool:
 
 
 def denied(text: str, tongue: Language | None = None) -> list[Denial]:
-    """Return what a sentence denies: for each "no" or "not" the words that follow it."""
+    """Return what a sentence denies: the words that follow each "no" or "not"."""
     tongue = tongue or language("en")
     found: list[Denial] = []
     if tongue.dense:
@@ -116,7 +116,7 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
 
 
 def quotes_of(text: str) -> list[TextSpan]:
-    """Return where a sentence quotes, without the marks around it; a word or two are no quotation."""
+    """Return the positions of quotations in a sentence, without the marks; one or two words are not a quotation."""
     spans = []
     for found in _QUOTES.finditer(text):
         group = found.lastindex or 0
@@ -133,9 +133,9 @@ class Date:
     """A date as written in a sentence."""
 
     text: str
-    """As it is written."""
+    """The date as written."""
     readings: tuple[tuple[int | None, int | None, int | None], ...]
-    """What it may be, as year, month, day: 3/4/2020 has two readings."""
+    """Its possible values, as year, month, day: 3/4/2020 has two readings."""
     start: int
     """Its first code point."""
     end: int
@@ -156,7 +156,7 @@ _DIGIT: Final = re.compile(r"\d")
 
 
 def dates_of(text: str) -> list[Date]:
-    """Return the dates in a text that name at least a month, in order."""
+    """Return the dates in a text with at least a month, in order."""
     found: list[Date] = []
     if not _DIGIT.search(text):
         return found
@@ -184,7 +184,7 @@ def dates_of(text: str) -> list[Date]:
 
 
 def same_date(claimed: Date, stated: Date) -> bool:
-    """Tell whether a date that is claimed is the one that is stated, or less exact than it."""
+    """Return whether a claimed date equals the stated one, or is less precise."""
     return any(
         all(part is None or part == other for part, other in zip(one, two, strict=True))
         for one in claimed.readings

@@ -1,4 +1,4 @@
-"""Whether the facts of a sentence are those of a passage: numbers, units, dates, names, negations, quotations."""
+"""Comparison of the facts of a sentence and a passage: numbers, units, dates, names, negations, quotations."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from groundwire.citations.verify.segmentation import CONTENT_WORD, spelled_words
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
-_BEFORE, _AFTER = 3, 1  # sentences around a passage in which what it takes for granted may stand
-_ALIKE: Final = 0.6  # of the words of a sentence, from which on a missing "not" is a contradiction
+_BEFORE, _AFTER = 3, 1  # sentences around a passage that count as its context
+_ALIKE: Final = 0.6  # share of a sentence's words from which a missing "not" is a contradiction
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
-_VERBATIM: Final = 0.75  # how alike two sentences are, from which on a word in another's place is a change
+_VERBATIM: Final = 0.75  # similarity of two sentences from which a replaced word is a change
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the answer, without its marks and its markup."""
+    """A sentence of the answer, without markers and markup."""
 
     text: str
     """What it says."""
     language: Language = field(default_factory=lambda: language("en"))
-    """The language by whose words it is compared: that of the page."""
+    """The language whose words it is compared by: that of the page."""
 
     @cached_property
     def words(self) -> dict[str, str]:
-        """Its words by their normal form; function words, negations and numbers only when it has no others."""
+        """Its words by normal form; function words, negations and numbers only if it has no others."""
         words = {form: word for form, word in spelled_words(self.text, self.language) if not self._denies(word)}
         return {form: word for form, word in words.items() if not form[0].isdecimal()} or words
 
@@ -63,20 +63,20 @@ class Claim:
 
     @cached_property
     def states_facts(self) -> bool:
-        """Whether there is something in it that a source could say or not."""
+        """Whether it states something that a source could confirm."""
         return bool(self.numbers or self.dates or any(not name.first or len(name.words) > 1 for name in self.names))
 
 
 def disagreements(
     claim: Claim, passage: IndexedPassage, aligned: Alignment, *, words: bool = True
 ) -> Iterator[Disagreement]:
-    """Yield in what a sentence differs from the passage that is most like it.
+    """Yield the differences between a sentence and the passage most similar to it.
 
     Args:
         claim: The sentence.
         passage: The passage.
-        aligned: Both, word by word.
-        words: Whether other words and another order are looked for, when no fact differs.
+        aligned: The word alignment.
+        words: Whether to look for replaced and reordered words if no fact differs.
     """
     around = passage.around(_BEFORE, _AFTER)
     closest, close_share = _closest(claim, passage)
@@ -96,7 +96,7 @@ def _keys(text: str, tongue: Language) -> frozenset[str]:
 
 
 def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
-    """Yield the quotations of a sentence that the page has in other words, or not at all."""
+    """Yield the quotations of a sentence that the page words differently or does not have."""
     for span in quotes_of(claim.text):
         quote = claim.text[span.start : span.end]
         if all(part in page.squeezed for part in map(squeezed, _pieces(quote)) if part):
@@ -107,12 +107,12 @@ def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
 
 
 def _pieces(quote: str) -> list[str]:
-    """Return a quotation in the parts between its ellipses."""
+    """Split a quotation at its ellipses."""
     return quote.replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;").split("…")
 
 
 def _like(quote: str, stated: str, tongue: Language) -> str:
-    """Return the part of a passage that is most like a quotation."""
+    """Return the part of a passage most similar to a quotation."""
     words, wanted = stated.split(), [tongue.normal_form(word.strip(".,;:\"“”'")) for word in quote.split()]
     given = [tongue.normal_form(word.strip(".,;:\"“”'")) for word in words]
     blocks = [
@@ -149,7 +149,7 @@ def _dates(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Itera
 
 
 def _month_then_number(date: Date, passage: IndexedPassage) -> bool:
-    """Tell whether what looks like a day of a month is a month and a number: 12 in April, and in May 19."""
+    """Return whether an apparent date is a month and a number: 12 in April, and in May 19."""
     year, _, day = date.readings[0]
     month = re.match(r"[^\W\d_]+", date.text)
     if year is not None or month is None or day is None:
@@ -158,7 +158,7 @@ def _month_then_number(date: Date, passage: IndexedPassage) -> bool:
 
 
 def _in_parts(date: Date, passage: IndexedPassage) -> bool:
-    """Tell whether month and year of a date without a day both stand in a text, though not together, as in a table."""
+    """Return whether the month and the year of a date are both in a text but not adjacent, as in a table."""
     stated = [reading for other in passage.dates for reading in other.readings]
     months = {month for _, month, _ in stated}
     years = {year for year, _, _ in stated} | {value for number in passage.numbers for value in number.values}
@@ -197,7 +197,7 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Ite
 
 
 def _is_vague(number: Number) -> bool:
-    """Tell whether a number is a figure of speech: one of, two sides."""
+    """Return whether a number is a figure of speech: one of, two sides."""
     return number.text.isalpha() and number.values[0] <= 1
 
 
@@ -233,7 +233,7 @@ def _names(claim: Claim, page: PageIndex, said: str, near: IndexedPassage) -> It
         instead = ""
         if not lost:
             continue
-        if name.first and len(name.words) == 1:  # it may be any word: only a name in its place tells
+        if name.first and len(name.words) == 1:  # it may be any word: only a name in its position is evidence
             instead = next((other.text for other in others if other.first), "")
         elif len(lost) < len(name.words):
             instead = next((other.text for other in stated if _replaces(other, name, claimed)), "")
@@ -248,7 +248,7 @@ def _names(claim: Claim, page: PageIndex, said: str, near: IndexedPassage) -> It
 
 
 def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]:
-    """Yield the names of a sentence that replace others in one that is nearly the same."""
+    """Yield the names of a sentence that replace others in a nearly identical one."""
     mine, theirs = list(CONTENT_WORD.finditer(claim.text)), list(CONTENT_WORD.finditer(said))
     normal_form = claim.language.normal_form
     one, two = [normal_form(word[0]) for word in mine], [normal_form(word[0]) for word in theirs]
@@ -263,7 +263,7 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
         if not here or not there or _is_short_for(here, there) or _is_short_for(there, here):
             continue
         others = [word for word in there if not any(is_like(normal_form(word[0]), other) for other in one)]
-        begins = not first or not from_theirs  # there any word has a capital
+        begins = not first or not from_theirs  # any word is capitalized there
         if begins:
             others = [word for word in others if page.is_name(normal_form(word[0]), word[0])]
         if others:
@@ -275,7 +275,7 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
 
 
 def _abbreviates(short: str, long: str) -> bool:
-    """Tell whether a name is the usual short form of another: US, WHO."""
+    """Return whether a name is the usual abbreviation of another: US, WHO."""
     letters, words = short.replace(".", "").casefold(), long.split()
     if len(words) < 2 or not short.replace(".", "").isupper():
         return False
@@ -297,13 +297,13 @@ def _may_name(word: str, tongue: Language) -> bool:
 
 
 def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]]) -> bool:
-    """Tell whether a word is made of the first letters of others: US, United States."""
+    """Return whether a word consists of the initials of others: US, United States."""
     initials = "".join(word[0][0] for word in long).casefold()
     return len(short) == 1 and len(long) > 1 and short[0][0].casefold() == initials
 
 
 def _replaced(claimed: str, stated: str, tongue: Language) -> dict[str, str]:
-    """Return the words of a sentence that stand where another, which is nearly the same, has others."""
+    """Return the words of a sentence that differ from those of a nearly identical one."""
     mine, theirs = CONTENT_WORD.findall(claimed), CONTENT_WORD.findall(stated)
     one, two = [tongue.normal_form(word) for word in mine], [tongue.normal_form(word) for word in theirs]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
@@ -318,7 +318,7 @@ def _replaced(claimed: str, stated: str, tongue: Language) -> dict[str, str]:
 
 
 def _negated_otherwise(claimed: str, stated: str, tongue: Language) -> tuple[str, str] | None:
-    """Return what one of two sentences denies and the other says, each in its words; None when they agree."""
+    """Return what one of two sentences denies and the other states, in their words; None if they agree."""
     mine, theirs = denied(claimed, tongue), denied(stated, tongue)
     my_words, their_words = set(words_of(claimed, tongue)), set(words_of(stated, tongue))
     all_mine = {word for scope in mine for word in scope.wide}
@@ -335,7 +335,7 @@ def _negated_otherwise(claimed: str, stated: str, tongue: Language) -> tuple[str
 
 
 def _replaces(other: Name, name: Name, claimed: set[str]) -> bool:
-    """Tell whether a passage replaces one of a name's words: John Smith for John Brown."""
+    """Return whether a passage replaces one word of a name: John Smith for John Brown."""
     common = [word for word in other.words if any(is_like(word, mine) for mine in name.words)]
     return bool(common) and any(
         word not in common and not any(is_like(word, mine) for mine in claimed) for word in other.words
@@ -347,7 +347,7 @@ def _bare_words(text: str, tongue: Language) -> set[str]:
 
 
 def _closest(claim: Claim, passage: IndexedPassage) -> tuple[str, float]:
-    """Return the sentence of a passage that is most like a claim, and how much of its words it has."""
+    """Return the sentence of a passage most similar to a claim, and the share of its words it has."""
     best, best_share = "", 0.0
     wanted = claim.words.keys()
     for text in passage.texts:

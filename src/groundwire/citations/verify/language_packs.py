@@ -1,6 +1,6 @@
-"""What is known of each language: number words, units, months, negation, quantifiers, opposites, words of like meaning.
+"""Language data: number words, units, months, negation, quantifiers, antonyms, synonyms.
 
-The knowledge is data: one file a language in `languages/`, read when a text in that language is first compared.
+Each language is a data file in `languages/`, loaded when a text in that language is first compared.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = [
     "script_of",
 ]
 
-# Scripts that put no spaces between words are compared by pairs of characters.
+# Scripts without spaces between words are compared by pairs of characters.
 DENSE: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
-"""The characters of scripts without spaces, as a class of a pattern has them."""
+"""The characters of scripts without spaces, as a regular expression class."""
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
 """The languages that have a pack."""
@@ -46,11 +46,11 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 _ENDINGS: Final = (("ies", "y"), ("ings", ""), ("ing", ""), ("edly", ""), ("ed", ""), ("es", ""), ("ly", ""), ("s", ""))
 _SHORTEST: Final = 3  # characters of a word without its ending
 _SPELLED_OTHERWISE: Final = str.maketrans("أإآٱىةß", "اااايهs")
-_SAMPLE: Final = 4_000  # characters that tell a text's language
+_SAMPLE: Final = 4_000  # characters used to detect a text's language
 
 
 class Marker(NamedTuple):
-    """What a closed-class word does: it denies, counts, weakens or compares."""
+    """The effect of a function word: it denies, counts, weakens or compares."""
 
     family: str
     """Such as `negation`, `quantifier`, `modal`, `bound` or `degree`."""
@@ -59,7 +59,7 @@ class Marker(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """Return a text without case and marks of pronunciation; every character keeps its place."""
+    """Remove case and diacritics from a text; every character keeps its position."""
     low = text.lower()
     if len(low) != len(text):
         low = "".join(character.lower()[0] for character in text)
@@ -85,7 +85,7 @@ def _lines(data: Mapping[str, Any], name: str) -> Iterator[str]:
 
 
 def _valued(data: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
-    """Yield the words of lines such as `12: twelve dozen`, each with its value."""
+    """Yield the words and values of lines such as `12: twelve dozen`."""
     for line in _lines(data, name):
         value, _, words = line.partition(":")
         for word in words.split():
@@ -93,17 +93,17 @@ def _valued(data: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
 
 
 class Language:
-    """A language: its words, and the form in which two of its words are compared.
+    """A language: its words, and the normal form in which they are compared.
 
     Args:
         code: Its code of ISO 639-1.
-        data: What its file says.
+        data: The content of its file.
     """
 
     def __init__(self, code: str, data: Mapping[str, Any]) -> None:
         self.code = code
         self.normal_form: Callable[[str], str] = lru_cache(maxsize=20_000)(self._without_endings)
-        """Returns a word without case, marks of pronunciation and the commonest endings."""
+        """Returns a word without case, diacritics and the most common endings."""
         self.dense: bool = data.get("dense") == "true"
         self.nouns: bool = data.get("nouns") == "true"
         self.case: bool = data.get("case") == "true"
@@ -199,7 +199,7 @@ class Language:
         return frozenset(self.normal_form(word) for word in words)
 
     def _groups(self, lines: Iterable[str], prefix: str) -> Mapping[str, tuple[str, ...]]:
-        """Return for each word in normal form the names of the groups that it is in."""
+        """Return the names of the groups of each word in normal form."""
         groups: dict[str, list[str]] = {}
         for number, line in enumerate(lines):
             for word in line.split():
@@ -213,7 +213,7 @@ class Language:
         return MappingProxyType({word: tuple(dict.fromkeys(names)) for word, names in groups.items()})
 
     def _pairs(self, data: Mapping[str, Any], name: str) -> Mapping[str, frozenset[str]]:
-        """Return for each word in normal form those that say the opposite."""
+        """Return the antonyms of each word in normal form."""
         pairs: dict[str, set[str]] = {}
         for line in _lines(data, name):
             one, _, other = line.partition("|")
@@ -224,16 +224,16 @@ class Language:
         return MappingProxyType({word: frozenset(others) for word, others in pairs.items()})
 
     def is_function(self, word: str) -> bool:
-        """Tell whether a word says nothing of what a sentence is about."""
+        """Return whether a word is a function word."""
         low = word.lower().replace("’", "'")
         return (low if self.script == "latin" else fold(word)) in self.function_words
 
     def knows_form(self, form: str) -> bool:
-        """Tell whether a word in normal form is in one of the lists of words that mean something."""
+        """Return whether a word in normal form is in one of the lists of content words."""
         return form in self.groups or form in self.opposites or form in self.contrasts or form in self.converse
 
     def knows(self, text: str) -> bool:
-        """Tell whether a run of a script without spaces is a word of this language's lists."""
+        """Return whether a run of a script without spaces is in this language's word lists."""
         return text in self._lexicon
 
     def _without_endings(self, word: str) -> str:
@@ -262,16 +262,16 @@ class Language:
         return word
 
     def keys(self, word: str) -> tuple[str, ...]:
-        """Return by what a word is compared: its normal form, and the groups of like meaning that it is in."""
+        """Return the comparison keys of a word: its normal form and its synonym groups."""
         form = self.normal_form(word)
         return (form, *self.groups.get(form, ()))
 
     def are_opposite(self, word: str, other: str) -> bool:
-        """Tell whether two words in normal form say the opposite."""
+        """Return whether two words in normal form are antonyms."""
         return other in self.opposites.get(word, ()) or other in self.converse.get(word, ())
 
     def exclude(self, word: str, other: str) -> bool:
-        """Tell whether two words in normal form name different things of one kind, such as two weekdays."""
+        """Return whether two words in normal form exclude each other, such as two weekdays."""
         return word != other and not set(self.contrasts.get(word, ())).isdisjoint(self.contrasts.get(other, ()))
 
 
@@ -288,7 +288,7 @@ UNIT_BASES, _SIGNS = _shared()
 
 @lru_cache(maxsize=len(LANGUAGES))
 def language(code: str) -> Language:
-    """Return a language by its code; English for one that has no pack."""
+    """Return a language by its code; English if it has no pack."""
     known = code if code in LANGUAGES else "en"
     text = files(__package__).joinpath("languages", f"{known}.toml").read_text("utf-8")
     return Language(known, tomllib.loads(text))
@@ -308,7 +308,7 @@ def _telling() -> Mapping[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1)
 def months_of_all() -> Mapping[str, int]:
-    """Return the names of months of all languages, with their numbers: they are few, and a page may mix languages."""
+    """Return the month names of all languages, with their numbers: they are few, and a page may mix languages."""
     months: dict[str, int] = {}
     for code in LANGUAGES:
         text = files(__package__).joinpath("languages", f"{code}.toml").read_text("utf-8")
@@ -320,7 +320,7 @@ def months_of_all() -> Mapping[str, int]:
 
 
 def script_of(text: str) -> str:
-    """Return the script that most letters of a text are in."""
+    """Return the script of most letters of a text."""
     counts: Counter[str] = Counter()
     for found in _SCRIPTS.finditer(text[: _SAMPLE // 4]):
         counts[found.lastgroup or ""] += len(found[0])
@@ -330,7 +330,7 @@ def script_of(text: str) -> str:
 
 
 def language_of(text: str) -> tuple[str, int]:
-    """Return the code of the language of a text, and how far it is ahead of the next; `""` when nothing tells."""
+    """Return the code of a text's language and its lead over the next; `""` if it cannot be detected."""
     script = script_of(text)
     if script != "latin":
         return {"cyrillic": "ru", "han": "zh", "kana": "ja", "arabic": "ar"}.get(script, script), _SAMPLE

@@ -1,7 +1,7 @@
-"""A page made ready to be searched for what a sentence says.
+"""An index of a page for finding the passage that a sentence is based on.
 
-Nothing of a page is read before it is needed: the words of a sentence are looked up in its text, and only the blocks in
-which several of them stand are cut into sentences.
+The page is processed lazily: the words of a sentence are looked up in its text, and only blocks with several of them
+are split into sentences.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ __all__ = ["IndexedPassage", "PageIndex"]
 
 _ABSENT: Final = 4
 _BEFORE_NAME: Final = re.compile(r"[^\W\d_][ ,]|, ")
-_SENTENCE: Final = 90  # characters of a usual sentence, headings and cells among them
-_OFTEN: Final = 400  # places of a word that are looked at
-_CANDIDATES: Final = 6  # blocks that are cut into sentences for one sentence of an answer
-_ENOUGH: Final = 0.45  # of the best block's worth, from which on a block is cut into sentences
-_LONGEST: Final = 40  # characters of a word that are looked for
-_STEM: Final = 5  # characters from which on the last one of a word may be another: study, studies
-_CLEARLY: Final = 4  # little words by which a language is ahead on a page that has many
+_SENTENCE: Final = 90  # characters of a typical sentence, including headings and cells
+_OFTEN: Final = 400  # occurrences of a word that are considered
+_CANDIDATES: Final = 6  # blocks split into sentences for each sentence of an answer
+_ENOUGH: Final = 0.45  # share of the best block's score from which a block is split into sentences
+_LONGEST: Final = 40  # characters of a word used for the lookup
+_STEM: Final = 5  # characters from which the last one of a word may vary: study, studies
+_CLEARLY: Final = 4  # lead of a language, in function words, on a page that has many
 _BRIEF: Final = 400  # characters of a page that has few
 _PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
-_SAMPLE: Final = 6_000  # characters that tell a page's language
-_CONTEXT: Final = 2_000  # characters before a sentence in which markup may begin that reaches into it
+_SAMPLE: Final = 6_000  # characters used to detect a page's language
+_CONTEXT: Final = 2_000  # characters before a sentence in which markup that reaches into it may begin
 _MAX_PASSAGE: Final = 3 * MAX_SENTENCE
 
 
 class _Place(NamedTuple):
-    """Where a sentence is: its block, and its number in it."""
+    """The position of a sentence: its block, and its index there."""
 
     block: int
     number: int
 
 
 class IndexedPassage:
-    """Sentences of a page that stand one after the other."""
+    """Consecutive sentences of a page."""
 
     def __init__(self, page: PageIndex, first: _Place, last: _Place) -> None:
         self.page = page
@@ -69,7 +69,7 @@ class IndexedPassage:
 
     @cached_property
     def text(self) -> str:
-        """What it says, without markup."""
+        """Its text, without markup."""
         return self.page.plain_of(self.span, self.first.block)
 
     @cached_property
@@ -79,19 +79,19 @@ class IndexedPassage:
 
     @cached_property
     def numbers(self) -> list[Number]:
-        """Its numbers, those of dates among them; of a row of a great many the first ones."""
+        """Its numbers, including those of dates; of a very long row only the first ones."""
         return numbers_of(self.text, self.page.language)[: 4 * MAX_NUMBERS]
 
     @property
     def texts(self) -> Iterator[str]:
-        """What each of its sentences says, without markup."""
+        """The text of each sentence, without markup."""
         place: _Place | None = self.first
         while place is not None and place <= self.last:
             yield self.page.text(place)
             place = self.page.after(place)
 
     def around(self, before: int, after: int) -> IndexedPassage:
-        """Return the passage with so many sentences more on each side."""
+        """Return the passage extended by this many sentences on each side."""
         first, last = self.first, self.last
         for _ in range(before):
             first = self.page.before(first) or first
@@ -101,7 +101,7 @@ class IndexedPassage:
 
 
 class PageIndex:
-    """The sentences of a page, and where each word stands.
+    """The sentences of a page, and the positions of each word.
 
     Args:
         content: The page as Markdown.
@@ -117,27 +117,27 @@ class PageIndex:
 
     @cached_property
     def squeezed(self) -> str:
-        """The page's letters and digits alone, in one line: in it what is quoted is found exactly."""
+        """The page's letters and digits in one line, for exact matching of quotations."""
         return squeezed(blank_markup(self.content))
 
     @cached_property
     def language(self) -> Language:
-        """The language the page is in; English when nothing tells."""
+        """The language of the page; English if it cannot be detected."""
         return language(self.spoken[1])
 
     @cached_property
     def spoken(self) -> tuple[str, str, int]:
-        """The page's script, the code of its language, and how clearly it is that one."""
+        """The page's script, its language code, and how clear the detection is."""
         code, ahead = language_of(self.sample)
         told = ahead >= _CLEARLY or len(self.sample) < _BRIEF
         return script_of(self.sample), code if told else "", ahead
 
     def may_say(self, claim: str, *, doubt: int = 0) -> bool:
-        """Tell whether the page may say in its words what a sentence says in its own; when in doubt it may.
+        """Return whether the page may state, in its own words, what a sentence states; true if in doubt.
 
         Args:
             claim: The sentence.
-            doubt: How many little words of another language leave it in doubt.
+            doubt: How many function words of another language leave it in doubt.
         """
         script, code, clearly = self.spoken
         other = script_of(claim)
@@ -152,7 +152,7 @@ class PageIndex:
 
     @cached_property
     def figures(self) -> tuple[list[Number], list[Date]]:
-        """All its numbers, those of dates among them, and all its dates."""
+        """All its numbers, including those of dates, and all its dates."""
         plain = blank_markup(self.content)
         return numbers_of(plain, self.language), dates_of(plain)
 
@@ -175,21 +175,21 @@ class PageIndex:
         return self._spans[number]
 
     def span(self, place: _Place) -> TextSpan:
-        """Return where a sentence stands."""
+        """Return the position of a sentence."""
         return self._in_block(place.block)[place.number]
 
     def text(self, place: _Place) -> str:
-        """Return what a sentence says, without markup."""
+        """Return the text of a sentence, without markup."""
         span = self.span(place)
         return self.plain_of(TextSpan(span.start, min(span.end, span.start + MAX_SENTENCE)), place.block)
 
     def plain_of(self, span: TextSpan, block: int) -> str:
-        """Return a stretch that begins in a block, without markup."""
+        """Return the text of a stretch that begins in a block, without markup."""
         start = max(self._blocks[block].start, span.start - _CONTEXT)
         return blank_markup(self.content[start : span.end])[span.start - start :]
 
     def after(self, place: _Place) -> _Place | None:
-        """Return where the next sentence is; None when there is none."""
+        """Return the position of the next sentence, or None."""
         if place.number + 1 < len(self._in_block(place.block)):
             return _Place(place.block, place.number + 1)
         block = place.block + 1
@@ -198,7 +198,7 @@ class PageIndex:
         return _Place(block, 0) if block < len(self._blocks) else None
 
     def before(self, place: _Place) -> _Place | None:
-        """Return where the sentence before is; None when there is none."""
+        """Return the position of the previous sentence, or None."""
         if place.number:
             return _Place(place.block, place.number - 1)
         block = place.block - 1
@@ -207,16 +207,16 @@ class PageIndex:
         return _Place(block, len(self._in_block(block)) - 1) if block >= 0 else None
 
     def has(self, word: str, spelled: str) -> bool:
-        """Tell whether a word is on the page.
+        """Return whether a word is on the page.
 
         Args:
             word: The word in normal form.
-            spelled: The same word as somebody wrote it.
+            spelled: The same word as written.
         """
         return bool(self._places(word, spelled))
 
     def is_name(self, word: str, spelled: str) -> bool:
-        """Tell whether a word has a capital within a sentence somewhere on the page: a name, in most languages."""
+        """Return whether a word is capitalized inside a sentence somewhere on the page: a name, in most languages."""
         content = self.content
         return any(
             content[at].isupper() and _BEFORE_NAME.fullmatch(content, max(0, at - 2), at)
@@ -224,7 +224,7 @@ class PageIndex:
         )
 
     def literally(self, text: str) -> IndexedPassage | None:
-        """Return the sentences in which a text stands to the last character; None when there are none."""
+        """Return the sentences that contain a text exactly, or None."""
         at = self.content.find(text) if text else -1
         if at < 0:
             return None
@@ -241,7 +241,7 @@ class PageIndex:
         return IndexedPassage(self, _Place(block, first), _Place(block, last))
 
     def _places(self, word: str, spelled: str) -> list[int]:
-        """Return where a word begins, as often as is worth knowing."""
+        """Return the start positions of a word, up to a limit."""
         if word in self._found:
             return self._found[word]
         places: list[int] = []
@@ -265,11 +265,11 @@ class PageIndex:
         return places
 
     def _stems(self, word: str, spelled: str) -> Iterator[str]:
-        """Yield what the forms of a word begin with, without case and marks of pronunciation."""
+        """Yield prefixes of the forms of a word, without case and diacritics."""
         low = fold(spelled)
         if word[0].isdecimal():
             stem = low
-        elif not low.startswith(word):  # a prefix was taken off
+        elif not low.startswith(word):  # a prefix was removed
             stem = word if word in low else low[:1] if not low.isascii() else low[: max(2, len(word) - 2)]
         elif self.language.code != "en":
             stem = word
@@ -281,7 +281,7 @@ class PageIndex:
         yield from (form for form in self.language.spellings.get(word, ()) if not form.startswith(stem))
 
     def _is(self, word: str, found: str) -> bool:
-        """Tell whether a word, as written on a page, is one in normal form."""
+        """Return whether a word, as written on a page, has the given normal form."""
         return (
             found == word
             if found[0].isdecimal()
@@ -289,15 +289,15 @@ class PageIndex:
         )
 
     def weight(self, word: str, spelled: str) -> float:
-        """Return how much a word tells: the rarer on the page, the more.
+        """Return the weight of a word: the rarer on the page, the higher.
 
-        One that is not there may be another word for one that is: it tells as much as one that is there a few times.
+        A missing word may be a synonym of one that is there: it weighs as much as one with a few occurrences.
         """
         often = len(self._places(word, spelled)) or _ABSENT
         return math.log(1 + max(1, len(self.content) / _SENTENCE) / (1 + often))
 
     def best(self, words: Mapping[str, str], *, widest: int = 3) -> tuple[IndexedPassage | None, float]:
-        """Return the passage that has most of some words, and which share of their weight it has.
+        """Return the passage with the highest weight of the given words, and its share of their total weight.
 
         Args:
             words: Words in normal form, and each as it is spelled.
@@ -323,17 +323,17 @@ class PageIndex:
                     found |= here
                     score = (
                         sum(weights[word] for word in sorted(found)) / total - 0.04 * width
-                    )  # a shorter one is plainer
+                    )  # prefer the shorter one
                     if score > best_score + 1e-9:
                         best, best_score = IndexedPassage(self, place, last), score
                 last = self.after(last)
         if best is None:
             return None, 0.0
-        said = {word for text in best.texts for word in words_of(text, self.language)}  # words in URLs are not said
+        said = {word for text in best.texts for word in words_of(text, self.language)}  # words in URLs do not count
         return best, sum(weights[word] for word in words if word in said) / total
 
     def _marked(self, words: Mapping[str, str]) -> dict[int, list[tuple[int, str]]]:
-        """Return where words stand, by blocks."""
+        """Return the positions of words, by block."""
         marked: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for word, spelled in words.items():
             for at in self._places(word, spelled):
@@ -342,7 +342,7 @@ class PageIndex:
         return marked
 
     def _by_sentence(self, block: int, marked: Iterable[tuple[int, str]]) -> dict[int, set[str]]:
-        """Return which words are in the sentences of a block, by their numbers."""
+        """Return the words in each sentence of a block, by index."""
         spans, found = self._in_block(block), defaultdict[int, set[str]](set)
         for at, word in marked:
             number = bisect_right(spans, at, key=_start) - 1
@@ -351,7 +351,7 @@ class PageIndex:
         return dict(found)
 
     def _likely(self, marked: Mapping[int, list[tuple[int, str]]], weights: Mapping[str, float]) -> Iterator[_Place]:
-        """Yield the sentences of the blocks that have most of some words, and of those before them, in order."""
+        """Yield the sentences of the blocks that match best, and of the blocks before them, in order."""
         worth = {
             block: sum(weights[word] for word in sorted({word for _, word in found})) for block, found in marked.items()
         }

@@ -15,16 +15,16 @@ __all__ = ["MAX_NUMBERS", "Number", "numbers_of", "same_number", "same_quantity"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as written in a sentence."""
+    """A number in a sentence."""
 
     text: str
-    """As it is written, with what scales it."""
+    """The number as written, including its scale."""
     values: tuple[float, ...]
-    """What it may be: 1.234 may be a thousand and more, or one and some."""
+    """Its possible values: 1.234 may be about a thousand or a bit more than one."""
     unit: str
-    """What is counted, in one spelling, when it is a unit that is known."""
+    """The unit, in a canonical spelling, if it is known."""
     rounded: bool
-    """Whether it says itself that it is not exact."""
+    """Whether it is marked as approximate."""
     start: int
     """Its first code point."""
     end: int
@@ -32,8 +32,8 @@ class Number:
 
 
 MAX_NUMBERS: Final = 200
-"""Numbers of a sentence that are compared as values; more are compared as words."""
-_LETTERS: Final = frozenset({"k", "m", "b"})  # scales only behind a currency sign, or without a space
+"""Numbers of a sentence compared as values; further ones are compared as words."""
+_LETTERS: Final = frozenset({"k", "m", "b"})  # scales only after a currency sign, or without a space
 _DIGITS: Final = (
     r"\d+(?:\.\d+){3,}|\d+\.\d{1,2}\.\d+|\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
 )
@@ -43,7 +43,8 @@ _NUMBER: Final = re.compile(
 )
 _WORDS: Final = re.compile(rf"[^\W\d_{DENSE}]+(?:['’-][^\W\d_]+)*")
 _AFTER: Final = re.compile(r"(?P<gap>[ \u00a0\u202f-]?)(?P<word>%|％|℃|°[CF]|km/h|[^\W\d_]+\.?)?")
-_BETWEEN: Final = re.compile(r"[ \u00a0-]{1,2}")
+_BETWEEN: Final = re.compile(r"[\u064b-\u0652]{0,2}[ \u00a0-]{1,2}")  # behind the vowel marks of Arabic
+_HUNDREDS: Final = re.compile(r", (?=[a-z]+ hundred\b)")  # five thousand, two hundred
 _KANJI: Final[Mapping[str, int]] = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {
     "零": 0,
     "两": 2,
@@ -60,7 +61,7 @@ _KANJI_SCALES: Final[Mapping[str, float]] = {
     "億": 1e8,
     "兆": 1e12,
 }
-_MOST_PARTS: Final = 5  # of a number that is written with hyphens: quatre-vingt-dix-neuf
+_MOST_PARTS: Final = 5  # parts of a hyphenated number: quatre-vingt-dix-neuf
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
 
 
@@ -82,7 +83,7 @@ def numbers_of(text: str, tongue: Language | None = None) -> list[Number]:
 
 
 def same_number(claimed: Number, stated: Number) -> bool:
-    """Tell whether a number that is claimed is the one that is stated, or that one rounded as it says."""
+    """Return whether a claimed number equals the stated one, or is a rounding of it."""
     for one in claimed.values:
         for two in stated.values:
             if abs(one - two) <= 1e-12 * max(abs(one), abs(two)):
@@ -94,7 +95,7 @@ def same_number(claimed: Number, stated: Number) -> bool:
 
 
 def same_quantity(claimed: Number, stated: Number) -> bool:
-    """Tell whether two numbers with units are one quantity: 2 tonnes and 2,000 kg, 5 miles and 8 km."""
+    """Return whether two numbers with units are the same quantity: 2 tonnes and 2,000 kg, 5 miles and 8 km."""
     one, other = UNIT_BASES.get(claimed.unit), UNIT_BASES.get(stated.unit)
     if one is None or other is None or one[0] != other[0] or claimed.unit == stated.unit:
         return False
@@ -116,7 +117,7 @@ def same_quantity(claimed: Number, stated: Number) -> bool:
 
 
 def _half_a_digit(number: Number, value: float) -> float:
-    """Return by how much a rounded number may be off: half of its last digit that counts."""
+    """Return the tolerance of a rounded number: half of its last significant digit."""
     digits = re.sub(r"\D", "", number.text).lstrip("0").rstrip("0") or "1"
     if not value or not math.isfinite(value):
         return 0.5
@@ -125,7 +126,7 @@ def _half_a_digit(number: Number, value: float) -> float:
 
 
 def _is_rounded(text: str, begins: int, tongue: Language) -> bool:
-    """Tell whether the words before a number, or right after it, say that it is not exact."""
+    """Return whether the words before or right after a number mark it as approximate."""
     if text[max(0, begins - 1) : begins] in {"~", "≈"}:
         return True
     before = " ".join(fold(text[max(0, begins - 24) : begins]).rstrip("$€£¥₹ \n").split())
@@ -162,7 +163,7 @@ def _in_digits(match: re.Match[str], tongue: Language) -> Number:
 
 
 def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[float | None, int]:
-    """Return what the word behind a number multiplies it by, and where that word ends."""
+    """Return the factor of the scale word after a number, and where that word ends."""
     if tongue.dense:
         scale, end = 1.0, place
         while (more := tongue.scales.get(text[end : end + 1])) is not None:
@@ -183,7 +184,7 @@ def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[fl
 
 
 def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[str, int]:
-    """Return the unit at a position, in one spelling, and where it ends."""
+    """Return the unit at a position, in canonical spelling, and where it ends."""
     if tongue.dense:
         begin = place + (text[place : place + 1] == " ")
         for length in range(tongue.longest, 0, -1):
@@ -204,7 +205,7 @@ def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[
 
 
 def _in_words(text: str, tongue: Language) -> Iterator[Number]:
-    """Yield the numbers that are written in words."""
+    """Yield the numbers written in words."""
     low = fold(text)
     if tongue.dense:
         yield from _in_kanji(text, tongue)
@@ -218,11 +219,16 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
     for half in _HALF.finditer(text) if tongue.code == "en" else ():
         if unit := _unit_at(text, half.end(), tongue, scaled=False)[0]:
             yield Number(half[0].strip(), (0.5,), unit, False, half.start(), half.end() - 1)
+    bare = (
+        {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
+    )  # one of them, without a word for "one"
     run: list[tuple[float, bool, int, int]] = []
     for piece, start, end in _pieces(low, tongue):
         value, is_scale = _value(piece, tongue, bool(run))
         joins = bool(run) and piece in {tongue.joiner, "and"}
-        near = not run or _BETWEEN.fullmatch(low, run[-1][3], start)
+        near = (
+            not run or _BETWEEN.fullmatch(low, run[-1][3], start) or (run[-1][1] and _HUNDREDS.match(low, run[-1][3]))
+        )
         if run and (
             not near
             or (value is None and not joins)
@@ -230,7 +236,7 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
         ):
             yield from _number_of(run, text, tongue)
             run = []
-        if value is not None and (run or not is_scale or value in {100.0, 1000.0} or _opens(low, start)):
+        if value is not None and (run or not is_scale or value in bare or _opens(low, start)):
             run.append((value, is_scale, start, end))
         elif joins and run:
             run.append((0.0, False, start, end))
@@ -239,7 +245,7 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
 
 
 def _pieces(low: str, tongue: Language) -> Iterator[tuple[str, int, int]]:
-    """Yield the words of a text, those with hyphens in parts, as long as numbers are written with hyphens."""
+    """Yield the words of a text, splitting hyphenated ones if the language hyphenates numbers."""
     for match in _WORDS.finditer(low):
         parts, place, at = match[0].split("-"), match.start(), 0
         while at < len(parts):
@@ -250,7 +256,7 @@ def _pieces(low: str, tongue: Language) -> Iterator[tuple[str, int, int]]:
 
 
 def _value(piece: str, tongue: Language, within: bool) -> tuple[float | None, bool]:
-    """Return what a word is worth as part of a number, and whether it multiplies what is before it."""
+    """Return the value of a word in a number, and whether it multiplies the preceding value."""
     if piece in tongue.numbers:
         return tongue.numbers[piece], False
     if piece in tongue.scales and piece not in _LETTERS and len(piece) > 1:
@@ -263,7 +269,7 @@ def _value(piece: str, tongue: Language, within: bool) -> tuple[float | None, bo
 
 
 def _glued(piece: str, tongue: Language) -> float | None:
-    """Return the value of a number that is written as one word: dreihundertfünfundzwanzig."""
+    """Return the value of a number written as one word: dreihundertfünfundzwanzig."""
     total, current, place = 0.0, 0.0, 0
     while place < len(piece):
         for length in range(min(10, len(piece) - place), 1, -1):
@@ -287,22 +293,22 @@ def _opens(low: str, start: int) -> bool:
 
 
 def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, was_and: bool = False) -> bool:
-    """Tell whether a word goes on the number that the words before it began."""
+    """Return whether a word continues the number that the preceding words began."""
     last, was_scale = run[-1][0], run[-1][1]
     if not last and len(run) > 1:  # an "and"
         last, was_scale = run[-2][0], run[-2][1]
     if is_scale:
-        return not was_scale or value > last
+        return not was_scale or value > last or value == 100  # mille cent
     if was_scale or (last >= 100 and last % 100 == 0):
         return value < last
-    if last < 10 and value >= 20 and value % 10 == 0 and was_and:
-        return True  # as in Arabic: five and twenty
+    if last < 10 and value >= 10 and value % 10 == 0 and was_and:
+        return True  # as in Arabic: nine ten, five and twenty
     return (last >= 20 and last % 10 == 0 and 1 <= value < 10) or (last in {60.0, 80.0} and 10 <= value < 20)
 
 
 def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Language) -> Iterator[Number]:
     while run and not run[-1][0] and len(run) > 1:
-        run = run[:-1]  # an "and" that led nowhere
+        run = run[:-1]  # a trailing "and"
     total, current, start, end = 0.0, 0.0, run[0][2], run[-1][3]
     if len(run) == 1 and not run[0][1] and tongue.code != "en" and fold(text[start:end]) in tongue.vague:
         counts = run[0][0] > 1 and re.match(r" [^\W\d_]+[sx]\b", text[end : end + 40])  # neuf portes
@@ -318,7 +324,9 @@ def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Langu
         if not is_scale:
             current += value
         elif value == 100 or (value == 12 and not total):
-            current *= value
+            current = (current or 1.0) * value
+        elif total < value:
+            total, current = (total + current or 1.0) * value, 0.0  # dos mil millones
         else:
             total, current = total + (current or 1.0) * value, 0.0
     unit, after = _unit_at(text, end, tongue, scaled=run[-1][1])
@@ -327,7 +335,7 @@ def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Langu
 
 
 def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
-    """Yield the numbers that are written in Chinese characters."""
+    """Yield the numbers written in Chinese characters."""
     for match in _KANJI_RUN.finditer(text):
         group = "percent" if match["percent"] else "run"
         run = match[group]
@@ -345,6 +353,8 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
                 digit = digit * 10 + _KANJI[character] if digit and run.isdecimal() else float(_KANJI[character])
             elif scale < 1e4:
                 part, digit = part + (digit or 1.0) * scale, 0.0
+            elif total < scale:
+                total, part, digit = (total + part + digit or 1.0) * scale, 0.0, 0.0  # 三万亿
             else:
                 total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
         unit, _ = ("%", 0) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)
@@ -359,7 +369,7 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
 
 
 def _readings(digits: str) -> tuple[float, ...]:
-    """Return what digits with points and commas may mean."""
+    """Return the possible values of digits with points and commas."""
     parts = digits.split(".")
     if len(parts) > 2 and "".join(parts).isdecimal() and any(len(part) != 3 for part in parts[1:]):
         return (float("".join(part.lstrip("0").zfill(5) for part in parts[:3])),)  # a version such as 3.12.4

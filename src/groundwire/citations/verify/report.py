@@ -1,6 +1,6 @@
-"""What became of checking an answer, as data.
+"""The report on a verified answer, as data.
 
-Sources that come in as JSON.
+Also the parsing of sources from JSON.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ __all__ = ["CitedPage", "Disagreement", "Finding", "Kind", "Report", "Verdict", 
 Verdict = Literal[
     "supported", "altered", "not_found", "not_opened", "unknown_source", "not_comparable", "uncited", "no_claim"
 ]
-"""What is said of a sentence.
+"""The verdict on a sentence.
 
-`supported`: the page says it. `altered`: the page says nearly that, but something disagrees. `not_found`: the page does
-not say it. `not_opened`: only a snippet of the page was seen, and it does not say it. `unknown_source`: its mark has no
-source. `not_comparable`: the page is in another language or script. `uncited`: it states facts and has no mark.
-`no_claim`: it has no mark and states nothing that could be checked.
+`supported`: the page states it. `altered`: the page states nearly that, but something disagrees. `not_found`: the page
+does not state it. `not_opened`: only a snippet of the page was seen, which does not state it. `unknown_source`: its
+marker has no source. `not_comparable`: the page is in another language or script. `uncited`: it states facts without a
+marker. `no_claim`: it has no marker and states nothing that could be verified.
 """
 
 Kind = Literal[
@@ -41,41 +41,41 @@ Kind = Literal[
     "order",
     "entailment",
 ]
-"""In what a sentence and its source disagree."""
+"""The kind of a disagreement between a sentence and its source."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedPage:
-    """What is known of a source."""
+    """A source."""
 
     number: int
-    """The number it is cited by."""
+    """Its number in citations."""
     url: str
-    """Its address."""
+    """Its URL."""
     title: str = ""
     """Its title."""
     content: str | None = None
-    """The page as Markdown, as it was given to the model; None when it was not opened."""
+    """The page as Markdown, as given to the model; None if it was not opened."""
     snippet: str = ""
-    """What a search showed of it."""
+    """Its snippet in a search result."""
     version: str = ""
-    """The hash of the content, when it was opened."""
+    """The hash of the content, if it was opened."""
     changed: bool = False
-    """Whether `content` is another version than the model saw, because that one is not kept any more."""
+    """Whether `content` is another version than the model saw, because that one is no longer stored."""
     newer: bool = False
-    """Whether the page has changed since; `content` is what the model saw."""
+    """Whether the page has changed since; `content` is the version that the model saw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disagreement:
-    """One thing in which a sentence and its source differ."""
+    """A difference between a sentence and its source."""
 
     kind: Kind
-    """What kind of thing."""
+    """The kind of difference."""
     claimed: str
-    """What the answer says."""
+    """The text in the answer."""
     stated: str
-    """What the page says in its place; empty when nothing there is like it."""
+    """The corresponding text on the page; empty if there is none."""
     source: int | None = None
     """The number of that page."""
     claimed_start: int | None = None
@@ -90,60 +90,60 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One sentence of the answer, and what was found about it."""
+    """One sentence of the answer, and its verdict."""
 
     start: int
     """Its first code point in the answer."""
     end: int
     """The code point after its last."""
     text: str
-    """The sentence with its marks."""
+    """The sentence with its markers."""
     sources: tuple[int, ...]
     """The numbers it cites."""
     verdict: Verdict
-    """What is said of it."""
+    """The verdict."""
     source: int | None = None
-    """The source that was found to say it, or to say nearly that."""
+    """The source that supports it, or nearly does."""
     passage: str = ""
-    """What the page says, word for word."""
+    """The passage, verbatim."""
     passage_start: int | None = None
     """The passage's first code point in the page's Markdown."""
     passage_end: int | None = None
     """The code point after its last."""
     exact: bool = False
-    """Whether the page says it in the same words."""
+    """Whether the page states it in the same words."""
     share: float = 0.0
-    """How much of the sentence's words, by weight, the passage has: 0 to 1."""
+    """The share of the sentence's words, by weight, that the passage has: 0 to 1."""
     disagreements: tuple[Disagreement, ...] = ()
-    """In what they differ."""
+    """The differences."""
     notes: tuple[str, ...] = ()
-    """What else should be known, such as that the page has changed since."""
+    """Further remarks, such as that the page has changed since."""
     unsupporting: tuple[int, ...] = ()
-    """The numbers that a supported sentence cites though their pages do not say it."""
+    """The cited numbers of a supported sentence whose pages do not support it."""
     confidence: float = 0.0
-    """How sure the verdict is: 0 to 1. It ranks findings; it is no probability."""
+    """The confidence of the verdict: 0 to 1. It ranks findings and is not a probability."""
     reason: str = ""
-    """Why, in one sentence."""
+    """The reason, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What became of every sentence of an answer."""
+    """The verdicts on all sentences of an answer."""
 
     findings: tuple[Finding, ...]
-    """One a sentence, in order."""
+    """One per sentence, in order."""
     unknown: tuple[int, ...]
-    """The numbers in marks that no source has."""
+    """The cited numbers that have no source."""
     warnings: tuple[str, ...] = ()
-    """What holds for the answer as a whole."""
+    """Warnings about the answer as a whole."""
 
     @property
     def supported(self) -> bool:
-        """Whether every sentence with a mark is supported."""
+        """Whether every sentence with a marker is supported."""
         return all(finding.verdict == "supported" for finding in self.findings if finding.sources)
 
     def count(self, verdict: Verdict) -> int:
-        """Return how many sentences got a verdict."""
+        """Return how many sentences have a verdict."""
         return sum(finding.verdict == verdict for finding in self.findings)
 
 
@@ -164,13 +164,13 @@ class _ReportResult:
 
 
 def pages_from_json(text: str) -> tuple[CitedPage, ...]:
-    """Return sources from a JSON list of objects, or from an object with such a list as `sources` or `results`.
+    """Parse sources from a JSON list of objects, or from an object with such a list as `sources` or `results`.
 
-    Each has a `number` (or `citation_id`, as our tools say) and what is known of `url`, `title`, `content` and
-    `snippet`; other members are ignored.
+    Each has a `number` (or `citation_id`, as in tool results) and any of `url`, `title`, `content` and `snippet`; other
+    members are ignored.
 
     Raises:
-        InvalidRequest: it is no such list; the text says where.
+        InvalidRequest: it is not such a list; the message says where.
     """
     form = 'Pass [{"number": 1, "url": "https://…", "content": "…"}].'
     try:

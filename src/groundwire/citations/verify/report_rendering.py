@@ -1,4 +1,4 @@
-"""A report as text, as HTML, and as data for JSON."""
+"""A verification report as text, as HTML, and as JSON data."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
         "no_claim": ("·", "nothing to check"),
     }
 )
-"""A sign and words for each verdict: nothing is said by color alone."""
+"""A symbol and words for each verdict: nothing is conveyed by color alone."""
 
 _KINDS: Final[Mapping[str, str]] = MappingProxyType({"entailment": "meaning"})
 _COLORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
-    {  # of a sentence's ground, light and dark; each has a contrast of at least 7:1 to the text
+    {  # background of a sentence, light and dark; each has a contrast of at least 7:1 to the text
         "supported": ("#d8f3dc", "#163d22"),
         "altered": ("#ffe8b8", "#4a3400"),
         "not_found": ("#ffd9d6", "#541b17"),
@@ -46,7 +46,7 @@ _COLORS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
 
 
 def explained(finding: Finding, sentence: CitedSentence, index: PageIndex | None) -> Finding:
-    """Add to a finding where each difference stands on both sides, how sure it is, and why in a sentence."""
+    """Add the positions of differences, the confidence and the reason to a finding."""
     differ = tuple(_with_places(one, finding, sentence, index) for one in finding.disagreements)
     finding = replace(finding, disagreements=differ)
     return replace(finding, confidence=_confidence(finding), reason=_reason(finding))
@@ -74,7 +74,7 @@ def _with_places(one: Disagreement, finding: Finding, sentence: CitedSentence, i
 
 
 def _find(words: str, text: str) -> TextSpan | None:
-    """Return the positions of words in a text, whatever markup is between them."""
+    """Return the positions of words in a text, ignoring markup between them."""
     if not words.strip():
         return None
     at = text.find(words)
@@ -88,7 +88,7 @@ _FIRM: Final = frozenset({"number", "unit", "date", "negation", "opposite", "quo
 
 
 def _confidence(finding: Finding) -> float:
-    """Return how sure a finding is, 0 to 1: what is there to the letter is certain, a single other word is not."""
+    """Return the confidence of a finding, 0 to 1: a literal match is certain, a single replaced word is not."""
     match finding.verdict:
         case "supported":
             sure = 1.0 if finding.exact else 0.5 + 0.45 * finding.share
@@ -105,7 +105,7 @@ def _confidence(finding: Finding) -> float:
 
 
 def _reason(finding: Finding) -> str:
-    """Return in one sentence why a finding has its verdict."""
+    """Return the reason of a verdict in one sentence."""
     page = f"[{finding.source}]" if finding.source is not None else "the page"
     match finding.verdict:
         case "supported" if finding.exact:
@@ -146,7 +146,7 @@ def report_json(report: Report) -> dict[str, Any]:
 
 
 def report_text(report: Report) -> str:
-    """Return a report as text: a line for each sentence, what disagrees below it, and a summary at the end."""
+    """Return a report as text: a line per sentence with its differences, and a summary at the end."""
     lines = []
     for finding in report.findings:
         sign, label = _LABELS[finding.verdict]
@@ -157,12 +157,12 @@ def report_text(report: Report) -> str:
 
 
 def report_html(report: Report, answer: str, *, title: str = "Checked answer") -> str:
-    """Return a report as a page of HTML of its own, without scripts and without anything from elsewhere.
+    """Return a report as a self-contained HTML page, without scripts and external resources.
 
     Args:
-        report: What was found.
-        answer: The answer that was checked; it is shown as it was written, each sentence on the color of its verdict.
-        title: What the page is called.
+        report: The report.
+        answer: The verified answer, shown as written, each sentence on the color of its verdict.
+        title: The title of the page.
     """
     name = html.escape(title)
     rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (light, _) in _COLORS.items())
@@ -195,14 +195,14 @@ _STYLE: Final = (
 
 
 def _told(report: Report) -> list[tuple[int, Finding]]:
-    """Return the findings that say something, with their numbers."""
+    """Return the findings to show, with their numbers."""
     return [
         (number, finding) for number, finding in enumerate(report.findings, start=1) if finding.verdict != "no_claim"
     ]
 
 
 def _marked(report: Report, answer: str) -> Iterator[str]:
-    """Yield the answer, each sentence that was judged as a link to what was found."""
+    """Yield the answer, each judged sentence as a link to its finding."""
     place = 0
     for number, finding in _told(report):
         yield html.escape(answer[place : finding.start])

@@ -1,6 +1,6 @@
-"""A text in sentences, each with its place.
+"""Sentence segmentation of a text, with positions.
 
-Words of a text in the form in which two texts are compared.
+Also the normal form of words in which two texts are compared.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class TextSpan:
 
 
 MAX_SENTENCE: Final = 4_000
-"""Characters of a sentence that are compared; of a text without full stops the beginning of each block is."""
+"""Characters of a sentence that are compared; in a text without full stops, the start of each block is."""
 _NEW_BLOCK: Final = re.compile(
     r"\n(?=[ \t]*(?:\n|#{1,6}[ \t]|>|[-*+][ \t]|\d{1,3}[.)][ \t]|\||```|~~~|[-=*_]{3,}[ \t]*(?:\n|$)))"
 )
 _FENCE: Final = re.compile(r"(?ms)^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[`~]*[ \t]*$|\Z)")
 _END: Final = re.compile(
     r"(?<![.!?…])[.!?…]+[\"'”’»)\]*_]*(?=\s|$|\[\d|[【［])|[。！？｡][\"”’»）」』]*"
-    r"|(?<![।؟۔])[।؟۔]+(?=\s|$|\[\d|[【［])",  # begun at the first of a run only, or each would start a match
+    r"|(?<![।؟۔])[।؟۔]+(?=\s|$|\[\d|[【［])",  # anchored at the first of a run, or each would start a match
 )
 _MARKS_AFTER: Final = re.compile(r"(?:[ \t]*(?:\[[\d ,;\-–—]{1,40}\]|【[^】\n]{1,40}】|［[^］\n]{1,40}］)){1,50}")
 _DAY: Final = re.compile(r"(?<!\d)\d{1,2}\.$")
@@ -69,17 +69,17 @@ _ABBREVIATION: Final = re.compile(
 
 
 def sentences(text: str) -> Iterator[TextSpan]:
-    """Yield the sentences of a text in Markdown, in order; code is left out.
+    """Yield the sentences of a Markdown text, in order, without code.
 
-    A heading, a list's item and a table's row are sentences of their own. Citation marks that follow a full stop
-    belong to the sentence before them.
+    A heading, a list item and a table row are separate sentences. Citation markers after a full stop belong to the
+    sentence before them.
     """
     for block in blocks(text):
         yield from sentences_of_block(text, block)
 
 
 def table_heads(text: str) -> list[TextSpan]:
-    """Return the head rows of the tables of a text in Markdown, with the lines below that part them from the rest."""
+    """Return the header rows of the tables in a Markdown text, with their delimiter rows."""
     found: list[TextSpan] = []
     begin, before = 0, ""
     for line in text.splitlines(keepends=True):
@@ -91,7 +91,7 @@ def table_heads(text: str) -> list[TextSpan]:
 
 
 def blocks(text: str) -> Iterator[TextSpan]:
-    """Yield the paragraphs, headings, items and rows of a text in Markdown, in order; code is left out."""
+    """Yield the paragraphs, headings, items and rows of a Markdown text, in order, without code."""
     place = 0
     if "```" in text or "~~~" in text:
         for code in _FENCE.finditer(text):
@@ -110,7 +110,7 @@ def _of_part(text: str, start: int, end: int) -> Iterator[TextSpan]:
 
 
 def sentences_of_block(text: str, block: TextSpan) -> Iterator[TextSpan]:
-    """Yield the sentences of one of a text's blocks, in order."""
+    """Yield the sentences of a block, in order."""
     return _of_block(text, block.start, block.end)
 
 
@@ -118,7 +118,7 @@ def _of_block(text: str, start: int, end: int) -> Iterator[TextSpan]:
     begin = start
     for stop in _END.finditer(text, start, end):
         after = stop.end()
-        if after <= begin:  # within the marks behind the last one
+        if after <= begin:  # within the markers after the previous one
             continue
         if marks := _MARKS_AFTER.match(text, after, end):
             after = marks.end()
@@ -152,12 +152,12 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
 
 
 CONTENT_WORD: Final = re.compile(rf"[{DENSE}]+|[^\W\d_{DENSE}]+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*")
-"""One word, one number, or one run of a script without spaces."""
+"""Yield the words, numbers and runs of a script without spaces."""
 
 _IS_DENSE: Final = re.compile(rf"[{DENSE}]")
 _SQUEEZE: Final = re.compile(r"[\W_]+")
 _MARKUP: Final = re.compile(
-    r"!?\[(?=[^\]\n]{0,500}\]\()"  # a link's or image's beginning
+    r"!?\[(?=[^\]\n]{0,500}\]\()"  # the start of a link or image
     r"|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*(?:[ ]\"[^\"\n]*\")?\)"  # its destination
     r"|<https?://[^>\s]*>|https?://[^\s)>\]]+"
     r"|(?m:^[ \t]*(?:#{1,6}|>|[-*+]|\d{1,3}[.)])[ \t]+)"
@@ -167,22 +167,22 @@ _MARKUP: Final = re.compile(
 
 
 def blank_markup(text: str) -> str:
-    """Return Markdown with its marks and the addresses of its links as spaces; every character keeps its place."""
+    """Replace Markdown syntax and link destinations with spaces; every character keeps its position."""
     return _MARKUP.sub(lambda found: " " * len(found[0]), text)
 
 
 def normal_form(word: str) -> str:
-    """Return an English word without case, marks of pronunciation, and the commonest endings."""
+    """Return an English word without case, diacritics and the most common endings."""
     return language("en").normal_form(word)
 
 
 def words_of(text: str, tongue: Language | None = None) -> list[str]:
-    """Return the words of a text without its function words, in their normal form."""
+    """Return the words of a text without function words, in normal form."""
     return [form for form, _ in spelled_words(text, tongue)]
 
 
 def spelled_words(text: str, tongue: Language | None = None) -> list[tuple[str, str]]:
-    """Return the words of a text without its function words, in their normal form and as they are spelled.
+    """Return the words of a text without function words, in normal form and as spelled.
 
     Args:
         text: The text.
@@ -201,12 +201,12 @@ def spelled_words(text: str, tongue: Language | None = None) -> list[tuple[str, 
 
 
 def squeezed(text: str) -> str:
-    """Return the letters and digits of a text, without case, with one space between words."""
+    """Return the letters and digits of a text, in lower case, with one space between words."""
     return _SQUEEZE.sub(" ", text.casefold()).strip()
 
 
-_SHORT: Final = 4  # words after the last mark, from which on they are a part of their own
-_CLAUSE: Final = 2  # words and numbers of a part of a sentence that is looked up for itself
+_SHORT: Final = 4  # words after the last marker from which they form a part of their own
+_CLAUSE: Final = 2  # words and numbers of a clause that is verified on its own
 JOINS: Final = re.compile(
     r"[;；]|[,，、،](?=\s|[^\x00-\x7f])|\s(?=(?:and|but|while|whereas|und|während|aber|et|tandis|mais|y|mientras|pero|e|enquanto|mas|и|а|но|بينما)\s)"
     r"|\s(?=و[^\W\d_]{3})",
@@ -216,12 +216,12 @@ JOINS: Final = re.compile(
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a sentence, and the numbers that it cites."""
+    """A part of a sentence, and the numbers it cites."""
 
     text: str
-    """What it says, without marks and markup."""
+    """Its text, without markers and markup."""
     numbers: tuple[int, ...]
-    """What it cites."""
+    """The numbers it cites."""
 
 
 @dataclass(frozen=True)
@@ -233,20 +233,20 @@ class CitedSentence:
     end: int
     """The code point after its last."""
     text: str
-    """The sentence with its marks."""
+    """The sentence with its markers."""
     plain: str
-    """What it says, without marks and markup."""
+    """Its text, without markers and markup."""
     parts: tuple[Part, ...]
-    """The same in parts that cite pages of their own; one part when the marks stand together."""
+    """The same in parts with separate citations; one part if the markers are together."""
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """All numbers that it cites."""
+        """All numbers it cites."""
         return tuple(dict.fromkeys(number for part in self.parts for number in part.numbers))
 
 
 def sentences_of(answer: str) -> list[CitedSentence]:
-    """Return the sentences of an answer with the numbers they cite; a line of marks alone belongs to the one before."""
+    """Return an answer's sentences with their cited numbers; a line of only markers belongs to the one before."""
     clean, cited, places = [], list[tuple[int, Mark]](), list[int]()
     place = 0
     for piece in find_marks(answer):
@@ -278,7 +278,7 @@ def sentences_of(answer: str) -> list[CitedSentence]:
 def _cited_sentence(
     answer: str, plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]], more: dict[int, None], end: int
 ) -> CitedSentence:
-    """Return a sentence whose text ends at `end`, where the lines of marks behind it end that cite `more`."""
+    """Return a sentence whose text ends at `end`, extended by the lines of markers after it, which cite `more`."""
     said = plain[span.start : min(span.end, span.start + MAX_SENTENCE)]
     parts = _parts(plain, span, marks)
     if more or len(said) < span.end - span.start:
@@ -292,7 +292,7 @@ def _start(span: TextSpan) -> int:
 
 
 def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tuple[Part, ...]:
-    """Return a sentence in the parts before its marks; as one part when one of them says too little."""
+    """Split a sentence before its markers; keep it whole if a part is too short."""
     groups: list[tuple[int, list[int]]] = []
     after = span.start
     for at, mark in marks:
@@ -315,9 +315,9 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
 
 
 def clauses(text: str) -> list[str]:
-    """Return a sentence in the parts between its commas and conjunctions; one with too few words joins its neighbor."""
+    """Split a sentence at commas and conjunctions; a part with too few words is joined to its neighbor."""
     cuts = [0, *(found.start() for found in JOINS.finditer(text)), len(text)]
-    clauses: list[tuple[int, int, int]] = []  # where each begins and ends, and how many words it has
+    clauses: list[tuple[int, int, int]] = []  # start, end and number of words of each
     for begin, end in itertools.pairwise(cuts):
         words = len(words_of(text[begin:end]))
         if clauses and (words < _CLAUSE or clauses[-1][2] < _CLAUSE):

@@ -1,4 +1,4 @@
-"""Checking an answer against the pages it cites, without a model."""
+"""Verification of an answer against the pages it cites, without a model."""
 
 from __future__ import annotations
 
@@ -32,41 +32,41 @@ from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooH
 __all__ = ["Entailment", "cited_numbers", "verify_answer", "verify_in_worker", "verify_off_loop"]
 
 Entailment = Callable[[str, str], float]
-"""A model of one's own: takes a passage and a sentence, returns how surely the one says the other, 0 to 1."""
+"""An entailment model: takes a passage and a sentence and returns the probability that the passage states it."""
 
-_FOUND: Final = 0.5  # share of a sentence's words, by weight, that a passage must have to be the one meant
+_FOUND: Final = 0.5  # share of a sentence's words, by weight, that its passage must have
 _ENTAILED: Final = 0.5
 _MOSTLY: Final = 0.8  # share below which a sentence may be in another language than its page
-_ALL: Final = 0.95  # share below which a part of a sentence may be from elsewhere
-_RUN: Final = 4  # words of it in a row that are not there, from which on it is
+_ALL: Final = 0.95  # share below which a part of a sentence may come from elsewhere
+_RUN: Final = 4  # consecutive missing words from which it does
 _TOGETHER: Final = 0.7  # share of those that another passage must have
-_WHOLE: Final = 0.97  # share from which on it may be there in the same words
-_SHORT: Final = 4  # words; a shorter sentence must be there whole
+_WHOLE: Final = 0.97  # share from which it may be there in the same words
+_SHORT: Final = 4  # words; a shorter sentence must be there in full
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
 MAX_COMPARISONS: Final = 5_000
-"""Sentences of an answer, or parts of them that cite pages of their own, each once for every source that it cites."""
+"""Sentences of an answer, or parts of them with separate citations, counted once per cited source."""
 _CHANGED: Final = "the page has changed since it was read, and its old content is not stored; this is the new one"
 _NEWER: Final = "the page has changed since it was read; this is what it said then"
 _GONE: Final = "the page was opened, but its content is not stored any more"
 
 
 def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entailment | None = None) -> Report:
-    """Say of each sentence of an answer whether the page it cites says so.
+    """Verify each sentence of an answer against the page it cites.
 
-    The rules are those of words: a sentence is compared with the passage that has most of its words, and numbers,
-    units, dates, names, negations and quotations must agree. What is said in quite other words is reported as not
-    found, never guessed. The same answer and pages give the same report.
+    The rules are lexical: a sentence is compared with the passage that has most of its words, and numbers, units,
+    dates, names, negations and quotations must agree. A free paraphrase is reported as not found, never guessed. The
+    same answer and pages always give the same report.
 
     Args:
-        answer: The answer in Markdown, with its marks.
-        pages: What its numbers stand for.
-        entailment: Is asked about each sentence that the rules find supported or do not find; a probability under one
-            half takes support away, one over nine tenths gives it, unless a fact disagrees.
+        answer: The answer in Markdown, with its markers.
+        pages: The sources by number.
+        entailment: Called for each sentence that the rules find supported or do not find; a probability below one half
+            removes support, one above nine tenths adds it, unless a fact disagrees.
 
     Returns:
-        A finding for each sentence. Of one of more than 4,000 characters these are compared, of more than 200
-            numbers these as values.
+        A finding for each sentence. Of a longer sentence, the first 4,000 characters are compared, and the first 200
+        numbers as values.
 
     Raises:
         InvalidRequest: more than 5,000 sentences would have to be compared with sources.
@@ -90,25 +90,25 @@ def verify_answer(answer: str, pages: Iterable[CitedPage], *, entailment: Entail
     return Report(findings=tuple(findings), unknown=tuple(unknown), warnings=_warnings(known, unknown))
 
 
-_IN_THREAD: Final = 2_000  # characters of an answer and its sources that take some milliseconds
+_IN_THREAD: Final = 2_000  # characters of an answer and its sources that take a few milliseconds
 _VERIFY: Final = "groundwire.citations.verify.verifier:verify_in_worker"
 
 
 async def verify_off_loop(
     workers: Workers, answer: str, pages: Sequence[CitedPage], *, entailment: Entailment | None = None
 ) -> Report:
-    """Do what `verify_answer` does without holding up the loop: a long answer is checked in a process.
+    """Run `verify_answer` without blocking the event loop: a long answer is verified in another process.
 
-    A canceled call leaves no process running. A model of the caller's is asked in a thread.
+    A canceled call leaves no process running. The caller's model is called in a thread.
 
     Args:
-        workers: The processes.
+        workers: The worker processes.
         answer: The answer.
-        pages: What its numbers stand for.
-        entailment: A model of one's own.
+        pages: The sources by number.
+        entailment: An entailment model.
 
     Raises:
-        InvalidRequest: the answer is too much to check.
+        InvalidRequest: the answer is too long to verify.
     """
     size = len(answer) + sum(len(page.content or "") + len(page.snippet) for page in pages)
     if entailment is None and size > _IN_THREAD:
@@ -117,7 +117,7 @@ async def verify_off_loop(
         except WorkTooHeavy as error:
             raise InvalidRequest("answer", "takes too long to check with its sources", "Check it in parts.") from error
         except WorkerUnavailable:
-            pass  # a thread may hold up the loop for a while, but the answer is checked
+            pass  # a thread may block the loop for a while, but the answer is verified
         else:
             if "invalid" in fields:
                 raise InvalidRequest(*fields["invalid"])
@@ -126,7 +126,7 @@ async def verify_off_loop(
 
 
 def verify_in_worker(_asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Check the answer that another process sent."""
+    """Verify the answer sent by another process."""
     try:
         return {}, _REPORT.dump_json(verify_answer(*_JOB.validate_json(body)))
     except InvalidRequest as error:
@@ -134,7 +134,7 @@ def verify_in_worker(_asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any
 
 
 def cited_numbers(answer: str) -> frozenset[int]:
-    """Return the numbers that the marks of an answer name."""
+    """Return the numbers cited by the markers of an answer."""
     return frozenset(number for piece in find_marks(answer) if isinstance(piece, Mark) for number in piece.numbers)
 
 
@@ -192,7 +192,7 @@ def _of_part(
     blank: Finding,
     entailment: Entailment | None,
 ) -> tuple[Finding, set[int]]:
-    """Judge one part of a sentence; return the finding, and the numbers of the pages that say it or a part of it."""
+    """Judge one part of a sentence; return the finding and the numbers of the pages that support it or a part of it."""
     findings = [_against(part.text, page, indexes[page.number], blank) for page in pages]
     if entailment:
         findings = [_asked(finding, part.text, entailment) for finding in findings]
@@ -216,7 +216,7 @@ def _of_part(
 
 
 def _scattered(finding: Finding) -> bool:
-    """Tell whether what is missing may stand elsewhere on the page: nothing was found in its place."""
+    """Return whether missing words may be elsewhere on the page: nothing replaces them."""
     return finding.verdict == "altered" and all(not one.stated for one in finding.disagreements)
 
 
@@ -232,7 +232,7 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
 
 
 def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, strict: bool = False) -> Finding:
-    """Compare a sentence, or a part of one that must be there whole, with one page."""
+    """Compare a sentence, or a part of one that must be found whole, with one page."""
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     tongue = index.language
     claim = Claim(text, tongue)
@@ -257,7 +257,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
             share=round(share, 3),
             exact=exact,
         )
-    if exact and passage is not None:  # signs such as those of currencies are no letters
+    if exact and passage is not None:  # characters such as currency signs are not letters
         signs = () if literal or not claim.numbers else disagreements(claim, passage, _aligned(text, passage, tongue))
         other = tuple(one for one in signs if one.kind in {"number", "unit"})
         return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
@@ -281,7 +281,7 @@ def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
 
 
 def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:
-    """Tell whether the page has a sentence in the same words."""
+    """Return whether the page has a sentence in the same words."""
     if passage is None or share < _WHOLE:
         return False
     words = squeezed(claim.text)
@@ -289,7 +289,7 @@ def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, sh
 
 
 def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
-    """Return words of a sentence, several in a row, that stand neither near a passage nor together elsewhere."""
+    """Return consecutive words of a sentence that are neither near a passage nor together elsewhere."""
     tongue = index.language
     near = {key for token in tokens_of(passage.around(1, 1).text, tongue) for key in token.keys}
     runs: list[list[str]] = [[]]
@@ -309,7 +309,7 @@ def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
 
 
 def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
-    """Return a clause of a sentence of which the passage has next to nothing."""
+    """Return a clause of a sentence that the passage has almost nothing of."""
     tongue = aligned.tongue
     cuts = [*(found.start() for found in JOINS.finditer(text)), len(text)]
     near: set[str] | None = None
@@ -332,7 +332,7 @@ def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
 
 
 def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:
-    """Return a sentence's words without those that only say who says it, unless the page has them."""
+    """Return a sentence's words without attributions, unless the page has those words."""
     said = index.language.attribution
     told = {form: word for form, word in words.items() if form not in said or index.has(form, word)}
     return told or words
@@ -341,7 +341,7 @@ def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:
 def _missing(
     finding: Finding, page: CitedPage, text: str, index: PageIndex, quotes: tuple[Disagreement, ...]
 ) -> Finding:
-    """Say why a sentence was not found."""
+    """Return a finding with the reason why a sentence was not found."""
     if page.content is None:
         seen = "only a snippet of the page was seen" if page.snippet else "the page was not opened"
         note = _GONE if page.version else seen
@@ -356,7 +356,7 @@ def _missing(
 
 
 def _figures(text: str, index: PageIndex) -> Iterator[Disagreement]:
-    """Yield the numbers and dates of a sentence that a page in another language does not have."""
+    """Yield the numbers and dates of a sentence that are missing from a page in another language."""
     tongue = language(language_of(text)[0])
     claim = Claim(text, tongue)
     if not claim.numbers and not claim.dates:
@@ -371,7 +371,7 @@ def _figures(text: str, index: PageIndex) -> Iterator[Disagreement]:
 
 
 def _asked(finding: Finding, text: str, entailment: Entailment) -> Finding:
-    """Let a model of the caller's judge what the rules could not, or found supported in other words."""
+    """Apply the caller's model to sentences that are not found, or supported in other words."""
     if finding.exact or not finding.passage or finding.verdict not in {"supported", "not_found"}:
         return finding
     sure = entailment(finding.passage, text.strip())

@@ -1,7 +1,7 @@
-"""Answers of model APIs that searched the web by themselves, in one shape.
+"""Answers of model APIs with hosted search, in a common format.
 
-`read_answer` reads a whole body, `AnswerStream` and `stream_answer` read a stream, `resolve_redirects` finds the
-pages behind redirecting links, and `audit` checks what was cited against domain lists.
+`read_answer` parses a whole body, `AnswerStream` and `stream_answer` parse a stream, `resolve_redirects` finds the
+pages behind redirecting links, and `audit` checks citations against domain lists.
 """
 
 from __future__ import annotations

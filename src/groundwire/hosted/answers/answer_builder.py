@@ -1,8 +1,8 @@
-"""Where the readers of all APIs put what they find; it makes the events and, in the end, the one answer.
+"""Collects what the parsers of all APIs find, and builds the events and the final answer.
 
-What a reader of one wire format is.
+Also the interface of a parser of one wire format.
 
-Spans of citations, as code points of the whole answer.
+Also the conversion of citation spans to code points of the whole answer.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _FINISHES: Final[Mapping[str, Finish]] = {
 class Gather:
     """Collects one answer.
 
-    The same calls are made for a whole body and for a stream, in the same order; only `delta` is for streams alone.
+    A whole body and a stream make the same calls in the same order; only `delta` is specific to streams.
 
     Args:
         api: The API's name.
@@ -81,7 +81,7 @@ class Gather:
         self.turn: list[dict[str, Any]] = []
         self.usage = HostedUsage()
         self.length = 0
-        """How much text there is, in code points."""
+        """The length of the text, in code points."""
         self._texts: list[str] = []
         self._streamed = 0
         self._queries: dict[str, None] = {}
@@ -103,20 +103,20 @@ class Gather:
 
     @property
     def has_errors(self) -> bool:
-        """Whether anything went wrong."""
+        """Whether there was an error."""
         return bool(self._errors)
 
     def delta(self, text: object) -> None:
-        """Pass on text that is being streamed; `say` follows when its part is whole."""
+        """Pass on streamed text; `say` follows when its part is complete."""
         if fresh := text_of(text):
             self._streamed += len(fresh)
             self._events.append(TextAdded(fresh))
 
     def say(self, text: object) -> tuple[int, int]:
-        """Add a whole part of the answer's text.
+        """Add a complete part of the answer's text.
 
         Returns:
-            Where it begins and ends.
+            The start and end of the part.
         """
         part, start = text_of(text), self.length
         if part:
@@ -127,24 +127,24 @@ class Gather:
         return start, self.length
 
     def query(self, words: object) -> None:
-        """Note words that the model searched for."""
+        """Record a search query of the model."""
         query = text_of(words)
         if query and query not in self._queries:
             self._queries[query] = None
             self._events.append(QueryIssued(query))
 
     def searched(self, times: int = 1) -> None:
-        """Count searches that can be seen."""
+        """Count searches that are visible in the answer."""
         self._searches += times
 
     def fetched(self) -> None:
-        """Count a page that was asked for."""
+        """Count a fetched page."""
         self._fetches += 1
 
     def source(
         self, url: object, title: object = "", *, snippet: object = "", published: object = "", site: object = ""
     ) -> None:
-        """Note a page that was found or fetched; what one mention of a page leaves open, another fills."""
+        """Record a page that was found or fetched; later mentions fill in missing fields."""
         address = clean_url(url)
         if not address:
             return
@@ -168,13 +168,13 @@ class Gather:
             )
 
     def name(self, url: object, title: object) -> None:
-        """Give a page that is noted already a title, if it has none."""
+        """Set the title of a recorded page that has none."""
         known = self._sources.get(clean_url(url))
         if known is not None and not known.title:
             self._sources[known.url] = replace(known, title=text_of(title))
 
     def opened(self, url: object) -> None:
-        """Note a page that the model opened."""
+        """Record a page that the model opened."""
         address = clean_url(url)
         if address and address not in self._opened:
             self._opened[address] = None
@@ -191,16 +191,16 @@ class Gather:
         position: int | None = None,
         site: object = "",
     ) -> None:
-        """Note a citation.
+        """Record a citation.
 
         Args:
-            url: The page's address; a citation without one is none.
+            url: The page's URL; a citation without one is ignored.
             title: The page's title.
-            cited_text: What the API quotes.
-            span: Where its span begins and ends in the whole text.
-            covers: What the span covers; disregarded without one.
-            position: Where a mark for it belongs, when there is no span.
-            site: The page's host, where the address only redirects to it.
+            cited_text: The quotation given by the API.
+            span: Start and end of the span in the whole text.
+            covers: What the span covers; ignored without a span.
+            position: The position of a marker for it, if there is no span.
+            site: The page's host, if the URL only redirects to it.
         """
         address = clean_url(url)
         if not address:
@@ -220,18 +220,18 @@ class Gather:
         self._events.append(CitationAdded(made))
 
     def fail(self, error: HostedError) -> None:
-        """Note something that went wrong; the same failure told twice is one."""
+        """Record an error; the same error is recorded once."""
         if error not in self._errors:
             self._errors[error] = None
             self._events.append(ErrorMet(error))
 
     def tool_failed(self, tool: str, code: object, message: object = "") -> None:
-        """Note a search or fetch that failed inside a good answer; two that failed alike are one."""
+        """Record a failed search or fetch inside a successful answer; identical failures are recorded once."""
         words = text_of(code)[:100] or "failed"
         self.fail(HostedError(code=words, outcome=outcome_of(words), message=text_of(message)[:300], tool=tool))
 
     def call(self, id_: object, name: object, arguments: object) -> None:
-        """Note a call of one of the caller's own functions."""
+        """Record a call of one of the caller's own functions."""
         self._calls.append(HostedCall(id=text_of(id_), name=text_of(name), arguments=arguments))
 
     def drain(self) -> list[AnswerEvent]:
@@ -240,7 +240,7 @@ class Gather:
         return events
 
     def end(self, *, complete: bool = True) -> HostedAnswer:
-        """Return the answer; its last events are ready then.
+        """Return the answer and complete the last events.
 
         Args:
             complete: False when a stream ended before the answer did.
@@ -288,10 +288,10 @@ class Gather:
         return _FINISHES.get((self.stop_reason or "").lower(), "unknown")
 
     def spent(self, numbers: Mapping[str, int]) -> None:
-        """Replace what the API has said of the usage so far.
+        """Replace the usage reported so far.
 
         Args:
-            numbers: Fields of `HostedUsage`; those that are 0 leave what is known.
+            numbers: Fields of `HostedUsage`; a field of 0 does not replace a value.
         """
         known = {name: number for name, number in numbers.items() if number}
         if known:
@@ -299,19 +299,19 @@ class Gather:
 
 
 class WireReader(Protocol):
-    """Reads one wire format into a `Gather`: either one whole body, or the events of one stream and then `finish`."""
+    """Parses one wire format into a `Gather`: one whole body, or the events of a stream followed by `finish`."""
 
     complete: bool
-    """Whether a stream has said that the answer is over."""
+    """Whether a stream has signaled the end of the answer."""
 
     def __init__(self, gather: Gather) -> None: ...
 
     def whole(self, body: dict[str, Any]) -> None:
-        """Read a whole body."""
+        """Parse a whole body."""
         ...
 
     def event(self, name: str, data: dict[str, Any]) -> None:
-        """Read one event of a stream.
+        """Parse one event of a stream.
 
         Args:
             name: The event's name, or empty.
@@ -320,31 +320,31 @@ class WireReader(Protocol):
         ...
 
     def finish(self) -> None:
-        """Read what is left when a stream is over, be it whole or cut off."""
+        """Parse what is left at the end of a stream, complete or interrupted."""
         ...
 
 
 def in_part(start: object, end: object, length: int, begins: int) -> tuple[int, int] | None:
-    """Return a span of a part as one of the whole text, or None when it is none.
+    """Convert a span of a part to one of the whole text; None if it is invalid.
 
     Args:
-        start: Where it begins in the part, in code points, as the API sent it.
-        end: Where it ends.
-        length: How long the part is.
-        begins: Where the part begins in the whole text.
+        start: The start in the part, in code points, as sent by the API.
+        end: The end in the part.
+        length: The length of the part.
+        begins: The start of the part in the whole text.
     """
     first, last = offset(start), offset(end)
     if first is None or last is None or not first < last <= length:
-        return None  # 0 to 0 among them, by which OpenRouter says that it does not know
+        return None  # including 0 to 0, which OpenRouter sends for an unknown span
     return begins + first, begins + last
 
 
 class ByteSpans:
-    """Turns spans in UTF-8 bytes into spans in code points of one text.
+    """Converts spans in UTF-8 bytes to spans in code points of one text.
 
     Args:
         text: The text of one part.
-        begins: Where the part begins in the whole text, in code points.
+        begins: The start of the part in the whole text, in code points.
     """
 
     def __init__(self, text: str, begins: int = 0) -> None:
@@ -354,15 +354,15 @@ class ByteSpans:
         self._plain = len(self._bytes) == len(text)
 
     def span(self, start: object, end: object, segment: str) -> tuple[int, int] | None:
-        """Return the span in the whole text, or None when there is none.
+        """Return the span in the whole text, or None if it cannot be found.
 
-        The offsets that Gemini gives drift, above all behind characters of several bytes; the words of the segment
-        decide then: the place of theirs that is nearest.
+        Gemini's offsets drift, especially after multibyte characters; the nearest occurrence of the segment's text is
+        used then.
 
         Args:
-            start: Where it begins, in bytes, as sent; Gemini leaves out 0.
-            end: Where it ends.
-            segment: The words that it covers, as sent, or empty.
+            start: The start, in bytes, as sent; Gemini omits 0.
+            end: The end.
+            segment: The text it covers, as sent, or empty.
         """
         first, last = offset(start) if start is not None else 0, offset(end)
         at = self._characters(first or 0)

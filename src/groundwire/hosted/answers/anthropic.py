@@ -11,25 +11,25 @@ from groundwire.hosted.answers.types import HostedError
 
 __all__ = ["AnthropicReader"]
 
-# what a delta of this type makes longer
+# the field that each type of delta extends
 _GROWING: Mapping[str, str] = {"text_delta": "text", "thinking_delta": "thinking"}
 _TOOLS: Final[Mapping[str, str]] = {"web_search_tool_result": "web_search", "web_fetch_tool_result": "web_fetch"}
 
 
 class AnthropicReader:
-    """Reads messages: blocks of text, of searches and fetches and of what they found."""
+    """Parses messages: blocks of text, searches, fetches, and their results."""
 
     def __init__(self, gather: Gather) -> None:
         self.complete = False
         self._gather = gather
-        self._fetched: list[tuple[str, str]] = []  # address and title, in the order that document_index counts
+        self._fetched: list[tuple[str, str]] = []  # URL and title, in the order of document_index
         self._blocks: dict[int, dict[str, Any]] = {}
         self._inputs: dict[int, list[str]] = {}
         self._open: dict[int, dict[str, list[str]]] = {}
         self._content: list[Any] = []
 
     def whole(self, body: dict[str, Any]) -> None:
-        """Read a message."""
+        """Parse a message."""
         for block in items(body.get("content")):
             self._block(block)
         content = body.get("content")
@@ -39,7 +39,7 @@ class AnthropicReader:
         self.finish()
 
     def event(self, name: str, data: dict[str, Any]) -> None:
-        """Read one event, from `message_start` to `message_stop`."""
+        """Parse one event, from `message_start` to `message_stop`."""
         kind = text_of(data.get("type")) or name
         index = count(data.get("index"))
         if kind == "message_start":
@@ -64,7 +64,7 @@ class AnthropicReader:
             self.complete = True
 
     def finish(self) -> None:
-        """Read the blocks that were not closed, and make the turn."""
+        """Parse the blocks that were not closed, and build the turn."""
         for index in list(self._blocks):
             self._close(index)
         if self._content:
@@ -84,7 +84,7 @@ class AnthropicReader:
             self._inputs.setdefault(index, []).append(text_of(delta.get("partial_json")))
         elif kind == "citations_delta":
             citations = block.get("citations")
-            # A new list: the one in the event is the caller's.
+            # A new list: the one in the event belongs to the caller.
             block["citations"] = [*(citations if isinstance(citations, list) else []), delta.get("citation")]
         elif kind == "signature_delta":
             block["signature"] = delta.get("signature")
@@ -150,7 +150,7 @@ class AnthropicReader:
             self._gather.cite(url, title, cited_text=one.get("cited_text"), span=covered, covers="block")
 
     def _document(self, index: object, title: str) -> str:
-        """Return the address of a cited document; documents of the request are counted too, and are not seen here."""
+        """Return the URL of a cited document; documents of the request are counted too but not visible here."""
         if isinstance(index, int) and 0 <= index < len(self._fetched):
             url, known = self._fetched[index]
             if not title or title == known:

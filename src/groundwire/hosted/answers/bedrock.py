@@ -1,6 +1,6 @@
-"""Answers of Bedrock's Converse API, with the grounding of Nova.
+"""Answers of Bedrock's Converse API, with Nova's grounding.
 
-The wire: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html.
+The wire format: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _REFUSED = frozenset({"content_filtered", "guardrail_intervened"})
 
 
 class ConverseReader:
-    """Reads blocks: text, uses of tools and their results, citations."""
+    """Parses blocks: text, tool uses and their results, citations."""
 
     def __init__(self, gather: Gather) -> None:
         self.complete = False
@@ -33,7 +33,7 @@ class ConverseReader:
         self._results: dict[int, list[Any]] = {}
 
     def whole(self, body: dict[str, Any]) -> None:
-        """Read a response."""
+        """Parse a response."""
         message = object_of(object_of(body.get("output")).get("message"))
         for block in items(message.get("content")):
             self._block(block)
@@ -42,9 +42,9 @@ class ConverseReader:
             self._gather.turn = [message]
 
     def event(self, name: str, data: dict[str, Any]) -> None:
-        """Read one event, from `messageStart` to `metadata`.
+        """Parse one event, from `messageStart` to `metadata`.
 
-        The event's data may stand alone, as on the wire, or under the event's name, as AWS's libraries give it.
+        The event's data may be bare, as on the wire, or nested under the event's name, as in AWS's libraries.
         """
         if not name and len(data) == 1:
             name, data = next((key, object_of(value)) for key, value in data.items())
@@ -63,7 +63,7 @@ class ConverseReader:
             self._gather.tool_failed("", name, data.get("message"))
 
     def finish(self) -> None:
-        """Read the blocks that were not closed, and make the turn."""
+        """Parse the blocks that were not closed, and build the turn."""
         for index in sorted({*self._started, *self._text, *self._citations, *self._thoughts}):
             self._close(index)
         if self._blocks:

@@ -1,12 +1,12 @@
-"""Server-sent events: bytes in pieces of any size become events (https://html.spec.whatwg.org/#server-sent-events).
+"""Incremental decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events).
 
-More forgiving than the standard in one thing: an event that the end of the stream cuts off before its empty line is
-given too, because APIs that end so have sent it whole.
+It deviates from the standard in one point: an event that the end of the stream cuts off before its empty line is
+returned too, because some APIs end that way after sending it in full.
 
-AWS's event stream encoding, in which Bedrock streams: bytes in pieces of any size become messages.
+Also an incremental decoder of AWS's event stream encoding, which Bedrock uses.
 
-A message is its length, the length of its headers, a checksum of both, the headers, the payload and a checksum of it
-all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the same framing).
+A message consists of its length, the length of its headers, a checksum of both, the headers, the payload and a checksum
+of all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the same framing).
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ __all__ = ["BrokenFrame", "EventDecoder", "Frame", "FrameDecoder", "ServerSentEv
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"[\r\n]")
-_LARGEST = 64_000_000  # bytes of one event; a fetched PDF comes in one, in base64
+_LARGEST = 64_000_000  # bytes of one event; a fetched PDF is a single event, in base64
 
 
 class TooLarge(Exception):
-    """One event has more bytes than are taken."""
+    """An event exceeds the maximum size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class EventDecoder:
     def __init__(self, largest: int = _LARGEST) -> None:
         self._largest = largest
         self._held = bytearray()
-        self._looked = 0  # how much of it is known to have no line end
+        self._looked = 0  # how much of the buffer is known to have no line end
         self._begun = False
         self._after_return = False
         self._name = ""
@@ -72,7 +72,7 @@ class EventDecoder:
         done = 0
         while True:
             if self._after_return and done < len(self._held):
-                # The line feed of a CRLF; it may come in the next piece.
+                # The line feed of a CRLF; it may be in the next chunk.
                 done += self._held[done] == 0x0A
                 self._looked = max(self._looked, done)
                 self._after_return = False
@@ -91,7 +91,7 @@ class EventDecoder:
             raise TooLarge(f"one event has more than {self._largest:,} bytes")
 
     def close(self) -> Iterator[ServerSentEvent]:
-        """Yield the event that the end of the stream has cut off, if there is one."""
+        """Yield the last event if the end of the stream cut it off."""
         if self._held:
             event = self._line(self._held.decode("utf-8", "replace"))
             self._held.clear()
@@ -122,13 +122,13 @@ class EventDecoder:
 _PRELUDE = struct.Struct(">III")
 _CHECK = 4  # bytes of the checksum at the end
 _MAX_MESSAGE = 25_000_000  # bytes; the encoding itself allows 24 MiB
-_TEXT = 7  # the type of a header that is text
-_SIZES: Final[Mapping[int, int]] = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # bytes of headers of a fixed size
-_COUNTED = frozenset({6, 7})  # headers that say how long they are
+_TEXT = 7  # the type of a text header
+_SIZES: Final[Mapping[int, int]] = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # bytes of fixed-size headers
+_COUNTED = frozenset({6, 7})  # headers with a length prefix
 
 
 class BrokenFrame(Exception):
-    """The bytes are not of this encoding."""
+    """The bytes are not in this encoding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +136,9 @@ class Frame:
     """One message."""
 
     headers: dict[str, str]
-    """Its headers that are text."""
+    """Its text headers."""
     payload: bytes
-    """What it carries."""
+    """Its payload."""
 
 
 class FrameDecoder:

@@ -1,4 +1,4 @@
-"""Answers of Gemini's generateContent (https://ai.google.dev/api/generate-content), of Google AI and of Vertex."""
+"""Answers of Gemini's generateContent (https://ai.google.dev/api/generate-content), in Google AI and Vertex."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _RETRIEVED = "URL_RETRIEVAL_STATUS_SUCCESS"
 
 
 class GeminiReader:
-    """Reads the first candidate; what it cites can only be placed when its whole text is here."""
+    """Parses the first candidate; its citations can be placed only when the whole text is known."""
 
     def __init__(self, gather: Gather) -> None:
         self.complete = False
         self._gather = gather
         self._parts: list[dict[str, Any]] = []
-        self._joins = True  # pieces of one text, which a stream cuts
+        self._joins = True  # consecutive pieces of one text, as split by a stream
         self._chunks: list[dict[str, Any]] = []
-        self._supports: list[tuple[dict[str, Any], int]] = []  # a support, and where its chunks begin to count
+        self._supports: list[tuple[dict[str, Any], int]] = []  # a support, and the index at which its chunks start
         self._pages_read: list[str] = []
         self._queries: set[str] = set()
 
     def whole(self, body: dict[str, Any]) -> None:
-        """Read a response."""
+        """Parse a response."""
         self._joins = False
         self.event("", body)
         self.finish()
 
     def event(self, name: str, data: dict[str, Any]) -> None:
-        """Read one response of a stream; all have the form of a whole one."""
+        """Parse one response of a stream; each has the format of a whole one."""
         del name
         candidate = next((one for one in items(data.get("candidates")) if count(one.get("index")) == 0), {})
         for part in items(object_of(candidate.get("content")).get("parts")):
@@ -47,7 +47,7 @@ class GeminiReader:
         self._stop(candidate, object_of(data.get("promptFeedback")))
 
     def finish(self) -> None:
-        """Place the citations, and make the turn."""
+        """Place the citations, and build the turn."""
         texts_of_parts = [text_of(part.get("text")) if part.get("thought") is not True else "" for part in self._parts]
         offsets = [self._gather.say(text)[0] for text in texts_of_parts]
         for url in self._pages_read:
@@ -80,7 +80,7 @@ class GeminiReader:
         if text_of(part.get("text")) and part.get("thought") is not True:
             self._gather.delta(part.get("text"))
         last = self._parts[-1] if self._parts else {}
-        # A part with a signature stays as it came.
+        # A part with a signature is kept as received.
         alike = {"text"} <= set(last) == set(part) <= {"text", "thought"} and last.get("thought") == part.get("thought")
         if self._joins and alike:
             self._parts[-1] = {**part, "text": text_of(last.get("text")) + text_of(part.get("text"))}
@@ -91,8 +91,8 @@ class GeminiReader:
             self._gather.call(call.get("id"), call.get("name"), call.get("args"))
 
     def _grounding(self, metadata: dict[str, Any]) -> None:
-        # Not those of `toolCall` parts: a search is listed here by the answer that rests on it, so that one which
-        # was made before the caller's functions had answered would count twice.
+        # Not those of `toolCall` parts: a search is listed here by the answer that is based on it, so that one made
+        # before the caller's functions had answered would count twice.
         for query in texts(metadata.get("webSearchQueries")):
             self._gather.query(query)
             self._queries.add(query)
@@ -100,7 +100,7 @@ class GeminiReader:
         supports = list(items(metadata.get("groundingSupports")))
         base = 0
         if chunks:
-            if chunks[: len(self._chunks)] == self._chunks:  # a stream may tell all again, and more
+            if chunks[: len(self._chunks)] == self._chunks:  # a stream may repeat all chunks and add more
                 self._chunks = chunks
             else:
                 base = len(self._chunks)
@@ -151,7 +151,7 @@ class GeminiReader:
 
 
 def _page(chunk: dict[str, Any]) -> tuple[str, str, str]:
-    """Return the address, the title and the site of a grounding chunk; all empty for one that is no page."""
+    """Return the URL, the title and the site of a grounding chunk; all empty if it is not a page."""
     about = object_of(chunk.get("web")) or object_of(chunk.get("retrievedContext")) or object_of(chunk.get("maps"))
     url, title = text_of(about.get("uri")), text_of(about.get("title"))
     return url, title, site_of(url, about.get("domain"), title)

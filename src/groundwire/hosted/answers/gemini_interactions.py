@@ -16,7 +16,7 @@ _GOING = frozenset({"in_progress", "queued"})
 
 
 class InteractionsReader:
-    """Reads steps: searches, fetches, thoughts, output of the model."""
+    """Parses steps: searches, fetches, thoughts, and model output."""
 
     def __init__(self, gather: Gather) -> None:
         self.complete = False
@@ -26,7 +26,7 @@ class InteractionsReader:
         self._arguments: dict[int, list[str]] = {}
 
     def whole(self, body: dict[str, Any]) -> None:
-        """Read an interaction."""
+        """Parse an interaction."""
         steps = body.get("steps") if isinstance(body.get("steps"), list) else body.get("outputs")
         for index, step in enumerate(items(steps)):
             self._steps[index] = step
@@ -35,10 +35,10 @@ class InteractionsReader:
         self.finish()
 
     def event(self, name: str, data: dict[str, Any]) -> None:
-        """Read one event, from `interaction.created` to `interaction.completed`."""
+        """Parse one event, from `interaction.created` to `interaction.completed`."""
         kind = text_of(data.get("event_type")) or name
         index = count(data.get("index"))
-        # Before there were steps, the same came as `content.start` and so on.
+        # Before there were steps, the same events were called `content.start` and so on.
         if kind in {"step.start", "content.start"}:
             self._close(index)
             step = self._steps[index] = dict(object_of(data.get("step")) or object_of(data.get("content")))
@@ -55,7 +55,7 @@ class InteractionsReader:
             self._about(data)
 
     def finish(self) -> None:
-        """Read the steps that were not closed, and make the turn."""
+        """Parse the steps that were not closed, and build the turn."""
         for index in sorted(self._open):
             self._close(index)
         self._gather.turn = [self._steps[index] for index in sorted(self._steps)]

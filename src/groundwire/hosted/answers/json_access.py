@@ -1,4 +1,4 @@
-"""Reading JSON that may have any form: a value of the wrong type is as good as none."""
+"""Tolerant access to JSON of unknown form: a value of the wrong type counts as missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["clean_url", "count", "first_text", "items", "object_of", "offset", "parsed", "text_of", "texts"]
 
-_MAX_COUNT = 2**53  # beyond it JSON's numbers are not exact
+_MAX_COUNT = 2**53  # beyond it, numbers in JSON are not exact
 _ASSISTANTS = (
     r"openai|chatgpt(?:\.com)?|perplexity(?:\.ai)?|claude(?:\.ai)?|anthropic|gemini(?:\.google\.com)?"
     r"|copilot(?:\.com|\.microsoft\.com)?|grok(?:\.com)?|x\.ai|xai|mistral(?:\.ai)?|openrouter(?:\.ai)?"
@@ -18,7 +18,7 @@ _MARK = re.compile(rf"(?<=[?&])utm_source=(?:{_ASSISTANTS})(?:&|(?=#)|$)", re.IG
 
 
 def text_of(value: object) -> str:
-    """Return `value` if it is text, else an empty text; half a surrogate pair becomes U+FFFD, so lengths stay."""
+    """Return `value` if it is text, else an empty string; a lone surrogate becomes U+FFFD, which keeps the length."""
     if not isinstance(value, str):
         return ""
     if value.isascii():
@@ -31,7 +31,7 @@ def text_of(value: object) -> str:
 
 
 def first_text(*values: object) -> str:
-    """Return the first of `values` that is text and not empty, or an empty text."""
+    """Return the first of `values` that is a non-empty string, or an empty string."""
     return next((text for value in values if (text := text_of(value))), "")
 
 
@@ -41,19 +41,19 @@ def object_of(value: object) -> dict[str, Any]:
 
 
 def items(value: object) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects in a list; anything else in it, or instead of it, is passed over."""
+    """Yield the JSON objects in a list, skipping everything else."""
     if isinstance(value, list):
         yield from (item for item in value if isinstance(item, dict))
 
 
 def texts(value: object) -> Iterator[str]:
-    """Yield the texts in a list; anything else in it, or instead of it, is passed over."""
+    """Yield the strings in a list, skipping everything else."""
     if isinstance(value, list):
         yield from (text for item in value if (text := text_of(item)))
 
 
 def count(*values: object) -> int:
-    """Return the first of `values` that is a whole number of at least 0, or 0."""
+    """Return the first of `values` that is a non-negative integer, or 0."""
     for value in values:
         if (found := offset(value)) is not None:
             return found
@@ -61,7 +61,7 @@ def count(*values: object) -> int:
 
 
 def offset(value: object) -> int | None:
-    """Return `value` if it is a whole number of at least 0, else None."""
+    """Return `value` if it is a non-negative integer, else None."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_COUNT:
@@ -70,7 +70,7 @@ def offset(value: object) -> int | None:
 
 
 def parsed(text: object) -> object:
-    """Return the JSON value that a text holds, an object as it is, and None for anything else."""
+    """Parse the JSON in a text; return an object unchanged, and None for anything else."""
     if not isinstance(text, (str, bytes)):
         return text if isinstance(text, dict) else None
     try:
@@ -80,7 +80,7 @@ def parsed(text: object) -> object:
 
 
 def clean_url(value: object) -> str:
-    """Return an address without the `utm_source` that an assistant hung on it; everything else stays as sent."""
+    """Return a URL without the `utm_source` added by an assistant, otherwise unchanged."""
     url = text_of(value)
     if "utm_source=" not in url:
         return url

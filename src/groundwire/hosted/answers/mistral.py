@@ -12,7 +12,7 @@ __all__ = ["ConversationsReader"]
 
 
 class ConversationsReader:
-    """Reads entries: executions of tools, and output that mixes text with references to what they found."""
+    """Parses entries: tool executions, and output that mixes text with references to their results."""
 
     def __init__(self, gather: Gather) -> None:
         self.complete = False
@@ -23,7 +23,7 @@ class ConversationsReader:
         self._read: set[int] = set()
 
     def whole(self, body: dict[str, Any]) -> None:
-        """Read a conversation's response."""
+        """Parse a conversation's response."""
         for index, entry in enumerate(items(body.get("outputs"))):
             self._entries[index] = entry
             self._entry(index)
@@ -31,7 +31,7 @@ class ConversationsReader:
         self._gather.turn = list(self._entries.values())
 
     def event(self, name: str, data: dict[str, Any]) -> None:
-        """Read one event, from `conversation.response.started` to `conversation.response.done`."""
+        """Parse one event, from `conversation.response.started` to `conversation.response.done`."""
         kind = text_of(data.get("type")) or name
         index = count(data.get("output_index"))
         if kind == "message.output.delta":
@@ -58,7 +58,7 @@ class ConversationsReader:
             self.complete = True
 
     def finish(self) -> None:
-        """Read the entries that are not read yet, and make the turn."""
+        """Parse the remaining entries, and build the turn."""
         for index in sorted(self._entries):
             self._finished(index)
         self._gather.turn = [self._entries[index] for index in sorted(self._entries)]

@@ -1,10 +1,10 @@
-"""Answers of Chat Completions: OpenAI's search-preview models, and the many APIs that speak it in their own way.
+"""Answers of Chat Completions: OpenAI's search-preview models, and the many APIs with their own variants of it.
 
-Groq tells what its tools did in `executed_tools`; OpenRouter annotates; Perplexity and xAI list `citations` and
-`search_results` beside the choices; Mistral mixes chunks of text and references; Venice puts its sources into
+Groq reports tool results in `executed_tools`; OpenRouter annotates; Perplexity and xAI list `citations` and
+`search_results` beside the choices; Mistral mixes text chunks and references; Venice puts its sources into
 `venice_parameters`.
 
-Putting the deltas of Chat Completions together into one message.
+Also the merging of Chat Completions deltas into one message.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["ChatReader", "Deltas", "chunks"]
 _GROWING = ("reasoning", "reasoning_content", "refusal")
 _NUMBERED: Final[
     Mapping[str, frozenset[str]]
-] = {  # lists of numbered things, and which of their fields come in pieces; the others come whole
+] = {  # lists of indexed objects, and their fields that are sent in pieces; the others are sent whole
     "tool_calls": frozenset({"arguments"}),
     "executed_tools": frozenset[str](),
     "reasoning_details": frozenset({"text", "summary", "data"}),
@@ -30,7 +30,7 @@ _NUMBERED: Final[
 
 
 class Deltas:
-    """Collects deltas; fields that come in pieces are joined, lists go on, everything else is what was said last."""
+    """Merges deltas: fields sent in pieces are joined, lists are extended, any other field keeps its last value."""
 
     def __init__(self) -> None:
         self._fields: dict[str, Any] = {}
@@ -41,7 +41,7 @@ class Deltas:
         self._notes: list[Any] = []
 
     def add(self, delta: dict[str, Any]) -> None:
-        """Add one delta."""
+        """Add a delta."""
         for name, value in delta.items():
             if name == "content":
                 self._content(value)
@@ -58,7 +58,7 @@ class Deltas:
                 self._fields[name] = value
 
     def message(self) -> dict[str, Any]:
-        """Return the message; without any delta it is empty."""
+        """Return the merged message; empty without any delta."""
         made = dict(self._fields)
         if self._chunks:
             self._flush()
@@ -67,7 +67,7 @@ class Deltas:
             made["content"] = "".join(self._texts)
         made |= {name: "".join(pieces) for name, pieces in self._pieces.items() if pieces}
         made |= {name: list(things.values()) for name, things in self._numbered.items()}
-        if "tool_calls" in made:  # their numbers are for streams only; in a message they are refused
+        if "tool_calls" in made:  # indexes are for streams only; in a message they are rejected
             made["tool_calls"] = [
                 {name: value for name, value in call.items() if name != "index"} for call in made["tool_calls"]
             ]
@@ -100,7 +100,7 @@ class Deltas:
 
 
 def _joined(known: dict[str, Any], more: dict[str, Any], pieces: frozenset[str]) -> dict[str, Any]:
-    """Return a numbered thing with more of it; what comes empty leaves what is known."""
+    """Return an indexed object extended by a delta; empty fields do not replace known ones."""
     made = dict(known)
     for name, value in more.items():
         before = made.get(name)
@@ -113,25 +113,25 @@ def _joined(known: dict[str, Any], more: dict[str, Any], pieces: frozenset[str])
     return made
 
 
-_MARKER = re.compile(r"\[(\d{1,4})\]")  # Perplexity; from 1
-_REF = re.compile(r"\[REF\]([\d,\s]{1,60})\[/REF\]", re.IGNORECASE)  # Venice; from 0, several with commas
-_RAISED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\^")  # Venice's newer form; from 1
+_MARKER = re.compile(r"\[(\d{1,4})\]")  # Perplexity; counted from 1
+_REF = re.compile(r"\[REF\]([\d,\s]{1,60})\[/REF\]", re.IGNORECASE)  # Venice; counted from 0, comma-separated
+_RAISED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\^")  # Venice's newer form; counted from 1
 _OPENERS = frozenset({"visit", "visit_website", "browser.open"})
 
 
 class ChatReader:
-    """Reads the first choice; others are other answers to the same question."""
+    """Parses the first choice; the others are alternative answers."""
 
     def __init__(self, gather: Gather) -> None:
         self.complete = False
         self._gather = gather
         self._deltas = Deltas()
-        self._rows: list[tuple[str, str]] = []  # address and title, in the order that markers count
+        self._rows: list[tuple[str, str]] = []  # URL and title, in the order that the markers count
         self._final: dict[str, Any] = {}
         self._grounded = False
 
     def whole(self, body: dict[str, Any]) -> None:
-        """Read a completion."""
+        """Parse a completion."""
         self._beside(body)
         choice = _first(body.get("choices"))
         message = choice.get("message")
@@ -141,7 +141,7 @@ class ChatReader:
             self._gather.turn = [message]
 
     def event(self, name: str, data: dict[str, Any]) -> None:
-        """Read one chunk."""
+        """Parse one chunk."""
         self._beside(data)
         choice = _first(data.get("choices"))
         delta = object_of(choice.get("delta"))
@@ -154,7 +154,7 @@ class ChatReader:
         self._stop(choice)
 
     def finish(self) -> None:
-        """Read the message that the chunks make together."""
+        """Parse the message merged from the chunks."""
         message = self._deltas.message()
         if not _said(message.get("content")) and self._final:
             message = {**message, **self._final}
@@ -178,7 +178,7 @@ class ChatReader:
         self._annotations(message, begins)
         self._markers()
         made = sum("search" in text_of(tool.get("type")) for tool in items(message.get("executed_tools")))
-        # Without a number of its own, an answer that lists or cites pages has searched once.
+        # Without a count of its own, an answer that lists or cites pages has searched once.
         self._gather.searched(made or bool(self._grounded or self._rows))
         for call in items(message.get("tool_calls")):
             function = object_of(call.get("function"))
@@ -191,14 +191,14 @@ class ChatReader:
             if text_of(note.get("type")) not in {"", "url_citation"}:
                 continue
             inner = object_of(note.get("url_citation")) or note
-            if self._rows:  # beside a bare list of addresses the annotations have the titles
+            if self._rows:  # the annotations have the titles that a plain list of URLs lacks
                 self._gather.name(inner.get("url"), inner.get("title"))
             span = in_part(inner.get("start_index"), inner.get("end_index"), length, begins)
             self._gather.cite(inner.get("url"), inner.get("title"), span=span, covers="link")
             self._grounded = True
 
     def _markers(self) -> None:
-        """Read the marks in the text that count the listed pages."""
+        """Parse the markers in the text that refer to the listed pages."""
         if not self._rows or self._gather.api not in {"perplexity", "venice"}:
             return
         found = [
@@ -213,7 +213,7 @@ class ChatReader:
                     self._gather.cite(*self._rows[index], span=(start, end), covers="marker")
 
     def _tools(self, message: dict[str, Any]) -> None:
-        """Read what the API's own tools did: Groq's `executed_tools`, Perplexity's `reasoning_steps`."""
+        """Parse the results of the API's own tools: Groq's `executed_tools`, Perplexity's `reasoning_steps`."""
         for tool in items(message.get("executed_tools")):
             given = object_of(parsed(tool.get("arguments")))
             kind = text_of(tool.get("type"))
@@ -231,7 +231,7 @@ class ChatReader:
                 self._gather.opened(page.get("url"))
 
     def _found(self, rows: object) -> list[tuple[str, str]]:
-        """Note the pages of a list of objects or addresses, and return them."""
+        """Record the pages in a list of objects or URLs, and return them."""
         listed = []
         for row in rows if isinstance(rows, list) else []:
             about = object_of(row)
@@ -247,7 +247,7 @@ class ChatReader:
         return listed
 
     def _beside(self, body: dict[str, Any]) -> None:
-        """Read the members beside the choices."""
+        """Parse the members beside the choices."""
         if model := text_of(body.get("model")):
             self._gather.model = model
         venice = object_of(body.get("venice_parameters")).get("web_search_citations")
@@ -279,7 +279,7 @@ class ChatReader:
 
 
 def chunks(content: object) -> list[dict[str, Any]]:
-    """Return the chunks of a message's content; a bare text is one."""
+    """Return the chunks of a message's content; a plain string is one chunk."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     if isinstance(content, dict):

@@ -1,4 +1,4 @@
-"""Answers of the Responses API: OpenAI's, and those of xAI, Groq, OpenRouter, Perplexity and others that speak it."""
+"""Answers of the Responses API: of OpenAI, and of xAI, Groq, OpenRouter, Perplexity and others that implement it."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ _TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
 
 
 class ResponsesReader:
-    """Reads output items: searches with their actions, messages with their annotations, calls of functions."""
+    """Parses output items: searches with their actions, messages with their annotations, function calls."""
 
     def __init__(self, gather: Gather) -> None:
         self.complete = False
         self._gather = gather
-        self._pending: dict[int, dict[str, Any]] = {}  # items that have begun
+        self._pending: dict[int, dict[str, Any]] = {}  # items that have started
         self._pieces: dict[tuple[int, int], list[str]] = {}
         self._notes: dict[tuple[int, int], list[Any]] = {}
         self._output: dict[int, dict[str, Any]] = {}
         self._places: dict[str, int] = {}
-        self._begins: dict[tuple[int, int], tuple[int, int]] = {}  # of each part: where, and how long
-        self._whole: list[dict[str, Any]] = []  # the output as the last event of a stream tells it
+        self._begins: dict[tuple[int, int], tuple[int, int]] = {}  # start and length of each part
+        self._whole: list[dict[str, Any]] = []  # the output in the last event of a stream
         self._finished = False
 
     def whole(self, body: dict[str, Any]) -> None:
-        """Read a response."""
+        """Parse a response."""
         for index, item in enumerate(items(body.get("output"))):
             self._take(index, item)
         self._about(body)
         self.finish()
 
     def event(self, name: str, data: dict[str, Any]) -> None:
-        """Read one event, from `response.created` to `response.completed`."""
+        """Parse one event, from `response.created` to `response.completed`."""
         kind = text_of(data.get("type")) or name
         index = self._index(data)
         at = (index, count(data.get("content_index")))
@@ -64,7 +64,7 @@ class ResponsesReader:
             self._gather.model = text_of(object_of(data.get("response")).get("model"))
 
     def finish(self) -> None:
-        """Read the items that did not end, and make the turn."""
+        """Parse the unfinished items, and build the turn."""
         if self._finished:
             return
         self._finished = True
@@ -73,7 +73,7 @@ class ResponsesReader:
         self._gather.turn = self._whole or [self._output[index] for index in sorted(self._output)]
 
     def _index(self, data: Mapping[str, Any]) -> int:
-        """Return which item an event is about; by the item's id where a server leaves out the index."""
+        """Return the index of the item of an event, looked up by the item's id if the server omits it."""
         id_ = first_text(data.get("item_id"), object_of(data.get("item")).get("id"))
         index = offset(data.get("output_index"))
         if index is None:
@@ -85,7 +85,7 @@ class ResponsesReader:
         return max(index, 0)
 
     def _unfinished(self, index: int) -> dict[str, Any]:
-        """Return an item that was cut off, with the text and annotations that had come."""
+        """Return an unfinished item, with the text and annotations received so far."""
         item = dict(self._pending.get(index) or {"type": "message", "role": "assistant"})
         parts = sorted(part for place, part in self._pieces if place == index)
         if parts:
@@ -110,7 +110,7 @@ class ResponsesReader:
                     self._begins[index, place] = self._part(part)
             case "web_search_call":
                 self._search(item)
-            case "custom_tool_call":  # how xAI shows its searches of X and its opening of pages
+            case "custom_tool_call":  # xAI's searches of X and opened pages
                 self._named(text_of(item.get("name")), item.get("input"))
             case "search_results":  # Perplexity
                 for query in texts(item.get("queries")):
@@ -128,7 +128,7 @@ class ResponsesReader:
                 )
 
     def _last(self, index: int, item: dict[str, Any]) -> None:
-        """Take an item of the response that ends a stream; it replaces what earlier events said."""
+        """Parse an item of the final response; it replaces what earlier events contained."""
         known = self._output.get(index)
         if known is None:
             self._take(index, item)
@@ -158,7 +158,7 @@ class ResponsesReader:
         self._searched(item)
 
     def _searched(self, item: Mapping[str, Any]) -> None:
-        """Read what a search looked for and found, or which page it opened; may be called twice."""
+        """Parse the queries and results of a search, or the page it opened; may be called twice."""
         action = object_of(item.get("action"))
         if text_of(action.get("type")) in _OPENERS:
             self._gather.opened(action.get("url"))
@@ -189,7 +189,7 @@ class ResponsesReader:
             )
 
     def _part(self, part: dict[str, Any]) -> tuple[int, int]:
-        """Read a part of a message; return where it begins and how long it is."""
+        """Parse a part of a message; return its start and length."""
         if part.get("type") == "refusal":
             start, end = self._gather.say(part.get("refusal"))
             if end > start:
@@ -211,7 +211,7 @@ class ResponsesReader:
     def _about(self, body: dict[str, Any]) -> None:
         if model := text_of(body.get("model")):
             self._gather.model = model
-        for url in texts(body.get("citations")):  # xAI: every page that was met
+        for url in texts(body.get("citations")):  # xAI: every page that it encountered
             self._gather.source(url)
         self._stop(body)
         usage = object_of(body.get("usage"))

@@ -1,4 +1,4 @@
-"""Reading a whole answer of any API into the one shape."""
+"""Parsing of whole answers of any API into the common format."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ AnswerApi = Literal[
     "xai_chat",
     "zai",
 ]
-"""The APIs whose answers can be read. Several speak more than one wire format; which one it is shows in the body."""
+"""The APIs whose answers can be parsed. Some have several wire formats, which are recognized by the body."""
 
 ReaderType = Callable[[Gather], WireReader]
 
@@ -64,7 +64,7 @@ _USUAL: Final[Mapping[str, ReaderType]] = {
 }
 
 _SHAPES: tuple[tuple[frozenset[str], str, ReaderType], ...] = (
-    # Any of these keys, or this word at the beginning of `object` or `type`, tells the wire format.
+    # Any of these keys, or this prefix of `object` or `type`, identifies the wire format.
     (frozenset({"choices"}), "chat.completion", ChatReader),
     (frozenset({"candidates", "promptFeedback", "usageMetadata"}), "", GeminiReader),
     (frozenset({"steps"}), "interaction", InteractionsReader),
@@ -83,21 +83,20 @@ def read_answer(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> HostedAnswer:
-    """Read the whole answer of a model API.
+    """Parse the whole answer of a model API.
 
-    Whatever is missing, null or of the wrong type is passed over; kinds of blocks and items that are not known
-    are skipped. An error, be it of the HTTP request or inside the answer, is in `error`.
+    Fields that are missing, null or of the wrong type are ignored, as are unknown kinds of blocks and items. An error,
+    of the HTTP request or inside the answer, is in `error`.
 
     Args:
-        api: Whose answer it is.
-        body: The body: bytes or text that hold JSON, or the JSON itself. A list is what Gemini streams without
-            `alt=sse`.
+        api: The API that the answer comes from.
+        body: The body: bytes or text with JSON, or the parsed JSON. A list is what Gemini streams without `alt=sse`.
         status: The HTTP status.
         headers: The HTTP headers, for Retry-After.
 
     Raises:
-        InvalidRequest: the API is not known.
-        UnexpectedResponse: the status is good, but the body is no answer and no error either: a web page, no JSON,
+        InvalidRequest: the API is unknown.
+        UnexpectedResponse: the status is good, but the body is neither an answer nor an error: a web page, not JSON,
             JSON of another form.
     """
     gather = Gather(check_api(api))
@@ -106,10 +105,10 @@ def read_answer(
 
 
 def check_api(api: object) -> AnswerApi:
-    """Return the name of an API if it is one.
+    """Validate the name of an API.
 
     Raises:
-        InvalidRequest: it is not.
+        InvalidRequest: it is unknown.
     """
     if isinstance(api, str) and api in _USUAL:
         return cast("AnswerApi", api)
@@ -117,7 +116,7 @@ def check_api(api: object) -> AnswerApi:
 
 
 def usual_reader(api: str, data: Mapping[str, Any]) -> ReaderType:
-    """Return what reads a stream of an API that begins with `data`."""
+    """Return the parser for a stream of an API that begins with `data`."""
     kind = str(data.get("type", ""))
     if "choices" in data:
         return ChatReader
@@ -135,7 +134,7 @@ def usual_reader(api: str, data: Mapping[str, Any]) -> ReaderType:
 
 
 def read_into(gather: Gather, body: object, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-    """Read a whole body into a gather; see `read_answer`."""
+    """Parse a whole body into a gather; see `read_answer`."""
     given, what = _json(body)
     if isinstance(given, list) and (listed := [one for one in given if isinstance(one, dict)]):
         _pieces(gather, listed, status, headers)
@@ -151,7 +150,7 @@ def read_into(gather: Gather, body: object, *, status: int = 200, headers: Mappi
         return
     failure = error_of(given, status=status, headers=headers)
     reader = _reader_of(gather.api, given)
-    # A response of the Responses API that failed has an error inside; it is read there, with what had been said.
+    # A failed response of the Responses API contains an error, which is parsed there, along with the preceding text.
     if failure is not None and (reader is None or given.get("error") is None or not _told(given)):
         gather.fail(failure)
         gather.turn = []
@@ -165,11 +164,11 @@ def read_into(gather: Gather, body: object, *, status: int = 200, headers: Mappi
 
 
 def not_an_answer(api: str, what: str, status: int = 200) -> UnexpectedResponse:
-    """Return the error for something that is no answer.
+    """Return the error for a body that is not an answer.
 
     Args:
         api: The API's name.
-        what: What came instead.
+        what: What was received instead.
         status: The HTTP status.
     """
     return UnexpectedResponse(
@@ -181,7 +180,7 @@ def not_an_answer(api: str, what: str, status: int = 200) -> UnexpectedResponse:
 
 
 def _json(body: object) -> tuple[object, str]:
-    """Return the JSON of a body, or None and what the body is instead."""
+    """Return the JSON of a body, or None and a description of the body."""
     if isinstance(body, (bytearray, memoryview)):
         body = bytes(body)
     if not isinstance(body, (bytes, str)):
@@ -203,7 +202,7 @@ def _json(body: object) -> tuple[object, str]:
 
 
 def _reader_of(api: str, body: Mapping[str, Any]) -> ReaderType | None:
-    """Return what reads a body of this form, or None when it is of none."""
+    """Return the parser for a body of this form, or None if it has none."""
     words = [word for key in ("object", "type") if isinstance(word := body.get(key), str)]
     output = body.get("output")
     if isinstance(output, dict):
@@ -216,12 +215,12 @@ def _reader_of(api: str, body: Mapping[str, Any]) -> ReaderType | None:
 
 
 def _told(body: Mapping[str, Any]) -> bool:
-    """Tell whether a body with an error also holds an answer, or the beginning of one."""
+    """Return whether a body with an error also has an answer, or the beginning of one."""
     return any(body.get(key) for key in ("output", "choices", "content", "steps", "outputs", "candidates"))
 
 
 def _pieces(gather: Gather, listed: list[dict[str, Any]], status: int, headers: Mapping[str, str] | None) -> None:
-    """Read what Gemini streams without `alt=sse`: one list of responses."""
+    """Parse Gemini's stream without `alt=sse`: one list of responses."""
     reader = usual_reader(gather.api, listed[0])(gather)
     for one in listed:
         if (failure := error_of(one, status=status, headers=headers)) is not None:

@@ -1,8 +1,8 @@
-"""The same audit as for local results: what a hosted search cited is checked against the domain lists.
+"""Audit of hosted citations against the domain lists, as for local results.
 
-Addresses that only lead on to the page that is meant.
+Also the recognition of URLs that only redirect to the cited page.
 
-Finding the pages behind links that only redirect, as Google's are, without opening the pages.
+Also the resolution of such redirects, as Google's links need, without opening the pages.
 """
 
 from __future__ import annotations
@@ -25,47 +25,47 @@ from groundwire.transport import Transport
 __all__ = ["REDIRECTORS", "Audit", "audit", "is_redirect", "resolve_redirects", "site_of"]
 
 REDIRECTORS = ("vertexaisearch.cloud.google.com",)
-"""Hosts whose addresses redirect to the pages that Google's search found."""
+"""Hosts whose URLs redirect to the pages that Google's search found."""
 
 _HOST = re.compile(r"https?://([^/?#:@\s]+)(?::\d+)?(?=[/?#]|$)", re.IGNORECASE)
 _NAME = re.compile(r"(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{1,62}", re.IGNORECASE)
 
 
 def is_redirect(url: str, hosts: tuple[str, ...] = REDIRECTORS) -> bool:
-    """Tell whether an address only leads on to the page that is meant."""
+    """Return whether a URL only redirects to the cited page."""
     match = _HOST.match(url)
     return match is not None and match[1].lower() in hosts
 
 
 def site_of(url: str, *names: object) -> str:
-    """Return the host of the page behind a redirect, as the API names it, or nothing.
+    """Return the host of the page behind a redirect, as named by the API, or an empty string.
 
     Args:
-        url: The address.
-        names: Where the API may have put the name, the best first.
+        url: The URL.
+        names: Fields that may contain the name, the best first.
     """
     if not is_redirect(url):
         return ""
     return next((name.lower() for one in names if _NAME.fullmatch(name := text_of(one).strip())), "")
 
 
-_SHOWN = 5  # hosts that a note names
+_SHOWN = 5  # hosts named in a note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What an audit of a hosted answer found."""
+    """The result of auditing a hosted answer."""
 
     receipts: tuple[FilterReceipt, ...] = ()
-    """One for each list that was asked for; the note names the hosts that break it."""
+    """One receipt per requested list; the note names the hosts that violate it."""
     citations: tuple[HostedCitation, ...] = ()
-    """The citations that the lists do not allow."""
+    """The citations outside the lists."""
     sources: tuple[HostedSource, ...] = ()
-    """The sources that the lists do not allow."""
+    """The sources outside the lists."""
 
     @property
     def clean(self) -> bool:
-        """Whether everything lies within the lists."""
+        """Whether everything is within the lists."""
         return not self.citations and not self.sources
 
 
@@ -78,17 +78,17 @@ def audit(
 ) -> Audit:
     """Check the citations and sources of a hosted answer against domain lists.
 
-    A redirecting URL is judged by the site that the API names; where it names none, and for anything else that is
-    no URL, the site is unknown and counts as outside. Resolve redirects first to be sure.
+    A redirecting URL is judged by the site that the API names; without a name, or if the URL is invalid, the site is
+    unknown and counts as outside. Resolve redirects first to be sure.
 
     Args:
         answer: The answer.
-        allowed: Only these domains and their sub-domains; empty means every domain.
-        blocked: Never these domains nor their sub-domains.
+        allowed: Only these domains and their subdomains; empty means every domain.
+        blocked: Never these domains nor their subdomains.
         applied: What applied the lists: the hosted tool (`native`), or nothing (`not_possible`).
 
     Raises:
-        InvalidRequest: a list holds what is no domain.
+        InvalidRequest: a list contains something that is not a domain.
     """
     lists = {
         "allowed_domains": DomainPolicy(allowed=check_domains("allowed_domains", allowed)),
@@ -109,7 +109,7 @@ def _permitted(one: HostedCitation | HostedSource, policies: Iterable[DomainPoli
 
 
 def _place(one: HostedCitation | HostedSource) -> str:
-    """Return what the lists judge: the address, or the site that it leads to; nothing where that is unknown."""
+    """Return the host to judge: that of the URL, or the site it redirects to; empty if unknown."""
     if not is_redirect(one.url):
         return one.url if "/" in one.url else ""
     return one.site
@@ -135,7 +135,7 @@ def _named(one: HostedCitation | HostedSource) -> str:
 
 _AT_ONCE = 8
 _MOST = 50  # links of one answer; more than any recorded answer has
-_CAP = 65_536  # bytes of an answer whose body is not read
+_CAP = 65_536  # bytes of a response whose body is not read
 _REDIRECTS = range(300, 400)
 
 
@@ -146,15 +146,15 @@ async def resolve_redirects(
     deadline: Deadline,
     hosts: tuple[str, ...] = REDIRECTORS,
 ) -> HostedAnswer:
-    """Return the answer with redirecting links replaced by where they lead.
+    """Replace redirecting links of an answer by their targets.
 
-    Each link is asked for once, and its redirect is read and not followed: the page itself is not opened. Where it
-    leads is judged by the guard. A link that does not resolve, or leads where the guard forbids, stays as it is.
+    Each link is requested once, and its redirect is not followed: the page itself is not opened. The guard judges the
+    target. A link that does not resolve, or has a forbidden target, is unchanged.
 
     Args:
         answer: The answer.
-        transport: What asks, with its guard.
-        deadline: When to stop asking; links that are not resolved by then stay.
+        transport: The transport, with its guard.
+        deadline: When to stop; links not resolved by then are unchanged.
         hosts: The hosts whose links redirect, in lower case.
 
     Raises:
@@ -195,7 +195,7 @@ async def _resolved(url: str, transport: Transport, api: str, deadline: Deadline
 
 
 def _merged(sources: list[HostedSource]) -> tuple[HostedSource, ...]:
-    """Return the sources with no address twice: two links may lead to one page."""
+    """Return the sources without duplicate URLs: two links may lead to one page."""
     kept: dict[str, HostedSource] = {}
     for one in sources:
         kept.setdefault(one.url, one)

@@ -1,4 +1,4 @@
-"""Reading an answer while it streams: bytes in, events out, and in the end the same answer as of a whole body."""
+"""Incremental parsing of a streamed answer: bytes in, events out, and the same answer as from a whole body."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from groundwire.hosted.answers.upstream_errors import error_of
 __all__ = ["AnswerStream", "stream_answer"]
 
 _DONE = "[DONE]"
-_LARGEST_BODY = 64_000_000  # bytes of a body that is no stream
+_LARGEST_BODY = 64_000_000  # bytes of a body that is not a stream
 _BOM = b"\xef\xbb\xbf"
 
 
 class AnswerStream:
-    """Reads one streamed answer without doing any input or output itself.
+    """Parses one streamed answer without doing any I/O itself.
 
-    Feed it the bytes of the body in pieces of any size, then close it; or give it events that a client library has
-    parsed already. A body that is no stream but plain JSON, as errors mostly are, is read as `read_answer` does. A
-    stream that ends before its answer is no exception: what had come is kept, and the answer's `error` says so.
+    Feed it the bytes of the body in chunks of any size, then close it; or pass it events that a client library has
+    already parsed. A body of plain JSON, as most errors are, is parsed as by `read_answer`. A stream that ends before
+    its answer does not raise: the text received is kept, and the answer's `error` reports it.
 
     Args:
-        api: Whose answer it is.
+        api: The API that the answer comes from.
         status: The HTTP status.
         headers: The HTTP headers, for Retry-After.
 
     Raises:
-        InvalidRequest: the API is not known.
+        InvalidRequest: the API is unknown.
     """
 
     def __init__(self, api: AnswerApi, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
@@ -57,12 +57,12 @@ class AnswerStream:
 
     @property
     def text(self) -> str:
-        """The text of the parts that are whole."""
+        """The text of the completed parts."""
         return self._gather.text
 
     @property
     def answer(self) -> HostedAnswer:
-        """The whole answer, once the stream is closed.
+        """The whole answer, available once the stream is closed.
 
         Raises:
             InvalidRequest: it is not closed.
@@ -75,7 +75,7 @@ class AnswerStream:
         """Take more bytes and return the events that they complete.
 
         Raises:
-            UnexpectedResponse: they are of no stream and no answer.
+            UnexpectedResponse: they are neither a stream nor an answer.
             InvalidRequest: the stream is closed.
         """
         self._check_open()
@@ -91,7 +91,7 @@ class AnswerStream:
         return self._gather.drain()
 
     def event(self, data: Mapping[str, Any], name: str = "") -> list[AnswerEvent]:
-        """Take one event that is parsed already and return what follows from it.
+        """Take one parsed event and return the events that follow from it.
 
         Args:
             data: The event's JSON.
@@ -105,10 +105,10 @@ class AnswerStream:
         return self._gather.drain()
 
     def close(self) -> list[AnswerEvent]:
-        """End the stream and return the last events; `answer` is there then. A second call returns nothing.
+        """End the stream and return the last events; sets `answer`. A second call returns nothing.
 
         Raises:
-            UnexpectedResponse: what came is no answer.
+            UnexpectedResponse: the body is not an answer.
         """
         if self._answer is not None:
             return []
@@ -135,7 +135,7 @@ class AnswerStream:
         return self._gather.drain()
 
     def _begin(self) -> None:
-        """Find out what comes, from the first byte that is no white space."""
+        """Detect the format from the first byte that is not white space."""
         start = bytes(self._held.removeprefix(_BOM)).lstrip()
         if not start or _BOM.startswith(bytes(self._held)):
             return
@@ -169,7 +169,7 @@ class AnswerStream:
             self._take(event.name, data)
             return
         for line in event.data.split("\n"):
-            # Some servers leave out the empty line between events, so that several stand in one.
+            # Some servers omit the empty line between events, so that several are joined.
             if line.strip() == _DONE:
                 self._done = True
             elif isinstance(one := parsed(line), dict):
@@ -222,14 +222,14 @@ async def stream_answer(
     """Yield the events of a streamed answer; the last one is `Ended`, with the whole answer.
 
     Args:
-        api: Whose answer it is.
-        body: The bytes of the body, in pieces of any size.
+        api: The API that the answer comes from.
+        body: The bytes of the body, in chunks of any size.
         status: The HTTP status.
         headers: The HTTP headers, for Retry-After.
 
     Raises:
-        InvalidRequest: the API is not known.
-        UnexpectedResponse: what came is no stream and no answer.
+        InvalidRequest: the API is unknown.
+        UnexpectedResponse: the body is neither a stream nor an answer.
     """
     stream = AnswerStream(api, status=status, headers=headers)
     async for data in body:

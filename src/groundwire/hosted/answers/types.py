@@ -1,6 +1,6 @@
-"""The one shape of an answer of a model that searched the web by itself, whatever its API.
+"""The common format of answers of models with hosted search.
 
-What a streamed answer says while it comes.
+Also the events of a streamed answer.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ __all__ = [
 ]
 
 SourcesFrom = Literal["results", "citations", "none"]
-"""Whether the sources are what the API lists as found, or, where it lists nothing, what the answer cites."""
+"""Whether the sources are those listed by the API as found or, if it lists none, those cited in the answer."""
 
 Covers = Literal["claim", "block", "link", "marker", "nothing"]
-"""What the span of a citation covers: the words it supports (Gemini), the whole text block that carries it
-(Anthropic, Bedrock), the link that the model wrote behind them (OpenAI), a mark such as `[2]` (Perplexity), or
+"""What the span of a citation covers: the words it supports (Gemini), the whole text block that contains it
+(Anthropic, Bedrock), the link that the model wrote after them (OpenAI), a marker such as `[2]` (Perplexity), or
 nothing, because the API gives no span."""
 
 Finish = Literal["end", "length", "tool_calls", "pause", "refused", "failed", "unknown"]
-"""Why the model stopped, in one vocabulary: it was done, it ran out of tokens, it wants its functions called, the
-API wants the turn sent back (Anthropic's `pause_turn`), a filter stopped it, the request failed, or it is unknown."""
+"""Why the model stopped, normalized: it finished, it ran out of tokens, it called functions, the API expects the
+turn to be sent back (Anthropic's `pause_turn`), a filter stopped it, the request failed, or unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +49,15 @@ class HostedSource:
     """One page that a hosted search found or fetched."""
 
     url: str
-    """The address, without the mark of the API that handed it out (`utm_source=openai`)."""
+    """The URL, without the API's tracking parameter (`utm_source=openai`)."""
     title: str = ""
     """The title as the API gives it; Gemini gives the name of the site."""
     snippet: str = ""
-    """A passage of the page, where the API shows one."""
+    """A passage of the page, if the API returns one."""
     published: str = ""
-    """When the page was published, in the API's own words."""
+    """When the page was published, as formatted by the API."""
     site: str = ""
-    """The page's host, where the address only redirects to it."""
+    """The page's host, if the URL only redirects to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,114 +65,114 @@ class HostedCitation:
     """One citation of a hosted answer."""
 
     url: str
-    """The address of the cited page, without the mark of the API that handed it out."""
+    """The URL of the cited page, without the API's tracking parameter."""
     title: str = ""
-    """Its title as the API gives it."""
+    """Its title, as given by the API."""
     cited_text: str = ""
-    """The text that the API gives with the citation: words of the page (Anthropic), or of the answer (Gemini)."""
+    """The text that the API gives with the citation: of the page (Anthropic), or of the answer (Gemini)."""
     start: int | None = None
-    """Where its span begins in the answer's text, in code points; None where the API gives no span."""
+    """The start of its span in the answer's text, in code points; None if the API gives no span."""
     end: int | None = None
-    """Where its span ends, exclusive."""
+    """The end of its span, exclusive."""
     covers: Covers = "nothing"
     """What the span covers."""
     position: int | None = None
-    """Where a mark for it belongs: the span's end, or how much text had been said when it came; None if unknown."""
+    """The position of a marker for it: the span's end, or the length of the text so far; None if unknown."""
     site: str = ""
-    """The page's host, where the address only redirects to it."""
+    """The page's host, if the URL only redirects to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostedError:
-    """Something that went wrong: of a whole request, or of one search inside an answer that is otherwise good."""
+    """An error of a whole request, or of one search inside an otherwise successful answer."""
 
     code: str
-    """The API's own code, such as `max_uses_exceeded`; `http_502` and the like where it has none."""
+    """The API's own code, such as `max_uses_exceeded`; `http_502` and the like if it has none."""
     outcome: Outcome
-    """What kind of failure it is, in our words."""
+    """The kind of failure, normalized."""
     message: str = ""
-    """What the API says, at most 300 characters, without secrets."""
+    """The API's message, at most 300 characters, without secrets."""
     tool: str = ""
     """The tool that failed (`web_search`, `web_fetch`), or empty for the request as a whole."""
     status: int | None = None
-    """The HTTP status, where it was not 200."""
+    """The HTTP status, if it was not 200."""
     retry_after: float | None = None
-    """Seconds after which the API itself says it may be asked again."""
+    """Seconds after which the API allows another request, as stated by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostedUsage:
-    """What an answer cost, as far as its API says."""
+    """The usage of an answer, as far as the API reports it."""
 
     searches: int = 0
-    """Searches that the API made: the number it bills where it says so, else those that can be seen."""
+    """Searches made by the API: the number it bills if it reports one, else those visible in the answer."""
     fetches: int = 0
     """Pages that the API opened."""
     input_tokens: int = 0
-    """Tokens read, those from a cache among them."""
+    """Input tokens, including cached ones."""
     output_tokens: int = 0
-    """Tokens written, those of reasoning among them."""
+    """Output tokens, including reasoning tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostedCall:
-    """A call of one of the caller's own functions, which the model waits for."""
+    """A call of one of the caller's own functions that is waiting for a result."""
 
     id: str
-    """What the result must be sent back under; empty where the API has no ids."""
+    """The id that the result refers to; empty if the API has no ids."""
     name: str
     """The function's name."""
     arguments: Any
-    """The arguments as the API sent them: an object, or text that holds one."""
+    """The arguments as sent by the API: an object, or text with one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostedAnswer:
-    """The answer of a model that could search the web by itself."""
+    """The answer of a model with hosted search."""
 
     api: str
-    """The API that gave it, such as `anthropic`."""
+    """The API it comes from, such as `anthropic`."""
     model: str = ""
     """The model as the API names it."""
     text: str = ""
-    """What the model says, all text parts joined; its reasoning is not part of it."""
+    """The text of the answer, all parts joined, without reasoning."""
     queries: tuple[str, ...] = ()
-    """What it searched for, in order, no words twice."""
+    """The search queries, in order, without duplicates."""
     sources: tuple[HostedSource, ...] = ()
-    """The pages that were found or fetched, in order, no address twice."""
+    """The pages found or fetched, in order, without duplicate URLs."""
     sources_from: SourcesFrom = "none"
     """Where the sources come from."""
     citations: tuple[HostedCitation, ...] = ()
     """The citations, in the order of the API."""
     opened: tuple[str, ...] = ()
-    """Addresses of pages that the model opened, no address twice."""
+    """URLs of pages that the model opened, without duplicates."""
     error: HostedError | None = None
-    """The first thing that went wrong, or None."""
+    """The first error, or None."""
     errors: tuple[HostedError, ...] = ()
-    """Everything that went wrong, in order."""
+    """All errors, in order."""
     usage: HostedUsage = field(default_factory=HostedUsage)
-    """What it cost."""
+    """The usage."""
     stop_reason: str | None = None
-    """Why the model stopped, in the API's own words."""
+    """Why the model stopped, in the API's terms."""
     finish: Finish = "unknown"
-    """Why the model stopped, in one vocabulary."""
+    """Why the model stopped, normalized."""
     calls: tuple[HostedCall, ...] = ()
-    """The calls of the caller's own functions that wait for a result."""
+    """The calls of the caller's own functions that are waiting for a result."""
     turn: tuple[dict[str, Any], ...] = ()
-    """What must be sent back to continue the conversation, as received: one assistant message, or the output items
-    (OpenAI Responses, Gemini Interactions). Encrypted content, signatures and reasoning in it are untouched."""
+    """The messages to send back to continue the conversation, as received: one assistant message, or the output
+    items (OpenAI Responses, Gemini Interactions). Encrypted content, signatures and reasoning are unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextAdded:
-    """More of the answer's text; all of them joined are the text of the answer."""
+    """More text of the answer; all of these joined are the whole text."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class QueryIssued:
-    """The model searches for these words."""
+    """The model searches for this query."""
 
     query: str
 
@@ -193,31 +193,31 @@ class PageOpened:
 
 @dataclass(frozen=True, slots=True)
 class CitationAdded:
-    """The answer cites a page; spans that depend on the whole text come at its end."""
+    """The answer cites a page; spans that depend on the whole text are sent at its end."""
 
     citation: HostedCitation
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorMet:
-    """Something went wrong; the answer may go on."""
+    """An error occurred; the answer may continue."""
 
     error: HostedError
 
 
 @dataclass(frozen=True, slots=True)
 class UsageReported:
-    """What the answer cost."""
+    """The usage of the answer."""
 
     usage: HostedUsage
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The stream is over; this is the whole answer, as `read_answer` gives it for the whole body."""
+    """The stream has ended, with the same answer as `read_answer` returns for the whole body."""
 
     answer: HostedAnswer
 
 
 AnswerEvent = TextAdded | QueryIssued | SourceFound | PageOpened | CitationAdded | ErrorMet | UsageReported | Ended
-"""Any of them."""
+"""Any of these events."""

@@ -1,4 +1,4 @@
-"""What went wrong, in one shape: errors of whole requests, of streams, and of single searches inside good answers."""
+"""Errors of model APIs in a common format: of whole requests, of streams, and of searches inside successful answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DELAY = re.compile(r"(\d{1,7}(?:\.\d{1,9})?)s")
 _LONGEST = 300  # characters of a message
 _LONGEST_CODE = 100  # characters of a code
 
-# The first that matches wins. The codes are those of the APIs' own references and client libraries.
+# The first match wins. The codes are those of the APIs' references and client libraries.
 _WORDS: Final[Mapping[Outcome, str]] = {
     "quota": "quota|billing|credit|balance|max_uses|payment|insufficient_funds|spend",
     "rate_limited": "rate_?limit|too_?many_?requests|resource_?exhausted|throttl|^429$",
@@ -42,7 +42,7 @@ _WORDS: Final[Mapping[Outcome, str]] = {
     ),
 }
 _CODES = tuple((outcome, re.compile(words, re.IGNORECASE)) for outcome, words in _WORDS.items())
-_ERRORS = frozenset({"error", "conversation.response.error"})  # types that say nothing more
+_ERRORS = frozenset({"error", "conversation.response.error"})  # types without further information
 _STATUSES: Final[Mapping[int, Outcome]] = {
     401: "auth",
     402: "quota",
@@ -55,16 +55,16 @@ _STATUSES: Final[Mapping[int, Outcome]] = {
 
 
 def outcome_of(code: str, status: int = 200) -> Outcome:
-    """Return what kind of failure a code and an HTTP status stand for.
+    """Map an error code and an HTTP status to an outcome.
 
     Args:
         code: The API's own code.
-        status: The HTTP status; 200 when the failure stands inside an answer.
+        status: The HTTP status; 200 for an error inside an answer.
     """
     by_code = next((outcome for outcome, words in _CODES if words.search(code)), None)
     if 200 <= status < 300:
         return by_code or "unavailable"
-    if by_code in {"quota", "blocked"}:  # said with 429, 400 or 403, and more exact than these
+    if by_code in {"quota", "blocked"}:  # sent with 429, 400 or 403, and more precise than these
         return by_code
     if status in _STATUSES:
         return _STATUSES[status]
@@ -74,13 +74,13 @@ def outcome_of(code: str, status: int = 200) -> Outcome:
 def error_of(
     body: Mapping[str, object], *, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> HostedError | None:
-    """Return the error that a body or an event is, or None when it is none.
+    """Parse a body or an event as an error; None if it is not one.
 
-    Knows the forms of all these APIs: `error` as an object, a text or a number of them; a flat object with `code`
+    Supports the formats of all these APIs: `error` as an object, a string or a list of them; a flat object with `code`
     and `message`; `detail` of FastAPI; and AWS's bare `message`.
 
     Args:
-        body: What came.
+        body: The body or event.
         status: The HTTP status.
         headers: The HTTP headers, for Retry-After.
     """
@@ -108,10 +108,10 @@ def error_of(
 
 
 def unreadable(what: str, status: int, headers: Mapping[str, str] | None = None) -> HostedError:
-    """Return the error of a failed request whose body tells nothing, as those of proxies on the way.
+    """Return the error of a failed request with an uninformative body, as sent by intermediate proxies.
 
     Args:
-        what: What the body is.
+        what: A description of the body.
         status: The HTTP status.
         headers: The HTTP headers, for Retry-After.
     """
@@ -126,11 +126,11 @@ def unreadable(what: str, status: int, headers: Mapping[str, str] | None = None)
 
 
 def truncated(api: str, characters: int) -> HostedError:
-    """Return the error of a stream that ended before its answer did.
+    """Return the error for a stream that ended before its answer.
 
     Args:
         api: The API's name.
-        characters: How much of the answer's text had come.
+        characters: The length of the text received.
     """
     return HostedError(
         code="stream_ended_early",
@@ -140,7 +140,7 @@ def truncated(api: str, characters: int) -> HostedError:
 
 
 def _again(inner: Mapping[str, object], headers: Mapping[str, str] | None) -> float | None:
-    """Return when to try again, in seconds: by the header, or by Google's RetryInfo (`"retryDelay": "34s"`)."""
+    """Return when to retry, in seconds: from the header, or from Google's RetryInfo (`"retryDelay": "34s"`)."""
     if headers and (seconds := retry_after(headers)) is not None:
         return seconds
     for detail in items(inner.get("details")):
@@ -150,7 +150,7 @@ def _again(inner: Mapping[str, object], headers: Mapping[str, str] | None) -> fl
 
 
 def _code(inner: Mapping[str, object], body: Mapping[str, object], *, flat: bool) -> str:
-    """Return the most exact code: a text before a number, the inner object before the outer."""
+    """Return the most precise code: text before a number, the inner object before the outer."""
     outer = body if flat or not inner else {}
     kind = text_of(outer.get("type"))
     words = first_text(

@@ -1,4 +1,4 @@
-"""Requests as each API takes them: `prepare` puts the search that a plan chose into a body."""
+"""Requests in each API's format: `prepare` adds the search of a plan to a body."""
 
 from __future__ import annotations
 

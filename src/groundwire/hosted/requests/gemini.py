@@ -21,12 +21,12 @@ _SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_s
 
 
 def is_call(body: Mapping[str, Any]) -> bool:
-    """Tell whether a request is the arguments of the SDK's function, and no body of the REST API."""
+    """Return whether a request is the arguments of the SDK's function, not a body of the REST API."""
     return isinstance(body.get("config"), Mapping)
 
 
 def tools_of(body: Mapping[str, Any]) -> Any:
-    """Return the tools of a request, wherever they are."""
+    """Return the tools of a request from either place."""
     return body["config"].get("tools") if is_call(body) else body.get("tools")
 
 
@@ -48,14 +48,14 @@ def find(tools: Sequence[Any], names: Collection[str]) -> SearchTool | None:
 
 
 def has_functions(found: SearchTool, names: Collection[str]) -> bool:
-    """Tell whether there are function tools beside the search."""
+    """Return whether there are function tools beside the search."""
     declared = [one for tool in found.tools if isinstance(tool, Mapping) for one in _declared(tool)]
     others = [one for one in declared if not (isinstance(one, Mapping) and one.get("name") in names)]
     return bool(others) or any(read(tool) is not None for tool in found.others)
 
 
 def to_native(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with Google Search in it, and with the flag that allows it beside functions."""
+    """Return the body with Google Search, and with the flag that allows it beside functions."""
     snake = is_call(body)
     key = "google_search" if snake else "googleSearch"
     given = next((found.tool[name] for name in _SEARCHES if name in found.tool), None)
@@ -63,7 +63,7 @@ def to_native(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datet
     needs = plan.needs
     if needs.recent:
         start, end = needs.span(now)
-        moments = (start or datetime(1970, 1, 1, tzinfo=UTC), end or now)  # one without the other is refused
+        moments = (start or datetime(1970, 1, 1, tzinfo=UTC), end or now)  # one without the other is rejected
         names = ("start_time", "end_time") if snake else ("startTime", "endTime")
         search["time_range_filter" if snake else "timeRangeFilter"] = dict(
             zip(names, (_rfc3339(moment) for moment in moments), strict=True)
@@ -79,7 +79,7 @@ def to_native(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datet
 
 
 def to_local(body: Mapping[str, Any], found: SearchTool, tools: Sequence[FunctionTool]) -> Body:
-    """Return the body with function declarations in the search's place."""
+    """Return the body with function declarations in place of the search."""
     if found.kind == "declared" and not tools:
         return dict(body)
     key = _DECLARATIONS[is_call(body)]
@@ -103,17 +103,17 @@ def to_local(body: Mapping[str, Any], found: SearchTool, tools: Sequence[Functio
 
 
 def without(found: SearchTool) -> list[Any]:
-    """Return the tools without the search, and with all that stood beside it in the same tool."""
+    """Return the tools without the search, keeping everything else in the same tool."""
     rest = {name: value for name, value in found.tool.items() if name not in _SEARCHES}
     left = [rest] if found.kind == "native" and rest else list(_left(found))
     return [*found.tools[: found.index], *left, *found.tools[found.index + 1 :]]
 
 
 def _same(new: Mapping[str, Any], taken: Sequence[Any]) -> bool:
-    """Tell whether a declaration is there already.
+    """Return whether an identical declaration is already there.
 
     Raises:
-        InvalidRequest: another one has its name.
+        InvalidRequest: a different one has its name.
     """
     for one in taken:
         if isinstance(one, Mapping) and one.get("name") == new["name"]:
@@ -124,7 +124,7 @@ def _same(new: Mapping[str, Any], taken: Sequence[Any]) -> bool:
 
 
 def _left(found: SearchTool) -> Iterator[Mapping[str, Any]]:
-    """Yield what is left of the tool in which the search was declared."""
+    """Yield the rest of the tool in which the search was declared."""
     if found.kind != "declared":
         return
     key = next(name for name in _DECLARATIONS if name in found.tool)
@@ -143,7 +143,7 @@ def _declared(tool: Mapping[str, Any]) -> Sequence[Any]:
 
 
 def _with_schema(declaration: object) -> object:
-    """Return a declaration whose schema stands under `parameters`, wherever it stood."""
+    """Return a declaration with its schema under `parameters`, whichever key it had."""
     if not isinstance(declaration, Mapping):
         return declaration
     schema = next(
@@ -157,7 +157,7 @@ def _tool_config(body: Mapping[str, Any]) -> Any:
 
 
 def _config(given: Any, name: str, *, flag: bool, snake: bool) -> Any:
-    """Return the configuration of tools: the flag set, and the search's function named no more."""
+    """Return the tool configuration with the flag, and without the name of the search function."""
     config: Body = dict(given) if isinstance(given, Mapping) else {}
     calling_key, names_key = (
         ("function_calling_config", "allowed_function_names")

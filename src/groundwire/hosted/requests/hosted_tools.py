@@ -1,6 +1,6 @@
 """Anthropic Messages: a server tool named `web_search` (anthropic SDK 2.12.0 types; convergio, tier 1).
 
-Groq: compound systems that search by themselves, and `browser_search` for gpt-oss (groq SDK 1.7.0 types).
+Groq: compound systems with built-in search, and `browser_search` for gpt-oss (groq SDK 1.7.0 types).
 
 Mistral Conversations: the connectors `web_search` and `web_search_premium` (mistralai SDK 3.7.0 types).
 
@@ -10,11 +10,11 @@ OpenAI Chat Completions: another model that always searches, and `web_search_opt
 
 OpenAI Responses: the hosted tool `web_search` (openai SDK 3.54.0 types; codelia).
 
-OpenRouter: the server tool `openrouter:web_search` (openrouter SDK 1.3.84 types); off unless it is configured.
+OpenRouter: the server tool `openrouter:web_search` (openrouter SDK 1.3.84 types); off by default.
 
 Perplexity's Agent API, Nova, Kimi, Qwen and Z.ai: rows of data.
 
-xAI Responses: the hosted tool `web_search`, with domains under `filters` (xai-sdk 1.21.0 for their bounds).
+xAI Responses: the hosted tool `web_search`, with domains under `filters` (xai-sdk 1.21.0 for their limits).
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ __all__ = [
     "to_xai",
 ]
 
-_KEPT = ("cache_control", "defer_loading")  # what a function tool and a server tool both have
+_KEPT = ("cache_control", "defer_loading")  # fields that function tools and server tools share
 
 
 def to_anthropic(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with the server tool in the search's place."""
+    """Return the body with the server tool in place of the search."""
     kept = own(found, plan) or {key: found.tool[key] for key in _KEPT if key in found.tool}
     tool: Body = {**kept, "type": plan.tool, "name": "web_search"}
     needs = plan.needs
@@ -91,7 +91,7 @@ def to_groq(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetim
 
 
 def _enabled(body: Mapping[str, Any]) -> Body:
-    """Return `compound_custom` with the search among the enabled tools, if the request chooses them."""
+    """Return `compound_custom` with the search among the enabled tools, if the request lists them."""
     custom = body.get("compound_custom")
     tools = custom.get("tools") if isinstance(custom, Mapping) else None
     enabled = tools.get("enabled_tools") if isinstance(tools, Mapping) else None
@@ -103,7 +103,7 @@ def _enabled(body: Mapping[str, Any]) -> Body:
 
 
 def to_mistral(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with the connector in the search's place; it has no options that we know of."""
+    """Return the body with the connector in place of the search; it has no known options."""
     tool: Body = {**own(found, plan), "type": plan.tool}
     return with_tools(body, replaced(found, tool))
 
@@ -112,7 +112,7 @@ _CONTEXT_SIZE = "medium"  # convergio
 
 
 def to_openai_chat(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with the model that searches, its options, and without the search among the tools."""
+    """Return the body with the search model and its options, without the search among the tools."""
     given = body.get("web_search_options")
     options: Body = {"search_context_size": _CONTEXT_SIZE, **(given if isinstance(given, Mapping) else {})}
     if plan.needs.location:
@@ -126,9 +126,9 @@ def to_openai_chat(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: 
 
 
 def to_openai_responses(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with the hosted tool in the search's place.
+    """Return the body with the hosted tool in place of the search.
 
-    A limit of searches becomes `max_tool_calls`, which counts the calls of all hosted tools together.
+    A limit of searches becomes `max_tool_calls`, which counts all hosted calls together.
     """
     needs = plan.needs
     tool: Body = {**own(found, plan), "type": plan.tool}
@@ -165,7 +165,7 @@ def hosted_choice(choice: Any, name: str, tool: str) -> Any:
 
 
 def to_openrouter(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with the server tool in the search's place."""
+    """Return the body with the server tool in place of the search."""
     needs = plan.needs
     kept = own(found, plan)
     given = kept.get("parameters")
@@ -186,13 +186,13 @@ def to_openrouter(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: d
 
 
 def to_data(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body as the row of the API says: a tool in the search's place, fields of the body, or both."""
+    """Return the body as the API's row of data describes: with a tool in place of the search, extra fields, or both."""
     row: Mapping[str, Any] = plan.hosted.request if plan.hosted else {}
     needs, tool = plan.needs, copy.deepcopy(row.get("tool"))
     allowed, blocked = list(needs.allowed_domains), [f"-{domain}" for domain in needs.blocked_domains]
     domains = allowed[0] if allowed and row.get("single") else allowed or blocked
     place = needs.location.parts() if needs.location else None
-    dated = bool(needs.published_after or needs.published_before)  # such APIs take dates or a time range, not both
+    dated = bool(needs.published_after or needs.published_before)  # such APIs accept dates or a time range, not both
     span = [f"{one.month}/{one.day}/{one.year}" if one else "" for one in (needs.span(now) if dated else ())]
     changes: Body = {key: copy.deepcopy(value) for key, value in row.get("body", {}).items()}
     for name, value in (
@@ -216,7 +216,7 @@ def to_data(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetim
 
 
 def to_xai(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with the hosted tool in the search's place."""
+    """Return the body with the hosted tool in place of the search."""
     needs = plan.needs
     tool: Body = {**own(found, plan), "type": plan.tool}
     if needs.allowed_domains:

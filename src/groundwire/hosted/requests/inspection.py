@@ -1,4 +1,4 @@
-"""What a request says, before anything is changed: whose it is, its tools, the search among them and what that asks."""
+"""Inspection of a request before it is changed: its API, its tools, and the search among them with its requirements."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from groundwire.hosted.tool_definitions import FunctionTool, needs_of, read
 
 __all__ = ["RequestFacts", "api_of", "asked_by", "facts_of", "put_tools", "tools_of"]
 
-_OWN_NAMES = ("web_search", "search")  # convergio's and codelia's tool
-_BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the words of the APIs
-_STATE = ("previous_response_id", "conversation", "prompt")  # with which a Responses request needs no input
+_OWN_NAMES = ("web_search", "search")  # the tool of convergio and codelia
+_BLOCKED = ("blocked_domains", "excluded_domains", "exclude_domains", "excludeDomains")  # the APIs' names for it
+_STATE = ("previous_response_id", "conversation", "prompt")  # fields with which a Responses request needs no input
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
-    """What a request says that matters for a plan."""
+    """The parts of a request that matter for a plan."""
 
     found: SearchTool | None
     """The search among its tools."""
     functions: bool
     """Whether there are function tools beside it."""
     effort: str | None
-    """The reasoning effort that it asks for."""
+    """The requested reasoning effort."""
     parameters: tuple[str, ...]
     """The names of its parameters."""
 
 
 def api_of(body: object, api: str | Api, matrix: ApiCapabilities | None) -> Api:
-    """Return the API of a request, after a look at whether it is a request of that API at all."""
+    """Return the API of a request, after checking that the request has its format."""
     if not isinstance(body, Mapping):
         raise InvalidRequest(
             "body", f"must be an object, not {type(body).__name__}", "Pass the request as a dictionary."
@@ -51,15 +51,15 @@ def api_of(body: object, api: str | Api, matrix: ApiCapabilities | None) -> Api:
 
 
 def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) -> RequestFacts:
-    """Return what a request says that matters for a plan.
+    """Return the parts of a request that matter for a plan.
 
     Args:
         body: The request.
         row: Its API.
-        ours: Our tools; one named as a search is the search.
+        ours: The local tools; one named as a search is the search.
 
     Raises:
-        InvalidRequest: there are two searches, or a function of the caller's has the name of one of our tools.
+        InvalidRequest: there are two searches, or a function of the caller has the name of a local tool.
     """
     names = {SEARCH, *(tool.name for tool in ours if tool.name in _OWN_NAMES)}
     tools = tools_of(body, row)
@@ -77,10 +77,10 @@ def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) ->
 
 
 def tools_of(body: Mapping[str, Any], row: Api) -> Sequence[Any]:
-    """Return a request's tools, wherever its API has them.
+    """Return a request's tools from where its API has them.
 
     Raises:
-        InvalidRequest: they are no list.
+        InvalidRequest: they are not a list.
     """
     if row.wire == "bedrock":
         config = body.get("toolConfig")
@@ -95,7 +95,7 @@ def tools_of(body: Mapping[str, Any], row: Api) -> Sequence[Any]:
 
 
 def put_tools(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
-    """Return a body with other tools, wherever this API has them."""
+    """Return a body with other tools in the right place for its API."""
     key = "toolConfig" if row.wire == "bedrock" else "config" if row.wire == "gemini" and gemini.is_call(body) else ""
     if not key:
         return {**body, "tools": list(tools)}
@@ -104,7 +104,7 @@ def put_tools(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
 
 
 def asked_by(found: SearchTool | None) -> Needs:
-    """Return what the search in a body asks for: ours, or an API's own hosted tool in whichever API's words."""
+    """Return the requirements of the search in a body, for the local tool or for any API's hosted tool."""
     if found is None or found.kind not in ("hosted", "native"):
         return NO_NEEDS
     tool = found.tool

@@ -1,4 +1,4 @@
-"""One function for every API: a request with a search in it goes in, the request to send comes out."""
+"""Prepares a request with a search in it for any API."""
 
 from __future__ import annotations
 
@@ -55,23 +55,23 @@ def plan_for(
     tools: Sequence[FunctionTool] = (),
     matrix: ApiCapabilities | None = None,
 ) -> Plan:
-    """Decide who searches for one request; see `plan` for the arguments that are not here.
+    """Plan the search of one request; see `plan` for the arguments not listed here.
 
     Args:
-        body: The request: its model, its reasoning effort, and the tools beside the search are looked at.
+        body: The request: its model, its reasoning effort, and the tools beside the search are considered.
         api: The model API's or provider's name.
-        model: The model, where the body does not name it (Gemini has it in the URL).
+        model: The model, if the body does not name it (Gemini has it in the URL).
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: What the search must honor beside what the search in the body says.
-        cloud: Where the API is served.
-        settings: What the operator wants.
+        needs: Requirements for the search in addition to those in the body.
+        cloud: The cloud that serves the API.
+        settings: The operator's settings.
         tool: Another version of the hosted tool; by default the one in the body, if it is one.
-        calls_tools: Whether the model calls function tools, if you know better than the matrix.
-        tools: Our tools, whose names are then taken for ours.
-        matrix: What the APIs can do, if not as it is shipped.
+        calls_tools: Whether the model calls function tools; overrides the matrix.
+        tools: The local tools, whose names are then recognized.
+        matrix: The capabilities of the APIs, if not the shipped ones.
 
     Raises:
-        InvalidRequest: the body is none of this API, or an argument is wrong. NativeUnsupported: see `plan`.
+        InvalidRequest: the body is not in this API's format, or an argument is invalid. NativeUnsupported: see `plan`.
     """
     row = api_of(body, api, matrix)
     facts = facts_of(body, row, tools)
@@ -111,30 +111,31 @@ def prepare(
     add: bool = False,
     now: datetime | None = None,
 ) -> Body:
-    """Return the request to send: the search in it is the API's own or ours, all the rest is as it was.
+    """Return the request to send, with hosted search or the local tool in place of its search, otherwise unchanged.
 
     The search is a function tool named `web_search`, a `hosted_definition()`, or the API's own hosted tool. A body
-    without one comes back unchanged. The body itself is never changed, its other tools are the same objects in the same
-    order, and preparing twice is preparing once.
+    without one is returned unchanged. The body itself is never modified, its other tools are the same objects in the
+    same order, and the function is idempotent.
 
     Args:
         body: The request, as JSON for the API.
-        how: A plan, or the model API or its name, and then the plan is made for this body.
-        model: See `plan_for`; with a plan nothing but `tools`, `add` and `now` is looked at.
+        how: A plan, or the model API or its name, for which a plan is made for this body.
+        model: See `plan_for`; with a plan, only `tools`, `add` and `now` are used.
         mode: See `plan_for`.
         needs: See `plan_for`.
         cloud: See `plan_for`.
         settings: See `plan_for`.
         tool: See `plan_for`.
         calls_tools: See `plan_for`.
-        tools: Our function tools, such as `web_tools(web)`, for a model that searches with them; by default the one
-            that is in the body.
-        add: Whether a body without a search gets one.
-        now: The present moment, for times of publication.
+        tools: The local function tools, such as `web_tools(web)`, for a model that searches with them; by default the
+            one in the body.
+        add: Whether to add a search to a body without one.
+        now: The current time, for publication dates.
 
     Raises:
-        InvalidRequest: the body is none of this API (no messages, for one), has two searches, or the caller's own
-            tool has the name of a Groundwire tool. NativeUnsupported: hosted search is demanded and cannot be used.
+        InvalidRequest: the body is not in this API's format (for example without messages), has two searches, or the
+            caller's own tool has the name of a Groundwire tool. NativeUnsupported: hosted search is required and cannot
+            be used.
     """
     row = api_of(body, how.api if isinstance(how, Plan) else how, None)
     if add:
@@ -165,13 +166,13 @@ def prepare(
 def with_search(
     body: Mapping[str, Any], api: str | Api, needs: Needs = NO_NEEDS, *, tools: Sequence[FunctionTool] = ()
 ) -> Body:
-    """Return a request that has a search among its tools: its own, or else a `hosted_definition()`.
+    """Return a request with a search among its tools: its own, or else a `hosted_definition()`.
 
     Args:
         body: The request.
         api: The model API's or provider's name.
-        needs: What a search that is added must honor.
-        tools: Our tools, whose names are then taken for ours.
+        needs: The requirements of an added search.
+        tools: The local tools, whose names are then recognized.
 
     Raises:
         InvalidRequest: see `prepare`.
@@ -183,7 +184,7 @@ def with_search(
 
 
 def without_search(body: Mapping[str, Any], api: str | Api) -> Body:
-    """Return a request without its search; all other tools are as they were.
+    """Return a request without its search, with all other tools unchanged.
 
     Args:
         body: The request.
@@ -226,7 +227,7 @@ def _local(body: Mapping[str, Any], found: SearchTool, row: Api, tools: Sequence
 
 
 def _fitting(chosen: Plan, body: Mapping[str, Any], facts: RequestFacts) -> Plan:
-    """Return the plan for this body, or say why it does not fit."""
+    """Return the plan if it fits this body, or raise an error that explains why not."""
     both = chosen.needs.also(asked_by(facts.found))
     limit = both.max_uses
     if replace(both, max_uses=None, functions=False) != replace(chosen.needs, max_uses=None, functions=False):

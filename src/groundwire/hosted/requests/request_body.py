@@ -1,6 +1,6 @@
-"""Finding the search in a request, and putting something else in its place without touching the rest.
+"""Finds the search in a request, and replaces it without changing the rest.
 
-Every other API gets our own function tools, in its own form (convergio, tier 3).
+Any API without hosted search gets the local function tools, in its own format (convergio, tier 3).
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ __all__ = [
 ]
 
 Body = dict[str, Any]
-"""A request's body as JSON has it."""
+"""A request's body as JSON."""
 
 Builder = Callable[[Mapping[str, Any], "SearchTool", Plan, datetime], Body]
-"""Returns the body with hosted search in it: takes the body, where the search is, the plan, and the present moment."""
+"""Returns the body with hosted search: takes the body, the position of the search, the plan, and the current time."""
 
 SEARCH = "web_search"
 """The name of the search in every request (convergio and codelia)."""
@@ -49,14 +49,14 @@ _NATIVE_TYPES = ("web_search", "openrouter:web_search", "google_search", "browse
 
 @dataclass(frozen=True, slots=True)
 class SearchTool:
-    """The one search among a request's tools."""
+    """The search among a request's tools."""
 
     tools: tuple[Any, ...]
     """All tools of the request."""
     index: int
-    """Which of them it is."""
+    """The index of the search."""
     kind: str
-    """`function`, `hosted` (our own hosted definition) or `native` (the API's own tool)."""
+    """`function`, `hosted` (Groundwire's hosted definition) or `native` (the API's own tool)."""
     function: Definition | None = None
     """The function tool, if it is one."""
 
@@ -68,7 +68,7 @@ class SearchTool:
 
     @property
     def name(self) -> str:
-        """The name by which the model calls it."""
+        """The name under which the model calls it."""
         return self.function.name if self.function else SEARCH
 
     @property
@@ -78,14 +78,14 @@ class SearchTool:
 
 
 def find(tools: Sequence[Any], names: Collection[str] = (SEARCH,)) -> SearchTool | None:
-    """Return the search among some tools, None if there is none.
+    """Return the search among some tools, or None.
 
     Args:
         tools: The tools of a request.
-        names: What a function tool may be named that is the search.
+        names: The names that a function tool for searching may have.
 
     Raises:
-        InvalidRequest: there are two, or the function of that name is another tool.
+        InvalidRequest: there are two, or the function of that name is a different tool.
     """
     found: list[SearchTool] = []
     for index, tool in enumerate(tools):
@@ -96,10 +96,10 @@ def find(tools: Sequence[Any], names: Collection[str] = (SEARCH,)) -> SearchTool
 
 
 def the_one(found: Sequence[SearchTool]) -> SearchTool | None:
-    """Return the only search that was found, None if there is none.
+    """Return the only search found, or None.
 
     Raises:
-        InvalidRequest: there are two, or the function of that name is another tool.
+        InvalidRequest: there are two, or the function of that name is a different tool.
     """
     if len(found) > 1:
         raise InvalidRequest(
@@ -117,13 +117,13 @@ def the_one(found: Sequence[SearchTool]) -> SearchTool | None:
 
 
 def is_search(function: Definition) -> bool:
-    """Tell whether a function named `web_search` is a search of the web: it takes a query and needs nothing else."""
+    """Return whether a function named `web_search` is a web search: it takes a query and requires nothing else."""
     properties, required = function.parameters.get("properties"), function.parameters.get("required") or []
     return isinstance(properties, Mapping) and "query" in properties and set(required) <= {"query"}
 
 
 def kind_of(tool: object, names: Collection[str]) -> tuple[str, Definition | None]:
-    """Return which kind of search a tool is (see `Found.kind`), empty if it is none, and the function if it is one."""
+    """Return the kind of search of a tool (see `Found.kind`), empty if none, and the function if it is one."""
     if not isinstance(tool, Mapping):
         return "", None
     function = read(tool)
@@ -138,7 +138,7 @@ def kind_of(tool: object, names: Collection[str]) -> tuple[str, Definition | Non
 
 
 def replaced(found: SearchTool, *new: Mapping[str, Any]) -> list[Any]:
-    """Return the tools with others in the search's place; all the rest are the same objects in the same order."""
+    """Return the tools with others in place of the search; the rest are the same objects in the same order."""
     return [*found.tools[: found.index], *new, *found.tools[found.index + 1 :]]
 
 
@@ -151,12 +151,12 @@ def own(found: SearchTool, plan: Plan) -> Mapping[str, Any]:
 
 
 def with_tools(body: Mapping[str, Any], tools: list[Any], **more: Any) -> Body:
-    """Return a body with other tools; without any left, `tools` and what speaks of tools goes too.
+    """Return a body with other tools; if none are left, `tools` and the fields that depend on it are removed.
 
     Args:
-        body: The request, which stays as it is.
+        body: The request, which is not modified.
         tools: The new tools.
-        more: Other keys that change; None takes one out.
+        more: Other keys to change; None removes a key.
     """
     new = {**body, "tools": tools, **more}
     if not tools:
@@ -166,7 +166,7 @@ def with_tools(body: Mapping[str, Any], tools: list[Any], **more: Any) -> Body:
 
 
 def choice_without(choice: object, found: SearchTool) -> Any:
-    """Return a chat request's `tool_choice` that does not name the search any more; None for one that is to go."""
+    """Return a chat request's `tool_choice` without the search; None to remove it."""
     if isinstance(choice, Mapping):
         function = choice.get("function")
         if isinstance(function, Mapping) and function.get("name") == found.name:
@@ -175,26 +175,26 @@ def choice_without(choice: object, found: SearchTool) -> Any:
 
 
 def approximate(needs: Needs) -> dict[str, str] | None:
-    """Return the user's place as most APIs take it, None if it is not known."""
+    """Return the user's location in the format of most APIs, or None if unknown."""
     return {"type": "approximate", **needs.location.parts()} if needs.location else None
 
 
 def lowest(*limits: object) -> int | None:
-    """Return the smallest of the limits that are numbers."""
+    """Return the smallest of the limits that are set."""
     return min((one for one in limits if isinstance(one, int) and not isinstance(one, bool)), default=None)
 
 
 def to_local(body: Mapping[str, Any], found: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> Body:
-    """Return the body with function tools in the search's place.
+    """Return the body with function tools in place of the search.
 
     Args:
         body: The request.
-        found: Where the search is.
-        tools: Our tools.
-        wire: The form in which the API takes them.
+        found: The search in the request.
+        tools: The local tools.
+        wire: The format of the API's tools.
 
     Raises:
-        InvalidRequest: the caller has a tool of the same name.
+        InvalidRequest: the caller has a tool with the same name.
     """
     changed = {**body, "tools": local_tools(found, tools, wire)}
     choice = body.get("tool_choice")
@@ -204,7 +204,7 @@ def to_local(body: Mapping[str, Any], found: SearchTool, tools: Sequence[Functio
 
 
 def local_tools(found: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
-    """Return a request's tools with ours in the search's place; one that is there already, as we write it, stays."""
+    """Return a request's tools with the local ones in place of the search, keeping any that are identical."""
     new: list[Mapping[str, Any]] = []
     others = {function.name: tool for tool in found.others if (function := read(tool)) is not None}
     for tool in tools:

@@ -1,8 +1,8 @@
-"""The extension of yodoca: the class that its host loads, with two tools, set-up and the citation sentence.
+"""The extension for yodoca: the class that its host loads, with two tools, setup and the citation instruction.
 
-`groundwire export extension DIR` writes the folder that the host wants; its `main.py` imports this class.
+`groundwire export extension DIR` writes the folder that the host expects; its `main.py` imports this class.
 
-Writing the folder from which the host of yodoca loads the extension.
+Also the function that writes that folder.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from groundwire._version import __version__
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.integrations.framework_versions import check_version
-from groundwire.integrations.hosts.defaults import load_with
+from groundwire.integrations.hosts import load_with
 from groundwire.integrations.hosts.extension_tools import PageTools
 from groundwire.providers.registry import provider_class
 from groundwire.settings import Settings
@@ -30,17 +30,17 @@ __all__ = ["CITATION_SENTENCE", "WebSearchExtension", "WebSearchExtensionConfig"
 _logger = logging.getLogger(__name__)
 
 CITATION_SENTENCE = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
-"""What the host adds to the system prompt (yodoca)."""
+"""The text that the host adds to the system prompt (yodoca)."""
 
 _USUAL: Mapping[str, Any] = {
     "search.timeout": 20.0,
     "search.attempt_timeout": 10.0,
     "read.timeout": 30.0,
-    "session.max_searches": 0,  # the host's process has no end, and the document no limit of searches
+    "session.max_searches": 0,  # the host's process is long-lived, and it has no limit of searches
     "session.warning_threshold": 0,
-    "session.citations": "call",  # the numbers of a result are in it with their sources, and nowhere else
+    "session.citations": "call",  # the numbers of a result refer only to the sources in the same result
     "storage.url": "memory://",
-    "cache.search_ttl": 0.0,  # pages are kept, as the document has it; searches are not
+    "cache.search_ttl": 0.0,  # pages are cached, as the host expects; searches are not
     "cache.stale_ttl": 0.0,
     "archive.enabled": False,
 }
@@ -52,31 +52,31 @@ class WebSearchExtensionConfig(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     search_provider: Words = ("duckduckgo_lite",)
-    """Who searches; of several the next is asked when one fails."""
+    """The search providers; if one fails, the next is called."""
     read_provider: Words = ("jina",)
-    """Who reads pages; of several the next is asked when one fails."""
+    """The read providers; if one fails, the next is called."""
     max_page_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """The most characters of a page."""
     searxng_base_url: str = "http://localhost:8080"
-    """The address of SearXNG."""
+    """The base URL of SearXNG."""
     max_urls_per_call: int = Field(default=10, ge=1, le=50)
     """The most pages of one call."""
     total_content_budget: int = Field(default=40_000, ge=1, le=10_000_000)
     """The most characters of all pages of one call."""
     open_page_concurrency: int = Field(default=5, ge=1, le=16)
-    """The most pages that are read at the same time."""
+    """The most pages read concurrently."""
     duckduckgo_delay: float = Field(default=0.0, ge=0, le=3_600)
     """Seconds between two requests to DuckDuckGo."""
     allowed_domains: Words = ()
-    """Only these domains and their sub-domains, in results and in pages; none means every domain."""
+    """Only these domains and their subdomains, in results and pages; none means every domain."""
     blocked_domains: Words = ()
-    """Never these domains nor their sub-domains."""
+    """Never these domains nor their subdomains."""
     settings: dict[str, Any] = Field(default_factory=dict)
     """Any other setting of Groundwire by its dotted key, such as `search.safesearch`."""
 
 
 class WebSearchExtension:
-    """The extension. The host makes it without arguments and calls `initialize` with its context."""
+    """The extension. The host creates it without arguments and calls `initialize` with its context."""
 
     ConfigModel = WebSearchExtensionConfig
 
@@ -86,13 +86,14 @@ class WebSearchExtension:
         self._web: Web | None = None
 
     async def initialize(self, context: Any) -> None:
-        """Read the configuration and the keys, and make the providers.
+        """Read the configuration and the keys, and create the providers.
 
         Args:
-            context: The host's: `get_config(key, default)`, `await get_secret(name)`, `await set_secret(name, value)`.
+            context: The host's context: `get_config(key, default)`, `await get_secret(name)`, `await set_secret(name,
+                value)`.
 
         Raises:
-            ValueError: a value is wrong, a provider is unknown (the known ones are listed), or its key is missing.
+            ValueError: a value is invalid, a provider is unknown (the known ones are listed), or its key is missing.
             ImportError: the OpenAI Agents SDK is of a version that cannot run the tools.
         """
         check_version("openai-agents")
@@ -102,7 +103,7 @@ class WebSearchExtension:
             {name: value for name, value in given.items() if value is not None}
         )
         for name in (*self._config.search_provider, *self._config.read_provider):
-            provider_class(name)  # an unknown one is refused here, whatever else is there
+            provider_class(name)  # an unknown one is rejected here, whatever else is configured
         await self._open()
         _logger.info(
             "The web is open: search by %s, pages by %s",
@@ -111,10 +112,10 @@ class WebSearchExtension:
         )
 
     async def start(self) -> None:
-        """Do nothing: there is no work in the background."""
+        """Do nothing: there is no background work."""
 
     async def stop(self) -> None:
-        """Do nothing: calls under way end by their deadlines."""
+        """Do nothing: running calls end at their deadlines."""
 
     async def destroy(self) -> None:
         """Close all connections."""
@@ -123,14 +124,14 @@ class WebSearchExtension:
             await web.aclose()
 
     def health_check(self) -> bool:
-        """Tell whether the extension can be used."""
+        """Return whether the extension is usable."""
         return self._web is not None
 
     def get_tools(self) -> list[Any]:
         """Return `web_search` and `open_page` as function tools of the OpenAI Agents SDK, which the host runs.
 
         Raises:
-            ImportError: that SDK is not installed, or of another version.
+            ImportError: that SDK is not installed, or in an unsupported version.
         """
         from groundwire.integrations.openai_agents import function_tool
 
@@ -139,21 +140,21 @@ class WebSearchExtension:
 
     @property
     def context_priority(self) -> int:
-        """The place of the citation sentence among what other extensions say; lower is earlier."""
+        """The position of the citation instruction among those of other extensions; lower is earlier."""
         return 100
 
     async def get_context(self, prompt: str, *turn: object, **more: object) -> str | None:
-        """Return the citation sentence for the system prompt, the same in every turn.
+        """Return the citation instruction for the system prompt, the same in every turn.
 
         Args:
-            prompt: What the user wrote; not looked at.
-            turn: What newer hosts pass beside it.
-            more: What older hosts pass beside it.
+            prompt: The user's message; ignored.
+            turn: An argument of newer hosts; ignored.
+            more: An argument of older hosts; ignored.
         """
         return CITATION_SENTENCE
 
     def get_setup_schema(self) -> list[dict[str, Any]]:
-        """Return what can be set up: a key for each service that takes one."""
+        """Return the setup fields: a key for each service that takes one."""
         return [
             {
                 "name": field.name,
@@ -165,22 +166,22 @@ class WebSearchExtension:
         ]
 
     async def apply_config(self, name: str, value: str) -> None:
-        """Keep a key with the host, and use it from now on.
+        """Store a key with the host, and use it from now on.
 
         Args:
-            name: A name of the set-up schema.
+            name: A name in the setup schema.
             value: The key.
 
         Raises:
-            ValueError: there is nothing of this name to set up, or the value is no key. RuntimeError: `initialize` was
-                not called yet.
+            ValueError: the setup schema has no such name, or the value is not a key. RuntimeError: `initialize` was not
+                called yet.
         """
         if self._context is None:
             raise RuntimeError("The extension is not initialized; call initialize first.")
         fields = {field.name: field for field in self._fields()}
         if name.lower() not in fields:
             raise ValueError(f"There is no {name!r} to set up; there are {', '.join(fields)}.")
-        key = clean_key(value).get_secret_value() if value and value.strip() else ""  # an empty one takes it away
+        key = clean_key(value).get_secret_value() if value and value.strip() else ""  # an empty value removes it
         await self._context.set_secret(fields[name.lower()].variable, key)
         try:
             await self._open()
@@ -188,7 +189,7 @@ class WebSearchExtension:
             _logger.info("The setup is incomplete: %s", error)
 
     async def on_setup_complete(self) -> tuple[bool, str]:
-        """Return whether the keys work, after asking each service that needs one; and a sentence for the user."""
+        """Call each service that needs a key, and return whether the keys work, with a sentence for the user."""
         if self._context is None:
             return False, "The extension is not initialized; call initialize first."
         needed = [field for field in self._fields() if field.required]
@@ -210,7 +211,7 @@ class WebSearchExtension:
         return True, "Every key was tried, and works."
 
     def _fields(self) -> tuple[SetupField, ...]:
-        """Return what can be set up; the keys without which the chosen providers cannot be used are required."""
+        """Return the setup fields; the keys that the chosen providers need are required."""
         chosen = {name.partition(":")[0] for name in (*self._config.search_provider, *self._config.read_provider)}
         return setup_schema(load_offers().values(), chosen)
 

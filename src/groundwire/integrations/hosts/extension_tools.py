@@ -1,4 +1,4 @@
-"""The two tools of yodoca, in its forms: one page by `url`, or several by `urls` with a budget for all."""
+"""The two tools of yodoca, in its formats: one page by `url`, or several by `urls` with a shared budget."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ __all__ = [
 ]
 
 _CLOSED = "The extension is not initialized."
-_FULL = 0.9  # of the budget; from there on the agent gets a warning
+_FULL = 0.9  # share of the budget from which the agent gets a warning
 
 
 class _Structured(BaseModel):
-    """A result whose text is its JSON: the host's SDK gives a model what `str()` returns."""
+    """A result whose text is its JSON: the host's SDK passes the model what `str()` returns."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
 
@@ -36,7 +36,7 @@ class _Structured(BaseModel):
 
 
 class SearchResultItem(_Structured):
-    """One result."""
+    """A search result."""
 
     citation_id: int
     """The number to cite it by."""
@@ -49,7 +49,7 @@ class SearchResultItem(_Structured):
 
 
 class SourceItem(_Structured):
-    """What a citation number points to."""
+    """The target of a citation number."""
 
     citation_id: int
     """The number."""
@@ -63,20 +63,20 @@ class WebSearchToolResult(_Structured):
     """What `web_search` returns."""
 
     results: list[SearchResultItem]
-    """What was found, best first."""
+    """The results, best first."""
     message: str = ""
-    """What the agent should know; the reason when the web could not be searched."""
+    """Warnings for the agent; the reason if the search failed."""
     sources: list[SourceItem] = []
-    """What each citation number points to."""
+    """The target of each citation number."""
     status: Literal["success", "error"] = "success"
-    """Whether the web could be searched."""
+    """Whether the search succeeded."""
 
 
 class PageResult(_Structured):
     """One page."""
 
     url: str
-    """The address that was asked for."""
+    """The requested URL."""
     title: str
     """The page's title."""
     content: str
@@ -84,13 +84,13 @@ class PageResult(_Structured):
     content_length: int
     """The length of `content`, in characters."""
     original_length: int | None = None
-    """The length of the whole page, when it is known."""
+    """The length of the whole page, if known."""
     truncated: bool = False
     """Whether `content` is not the whole page."""
     status: Literal["success", "error"]
     """Whether the page could be read."""
     error: str = ""
-    """Why not, and what to do."""
+    """The reason and the next step, if not."""
 
 
 class OpenPageToolResult(PageResult):
@@ -101,28 +101,28 @@ class BatchOpenPageToolResult(_Structured):
     """What `open_page` returns for several pages."""
 
     pages: list[PageResult]
-    """The pages, in the order of their addresses."""
+    """The pages, in the order of their URLs."""
     total: int
-    """How many there are."""
+    """How many pages there are."""
     success_count: int
     """How many could be read."""
     error_count: int
-    """How many could not."""
+    """How many could not be read."""
     total_content_length: int
-    """The length of all contents together, in characters."""
+    """The total length of all contents, in characters."""
     budget_warning: str = ""
-    """What was left out, or that the budget is nearly used up."""
+    """What was omitted, or that the budget is nearly used up."""
 
 
 class ToolLimits(Protocol):
-    """The bounds of a batch, as the configuration has them."""
+    """The limits of a batch, from the configuration."""
 
     max_urls_per_call: int
     """The most pages of one call."""
     total_content_budget: int
     """The most characters of all pages of one call."""
     open_page_concurrency: int
-    """The most pages that are read at the same time."""
+    """The most pages read concurrently."""
 
 
 Definition = tuple[str, str, Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitable[BaseModel]]]
@@ -133,8 +133,8 @@ class PageTools:
     """The two tools.
 
     Args:
-        web: Returns what searches and reads, or None while there is nothing.
-        bounds: The bounds of a batch.
+        web: Returns the web to search and read with, or None while there is none.
+        bounds: The limits of a batch.
     """
 
     def __init__(self, web: Callable[[], Web | None], bounds: ToolLimits) -> None:
@@ -142,12 +142,12 @@ class PageTools:
         self._bounds = bounds
 
     def definitions(self) -> Iterator[Definition]:
-        """Yield what a framework needs to offer them."""
+        """Yield the tools' definitions for a framework."""
         yield "web_search", _SEARCH, _SEARCH_SCHEMA, self.web_search
         yield "open_page", _OPEN.format(self._bounds.max_urls_per_call), _OPEN_SCHEMA, self.open_page
 
     async def web_search(self, arguments: Mapping[str, Any]) -> WebSearchToolResult:
-        """Search with the arguments that a model wrote."""
+        """Search with arguments from a model."""
         web = self._web()
         if web is None:
             return WebSearchToolResult(results=[], message=_CLOSED, status="error")
@@ -165,7 +165,7 @@ class PageTools:
         )
 
     async def open_page(self, arguments: Mapping[str, Any]) -> OpenPageToolResult | BatchOpenPageToolResult:
-        """Read one page or several with the arguments that a model wrote."""
+        """Read one page or several with arguments from a model."""
         urls = arguments.get("urls")
         if urls is None:
             return await self._one(arguments)

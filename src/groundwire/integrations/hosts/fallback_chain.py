@@ -1,12 +1,13 @@
-"""The search chain of haytham as a drop-in: DuckDuckGo, then Brave, then Tavily, with a limit for each session.
+"""A drop-in for haytham's search chain: DuckDuckGo, then Brave, then Tavily, with a limit per session.
 
     from groundwire.integrations.hosts.fallback_chain import reset_session_counter, web_search
 
     reset_session_counter("workflow-1")
     print(web_search("AI product validation", max_results=5))
 
-The functions of this module share one chain, as the document has it; `SearchChain` is one of your own. The limit is
-WEB_SEARCH_SESSION_LIMIT (20), the warning begins at WEB_SEARCH_WARNING_THRESHOLD (15); both are read at each search.
+The functions of this module share one chain; create a `SearchChain` for a separate one. The limit is
+WEB_SEARCH_SESSION_LIMIT (20), and the warning threshold WEB_SEARCH_WARNING_THRESHOLD (15); both are read on each
+search.
 """
 
 from __future__ import annotations
@@ -21,16 +22,15 @@ from typing import Any, Final
 from uuid import uuid4
 
 from groundwire.errors import AllProvidersFailed, BudgetExceeded, GroundwireError
-from groundwire.integrations.hosts.defaults import load_with, whole_number
+from groundwire.integrations.hosts import load_with, whole_number
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResponse
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.settings import Settings
 from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
-from groundwire.telemetry.call_events import SearchDone
-from groundwire.telemetry.call_log import CallLog
-from groundwire.tools.results import for_model, warnings_for_model
+from groundwire.telemetry.call_events import CallLog, SearchDone
+from groundwire.tools.results import for_model, harmless, warnings_for_model
 from groundwire.web import Web
 
 __all__ = [
@@ -58,19 +58,19 @@ _TITLES: Final[Mapping[str, str]] = {
 _USUAL: Final[Mapping[str, object]] = {
     "search.providers": _ORDER,
     "search.strategy": "fallback",
-    "search.timeout": 30.0,  # three providers, one after the other
+    "search.timeout": 30.0,  # three providers, one after another
     "search.attempt_timeout": 10.0,
-    "cache.enabled": False,  # each search is counted, and is to be a search
+    "cache.enabled": False,  # each search is counted, so each is made
     "archive.enabled": False,
 }
 
 
 class SearchChain:
-    """One chain with one counter. It may be used from any thread, and makes its connections at the first search.
+    """A chain with its own counter. It is thread-safe and connects on the first search.
 
     Args:
-        settings: What is in force; by default that of the environment and the files, with the document's order.
-        session: The session's name; processes that share it and the storage share one counter.
+        settings: The settings; by default those of the environment and the files, with haytham's order of providers.
+        session: The session's name; processes that share it and the storage share a counter.
     """
 
     def __init__(self, settings: Settings | None = None, session: str | None = None) -> None:
@@ -90,14 +90,14 @@ class SearchChain:
         search_depth: str = "basic",
         provider: str = "",
     ) -> str:
-        """Return what the document's `web_search` returns; nothing is raised.
+        """Search and return text in haytham's format; never raises.
 
         Args:
-            query: The words.
-            max_results: The most results, 1 to 10; what is beyond is brought to the nearest.
-            include_domains: Only these domains and their sub-domains.
-            search_depth: `basic` or `advanced`; only Tavily knows the difference.
-            provider: The only one that is asked, such as `brave`; empty asks the whole chain.
+            query: The query.
+            max_results: The most results, clamped to 1 to 10.
+            include_domains: Only these domains and their subdomains.
+            search_depth: `basic` or `advanced`; affects only Tavily.
+            provider: The only provider to call, such as `brave`; empty uses the whole chain.
         """
         words: object = query
         if not isinstance(words, str) or not words.strip():
@@ -108,20 +108,20 @@ class SearchChain:
                 _logger.warning("Web search refused: the session's limit is reached", extra=self._facts())
                 return message
             text = self._search(query, max_results, include_domains, search_depth, provider)
-        except GroundwireError as error:  # the settings, or a fault in an argument
+        except GroundwireError as error:  # invalid settings or arguments
             return f"Web search unavailable. Errors: {error}"
-        except Exception:  # an agent must never see a traceback; the operator does, in the log
+        except Exception:  # the agent must never see a traceback; the log has it for the operator
             _logger.exception("web_search failed")
             return "Web search unavailable. Errors: the tool itself failed; the operator finds the reason in the log"
         return f"{text}\n\n{message}" if message else text
 
     def check_limit(self) -> tuple[bool, str]:
-        """Count one search, if the session may make it.
+        """Count one search if the session allows it.
 
         Returns:
-            Whether it may, and what to tell the agent: the limit's sentence, a warning, or nothing.
+            Whether it does, and the message for the agent: the limit, a warning, or nothing.
         """
-        if (limit := session_limit()) <= 0:  # no search at all, where 0 means no limit in our own settings
+        if (limit := session_limit()) <= 0:  # no search at all, whereas 0 means no limit in Groundwire's settings
             count = self.statistics()["count"]
             resets = "Limit resets with new session."
             over = BudgetExceeded(f"Search limit reached ({count}/{limit}).", limit=0, spent=count, resets=resets)
@@ -134,10 +134,10 @@ class SearchChain:
         return True, "".join(f" {text}" for text in warnings_for_model([warning] if warning else []))
 
     def reset(self, session: str | None = None) -> None:
-        """Begin a new session: the counter is at 0.
+        """Start a new session: reset the counter to 0.
 
         Args:
-            session: Its name, for the log and for other processes; None is a session of this chain alone.
+            session: Its name, for the log and for other processes; None makes it private to this chain.
         """
         with self._lock:
             self._session = session
@@ -180,7 +180,7 @@ class SearchChain:
         return _text(found)
 
     def _view(self, web: Web, provider: str, depth: str) -> Web:
-        """Return a view that asks one provider, or one that has Tavily search more thoroughly."""
+        """Return a view that calls one provider, or one with Tavily's advanced search."""
         settings = deeper = web.settings
         skipped = [name for name in settings.search.providers if any(name in why for why in web.skipped)]
         names = [provider] if provider else [name for name in settings.search.providers if name not in skipped]
@@ -205,7 +205,7 @@ class SearchChain:
                 settings = self._settings or load_with(_USUAL)
                 uncounted = settings.session.model_copy(
                     update={"max_searches": 0}
-                )  # the chain counts, failed searches too
+                )  # the chain counts, including failed searches
                 settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings, call_listeners=[_Unlogged()])
                 self._store = open_store(settings.storage.url, timeout=settings.storage.timeout)
@@ -227,25 +227,25 @@ class SearchChain:
 
 
 class _Unlogged(CallLog):
-    """Leaves the record of a search to the chain, whose counter it names."""
+    """Suppresses the record of a search, because the chain writes it with its counter."""
 
     def search_done(self, done: SearchDone) -> None:
         """Write nothing."""
 
 
 def session_limit() -> int:
-    """Return the most searches of a session, from WEB_SEARCH_SESSION_LIMIT."""
+    """Return the maximum number of searches per session, from WEB_SEARCH_SESSION_LIMIT."""
     return _number(*_LIMIT)
 
 
 def warning_threshold() -> int:
-    """Return from how many searches on there is a warning, from WEB_SEARCH_WARNING_THRESHOLD."""
+    """Return the number of searches from which there is a warning, from WEB_SEARCH_WARNING_THRESHOLD."""
     return _number(*_THRESHOLD)
 
 
 @cache
 def shared_chain() -> SearchChain:
-    """Return the chain that the functions of this module share: the document's counter is one for the process."""
+    """Return the chain shared by the functions of this module: there is one counter per process."""
     return SearchChain()
 
 
@@ -311,7 +311,7 @@ def tavily_search(query: str, max_results: int = 5) -> str:
 
 
 def reset_session_counter(session_id: str | None = None) -> None:
-    """Begin a new session of the shared chain; call it when a workflow starts.
+    """Start a new session of the shared chain; call it when a workflow starts.
 
     Args:
         session_id: The session's name.
@@ -325,7 +325,7 @@ def get_session_stats() -> dict[str, Any]:
 
 
 def _text(found: SearchResponse) -> str:
-    """Return results in the document's format."""
+    """Return results in haytham's format."""
     blocks = [f"Search results for: {found.query}\n(Source: {_title(found.provider)})"]
     for number, row in enumerate(found.results, start=1):
         snippet = f"\n   {' '.join(row.snippet.split())}" if row.snippet.strip() else ""
@@ -341,7 +341,7 @@ def _cause(attempt: Attempt) -> str:
     if attempt.outcome == "empty":
         return f"{_title(attempt.provider)}: No results"
     status = f" (HTTP {attempt.status})" if attempt.status else ""
-    return f"{_title(attempt.provider)}: {attempt.reason or attempt.outcome}{status}"
+    return f"{_title(attempt.provider)}: {harmless(attempt.reason) or attempt.outcome}{status}"
 
 
 def _number(variable: str, usual: int) -> int:

@@ -1,4 +1,4 @@
-"""Search by codelia: the model API's own where it can, else the tool `search`, one of both in a run.
+"""Search for codelia: hosted by the model's API where possible, else the tool `search`, but never both in a run.
 
 policy = SearchPolicy({"version": 1, "search": {"mode": "auto"}}, ask=ask_the_user)
 path = policy.resolve("openai", "gpt-5")
@@ -16,7 +16,7 @@ from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.hosted import Plan, plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Location, Needs
-from groundwire.integrations.hosts.defaults import load_with
+from groundwire.integrations.hosts import load_with
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
@@ -32,14 +32,13 @@ class SearchPolicy:
     """The policy of one host. It may be used from any event loop; its connections close with it.
 
     Args:
-        config: The host's configuration, with `search` in it as the document has it, and as the host has it since:
-            `native.allowed_domains`, `native.user_location` and `native.search_context_size` are for hosted search
-            alone, and `xai` stays the host's own. None is the defaults.
-        ask: Who is asked about a call for which there is no rule. Without anybody such a call is refused.
+        config: The host's configuration with `search`. `native.allowed_domains`, `native.user_location` and
+            `native.search_context_size` apply only to hosted search, and `xai` is ignored. None means the defaults.
+        ask: Called to approve a call that no rule covers. Without it, such a call is rejected.
         arguments: Further Groundwire settings by dotted key, such as `{"permission.allow": "search"}`.
 
     Raises:
-        ConfigurationError: the configuration is wrong; the message names the key.
+        ConfigurationError: the configuration is invalid; the message names the key.
     """
 
     def __init__(
@@ -57,25 +56,25 @@ class SearchPolicy:
 
     @property
     def tool(self) -> Tool:
-        """The tool `search`: its name, description and arguments. Call it by `search`."""
+        """The tool `search`: its name, description and arguments. Call it with `search`."""
         return self._tool
 
     def resolve(self, provider: str, model: str) -> Plan:
-        """Return who searches for a model, and why.
+        """Return the search plan of a model.
 
         Raises:
-            NativeUnsupported: the mode is native, and the provider has no hosted search, or it is not enabled; one that
-                is not known here has none.
-            InvalidRequest: an argument is wrong.
+            NativeUnsupported: the mode is native, and the provider has no hosted search, it is not enabled, or the
+                provider is unknown.
+            InvalidRequest: an argument is invalid.
         """
         return plan(load_matrix().api_or_local(provider), model, needs=self._needs, settings=self.settings)
 
     def prepare(self, body: Mapping[str, Any], provider: str, **options: Any) -> dict[str, Any]:
-        """Return a request with one way to search in it: the API's own tool, or the function tool `search`.
+        """Return a request with one search: the API's hosted tool, or the function tool `search`.
 
         Args:
-            body: The request, with or without a search; all else in it stays as it is.
-            provider: Whose model it is.
+            body: The request, with or without a search; the rest is unchanged.
+            provider: The provider of the model.
             options: See `groundwire.hosted.prepare`.
 
         Raises:
@@ -102,13 +101,13 @@ class SearchPolicy:
         backend: str | None = None,
         allowed_domains: Sequence[str] | None = None,
     ) -> dict[str, Any]:
-        """Return what the tool `search` returns: `query`, `backend` and `results`; after a failure `error` too.
+        """Return the result of the tool `search`: `query`, `backend` and `results`; after a failure `error` too.
 
         Args:
-            query: The words.
+            query: The query.
             max_results: The most results.
             backend: `ddg` or `brave`; by default that of the configuration.
-            allowed_domains: Only these domains and their sub-domains.
+            allowed_domains: Only these domains and their subdomains.
         """
         given = {
             "query": query,
@@ -118,7 +117,7 @@ class SearchPolicy:
         }
         arguments = {key: value for key, value in given.items() if value is not None}
         result = dict(await asyncio.wrap_future(self._web.submit(lambda _: _called(self._tool, arguments))))
-        return {**result, "backend": result["backend"] or self.settings.search.local.backend}  # a refused call has none
+        return {**result, "backend": result["backend"] or self.settings.search.local.backend}  # a rejected call: none
 
 
 async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -129,10 +128,10 @@ _HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of
 
 
 def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:
-    """Return what the host's configuration asks of hosted search: what it must honor, and how much it reads.
+    """Return the host's options for hosted search: its requirements, and the size of its context.
 
     Raises:
-        ConfigurationError: a value is wrong.
+        ConfigurationError: a value is invalid.
     """
     native = config.get("search", {}).get("native", {})
     size, domains, place = (native.get(key) for key in _HOSTED_ONLY)
@@ -153,14 +152,14 @@ def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:
 
 
 def search_settings(config: Mapping[str, Any] | None, arguments: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings that a configuration of codelia means.
+    """Convert a configuration of codelia to settings.
 
     Args:
-        config: With `search` in it; what it does not say is as the document has it.
+        config: The configuration with `search`; missing keys have codelia's defaults.
         arguments: Further settings by dotted key.
 
     Raises:
-        ConfigurationError: a key is unknown, or a value is wrong.
+        ConfigurationError: a key is unknown, or a value is invalid.
     """
     config = config or {}
     if config.get("version", 1) != 1:

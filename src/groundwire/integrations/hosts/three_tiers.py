@@ -1,9 +1,9 @@
-"""The three tiers of convergio: Anthropic's search, OpenAI's search, and ours for all others.
+"""The three tiers of convergio: Anthropic's search, OpenAI's search, and local search for all others.
 
     request = prepare_request(body, "openai")      # whatever the provider, one call
     text = await tool_web_search("rank fusion")    # what the tool `web_search` runs in the third tier
 
-Tools may be lists, or the JSON text that a host written in C passes about; what comes back is of the same kind.
+Tools may be lists, or the JSON text that a host written in C passes; the result has the same type.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.tool_definitions import read
-from groundwire.integrations.hosts.defaults import load_with
+from groundwire.integrations.hosts import load_with
 from groundwire.providers.duckduckgo_lite import parse
 from groundwire.routing.result_merging import normalize
 from groundwire.tools import render_text, web_search_tool
@@ -51,17 +51,17 @@ WEB_SEARCH_TOOL: Mapping[str, Any] = MappingProxyType(
         },
     }
 )
-"""The tool as the document defines it."""
+"""The tool as convergio defines it."""
 
 Tools = TypeVar("Tools", str, Sequence[Mapping[str, Any]])
 """A request's tools, as a list or as JSON text."""
 
 
 def has_web_search_tool(tools: str | Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether a request's tools have a function tool `web_search`, in the form of whichever API.
+    """Return whether a request's tools have a function tool `web_search`, in any API's format.
 
     Raises:
-        InvalidRequest: the tools are no list.
+        InvalidRequest: the tools are not a list.
     """
     return any(map(_is_search, _listed(tools)))
 
@@ -70,7 +70,7 @@ def transform_tools_for_anthropic(tools: Tools) -> Tools:
     """Return the tools with `web_search` replaced by Anthropic's own search; the others are unchanged.
 
     Raises:
-        InvalidRequest: the tools are no list.
+        InvalidRequest: the tools are not a list.
     """
     native = {"type": _NATIVE, "name": _NAME}
     changed: Tools = _alike(tools, [native if _is_search(tool) else tool for tool in _listed(tools)])
@@ -78,39 +78,39 @@ def transform_tools_for_anthropic(tools: Tools) -> Tools:
 
 
 def build_tools_json_excluding_web_search(tools: Tools) -> Tools:
-    """Return the tools without `web_search`, which OpenAI's search model does by itself.
+    """Return the tools without `web_search`, which OpenAI's search model does not need.
 
     Raises:
-        InvalidRequest: the tools are no list.
+        InvalidRequest: the tools are not a list.
     """
     left: Tools = _alike(tools, [tool for tool in _listed(tools) if not _is_search(tool)])
     return left
 
 
 def prepare_request(body: Mapping[str, Any], provider: str) -> dict[str, Any]:
-    """Return the request to send: with the provider's own search where it has one that fits, else with our tool.
+    """Return the request to send: with the provider's hosted search if it fits, else with the local tool.
 
     Args:
         body: The request, with a function tool `web_search` if the agent may search.
-        provider: Whose model it is: `anthropic`, `openai`, `gemini`, `ollama`, `mlx` and others; one that is not known
-            searches with our tool.
+        provider: The provider of the model: `anthropic`, `openai`, `gemini`, `ollama`, `mlx` and others; an unknown one
+            uses the local tool.
 
     Raises:
-        InvalidRequest: the body is none of this provider's.
+        InvalidRequest: the body is not in this provider's format.
     """
     return dict(prepare(body, load_matrix().api_or_local(provider, body), mode="auto"))
 
 
 def parse_duckduckgo_results(html: str | bytes) -> list[dict[str, str]]:
-    """Return the title, URL and snippet of each result on DuckDuckGo's page for simple browsers.
+    """Return the title, URL and snippet of each result on DuckDuckGo's HTML page.
 
-    Titles are cut at 500 characters, snippets at 1,000; a result whose URL has more than 2,048 is left out.
+    Titles are cut at 500 characters, snippets at 1,000; results with a URL over 2,048 are skipped.
 
     Args:
         html: The page.
 
     Raises:
-        ProviderError: it is a bot check, or no page of results.
+        ProviderError: it is a bot check, or not a page of results.
     """
     data = html.encode() if isinstance(html, str) else html
     page = Response(
@@ -121,11 +121,11 @@ def parse_duckduckgo_results(html: str | bytes) -> list[dict[str, str]]:
 
 
 async def tool_web_search(query: str, *, web: Web | None = None) -> str:
-    """Search DuckDuckGo's page for simple browsers, and return titles, URLs and snippets as text; nothing is raised.
+    """Search DuckDuckGo's HTML page, and return titles, URLs and snippets as text; never raises.
 
     Args:
-        query: The words.
-        web: What searches; by default one that is made for this call, with 15 seconds and the document's bounds.
+        query: The query.
+        web: Does the searching; by default one created for this call, with 15 seconds and convergio's limits.
     """
     if web is not None:
         return render_text(await web_search_tool(web).call(query=query))
@@ -157,5 +157,5 @@ def _listed(tools: object) -> list[Any]:
 
 
 def _alike(tools: object, made: list[Any]) -> Any:
-    """Return the list in the form of the tools: as JSON text where they were that."""
+    """Return a list in the form of the input tools: as JSON text if they were."""
     return json.dumps(made, ensure_ascii=False) if isinstance(tools, str) else made

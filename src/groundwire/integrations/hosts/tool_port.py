@@ -1,4 +1,4 @@
-"""The tool of squidbot: one provider, one adapter that satisfies the host's port by its structure.
+"""The tool of squidbot: one provider behind the host's port, which it matches structurally.
 
 tool = WebSearchTool(config)          # config.provider, config.url, config.api_key
 result = await tool.execute(query="reciprocal rank fusion", max_results=3)
@@ -18,23 +18,24 @@ from typing import Any, Protocol
 from pydantic import SecretStr
 
 from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, UnknownProvider
-from groundwire.integrations.hosts.defaults import load_with, whole_number
+from groundwire.integrations.hosts import load_with, whole_number
 from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
+from groundwire.tools.results import harmless
 
 __all__ = ["ToolDefinition", "ToolResult", "WebSearchConfig", "WebSearchTool"]
 
 _logger = logging.getLogger(__name__)
 
 _PROVIDERS = MappingProxyType({"searxng": "searxng", "duckduckgo": "duckduckgo_lite", "brave": "brave"})
-_MOST = 50  # results, the most that a query may ask for
+_MOST = 50  # results, the maximum of a query
 _USUAL = MappingProxyType(
     {
         "search.timeout": 10.0,
         "search.attempt_timeout": 10.0,
-        "session.max_searches": 0,  # the document has no sessions, and its host runs for months
+        "session.max_searches": 0,  # squidbot has no sessions, and its host runs for months
         "session.warning_threshold": 0,
         "cache.enabled": False,
         "archive.enabled": False,
@@ -44,7 +45,7 @@ _USUAL = MappingProxyType(
 
 
 class WebSearchConfig(Protocol):
-    """What the host's configuration has under `web_search`."""
+    """The `web_search` section of the host's configuration."""
 
     @property
     def provider(self) -> str:
@@ -52,11 +53,11 @@ class WebSearchConfig(Protocol):
 
     @property
     def url(self) -> str | None:
-        """The address of SearXNG."""
+        """The base URL of SearXNG."""
 
     @property
     def api_key(self) -> str | None:
-        """The key: needed for Brave, sent as a bearer token to SearXNG, not used for DuckDuckGo."""
+        """The key: required for Brave, sent as a bearer token to SearXNG, ignored for DuckDuckGo."""
 
 
 @dataclass
@@ -64,9 +65,9 @@ class ToolResult:
     """The outcome of a call, with the fields of the host's own class."""
 
     tool_call_id: str
-    """The call; the host fills it in."""
+    """The ID of the call; the host fills it in."""
     content: str
-    """What the model reads."""
+    """The text for the model."""
     is_error: bool = False
     """Whether the call failed."""
 
@@ -89,15 +90,15 @@ class ToolDefinition:
 
 
 class WebSearchTool:
-    """Searches by the one provider of the configuration.
+    """Searches with the one provider of the configuration.
 
     It may be used from any event loop. Its connections close with it, or with `aclose`.
 
     Args:
-        config: The host's configuration; a mapping does as well.
+        config: The host's configuration, or a mapping.
 
     Raises:
-        ValueError: the provider is unknown, Brave has no key, or the address of SearXNG is wrong.
+        ValueError: the provider is unknown, Brave has no key, or the URL of SearXNG is invalid.
     """
 
     name = "web_search"
@@ -125,10 +126,10 @@ class WebSearchTool:
         return self._definition(self.name, self.description, self.parameters)
 
     async def execute(self, query: str = "", max_results: int = 5, **_: object) -> ToolResult:
-        """Search; failures are error results, and nothing is raised. In the host the result is of its own class.
+        """Search. Failures are error results; never raises. In the host, the result has the host's own class.
 
         Args:
-            query: The words.
+            query: The query.
             max_results: The most results.
         """
         limit = min(max(1, whole_number(max_results, 5)), _MOST)
@@ -138,7 +139,7 @@ class WebSearchTool:
             return self._result("", f"Search failed: {'; '.join(map(_cause, error.attempts))}", is_error=True)
         except GroundwireError as error:
             return self._result("", f"Search failed: {error}", is_error=True)
-        except Exception:  # an agent must never see a traceback; the operator does, in the log
+        except Exception:  # the agent must never see a traceback; the log has it for the operator
             _logger.exception("web_search failed")
             return self._result("", "Search failed: the tool itself failed; the reason is in the log", is_error=True)
         if not found.results:
@@ -151,7 +152,7 @@ class WebSearchTool:
 
 
 def _host_classes() -> tuple[type[ToolResult], type[ToolDefinition]]:
-    """Return the host's own classes where this runs in it, so that its checks by class hold; else ours."""
+    """Return the host's own classes when running in it, so that its `isinstance` checks pass; else Groundwire's."""
     try:
         models: Any = import_module("squidbot.core.models")
         return models.ToolResult, models.ToolDefinition
@@ -160,10 +161,10 @@ def _host_classes() -> tuple[type[ToolResult], type[ToolDefinition]]:
 
 
 def _settings(config: WebSearchConfig | Mapping[str, Any]) -> Settings:
-    """Return the settings that a configuration means.
+    """Convert a configuration to settings.
 
     Raises:
-        ConfigurationError: it cannot be meant; that is a ValueError, as the document wants it.
+        ConfigurationError: it is invalid; this is a ValueError, as the host expects.
     """
     provider, url, key = (
         config.get(name) if isinstance(config, Mapping) else getattr(config, name, None)
@@ -194,4 +195,4 @@ def _row(number: int, row: SearchResult) -> str:
 
 def _cause(attempt: Attempt) -> str:
     status = f"HTTP {attempt.status}" if attempt.status else ""
-    return ": ".join(filter(None, (status, attempt.reason))) or attempt.outcome
+    return ": ".join(filter(None, (status, harmless(attempt.reason)))) or attempt.outcome

@@ -1,1 +1,1 @@
-"""Pages in front of the page: logins, bot checks, consent, paywalls and app shells."""
+"""Detection of block pages: logins, bot checks, consent pages, paywalls and app shells."""

@@ -1,11 +1,11 @@
-"""Block pages, in front of the requested page: recognized by signatures, and by how little else they say.
+"""Classification of block pages: by signatures, and by how little other text there is.
 
-A long page is never one: a block page has a few words, and what has more is worth reading, whatever it loads or writes
-about. Nor is a short one that says more than its request: "are you over 18?" over a list of ciders is a shop.
+A long page is never one: a block page has a few words, and a longer page is worth reading, whatever it loads or
+mentions. A short page with more than a request is not one either: "are you over 18?" above a list of ciders is a shop.
 
-What a site says of a visitor whom it holds off, by its two halves: what is his, and what is wrong with it.
+Also phrases about blocked visitors, in two halves: the visitor's network or browser, and what is wrong with it.
 
-What a reader should know of a page that is a page, but not the one he may expect: gone, down, parked, cut off.
+Also warnings about a page that exists but is not the expected one: gone, down, parked, truncated.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ __all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "kno
 
 _PAIRS: Final = (
     (
-        r"\byour (?:\w+ )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
+        r"\byour (?:\w{1,20} )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
         r"|traffic)",
         r"block|den(?:y|ied)|restrict|suspicio|unusual|abnormal|automated|too (?:many|fast)|verif|check|banned"
         r"|rejected|turn off",
     ),
     (
-        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w+ )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff|gerät"
-        r"|vpn)",
+        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w{1,20} )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff"
+        r"|gerät|vpn)",
         r"blockier|gesperrt|ungewöhnlich|verdächtig|überprüf|verweiger|eingeschränkt|zu viele",
     ),
     (
@@ -74,7 +74,7 @@ _PAIRS: Final = (
         r"zablokowan|nietypow|podejrzan|ograniczon|odmow|odrzucon|weryfik|zbyt wiele",
     ),
     (
-        r"ваш\w* (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w+ vpn",
+        r"ваш\w{0,4} (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w{1,6} vpn",
         r"заблокир|необычн|подозрит|ограничен|отклон|провер|слишком|отключите",
     ),
     (
@@ -93,16 +93,16 @@ _PAIRS: Final = (
 HELD_OFF: Final = re.compile(
     rf"\A(?:{'|'.join(f'(?=.*(?:{his}))(?=.*(?:{wrong})).+' for his, wrong in _PAIRS)})", re.IGNORECASE | re.DOTALL
 )
-"""A sentence that says that something is wrong with a visitor's network, browser, address or requests."""
+"""A sentence that states a problem with a visitor's network, browser, IP address or requests."""
 
 HELD_OFF_TITLE: Final = re.compile(
-    r"\W*(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
+    r"\A\W*+(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
     r"|restricted|denied)"
     r"|(?:vpn|proxy)(?: or (?:vpn|proxy))? detected|acc[eè]s (?:temporairement )?(?:restreint|bloqué)|accesso bloccato"
-    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*",
+    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*+",
     re.IGNORECASE,
 )
-"""How such a page is headed."""
+"""The heading of such a page."""
 
 
 BlockKind = Literal[
@@ -118,19 +118,22 @@ BlockKind = Literal[
     "refusal",
     "script shell",
 ]
-"""What may stand in front of a page."""
+"""The kinds of block pages."""
 
 _SHORT: Final = 60  # words; of 1,497 real pages, 1 % of those with content have fewer
 _TINY: Final = 25  # words beside the message that a page needs scripts
 _LONGEST: Final = max(vendor.words for vendor in VENDORS)
-_FEW: Final = 10  # words beside a text that may state as well as ask
-_ROOM: Final = 5  # words beside a password's field in any language
+_FEW: Final = 10  # words beside a text that may be a statement or a request
+_ROOM: Final = 5  # words beside a password field in any language
 _LITTLE: Final = 20  # words around a form to log in with
-_WORDY: Final = 200  # words of the wordiest checks of unknown make
-_SEEN: Final = 100_000  # characters of markup in which signatures are looked for; block pages are smaller
-_PASSWORD = re.compile(r"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
-_USER = re.compile(r"<input\b[^>]*\b(?:type\s*=\s*[\"']?email\b|autocomplete\s*=\s*[\"']?username\b)", re.IGNORECASE)
-_TEXTAREA = re.compile(r"<textarea\b(?![^>]*-response)", re.IGNORECASE)
+_WORDY: Final = 200  # words of the longest bot checks of unknown vendors
+_SEEN: Final = 100_000  # characters of markup searched for signatures; block pages are smaller
+_PASSWORD = re.compile(r"<input\b[^<>]{0,1000}\btype\s{0,9}=\s{0,9}[\"']?password\b", re.IGNORECASE)
+_USER = re.compile(
+    r"<input\b[^<>]{0,1000}\b(?:type\s{0,9}=\s{0,9}[\"']?email\b|autocomplete\s{0,9}=\s{0,9}[\"']?username\b)",
+    re.IGNORECASE,
+)
+_TEXTAREA = re.compile(r"<textarea\b(?![^<>]{0,1000}-response)", re.IGNORECASE)
 _CAPTCHA = re.compile(
     r"\b(?:class|id|name)\s*=\s*[\"']?[^\"'>]{0,40}\b(?:[gh]-re?captcha|g-recaptcha|h-captcha|cf-turnstile|frc-captcha"
     r"|smart-captcha|altcha|captcha)\b|<(?:cap|altcha)-widget\b|arkoselabs\.com|geetest\.com|mtcaptcha\.com|funcaptcha\.com",
@@ -157,27 +160,27 @@ _WAYS: Final[Mapping[BlockKind, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SoftBlock:
-    """What came in place of a page."""
+    """A block page in place of the requested page."""
 
     kind: BlockKind
-    """What it is."""
+    """The kind."""
     name: str
-    """What to call it in a sentence: `Cloudflare's bot check`."""
+    """Its description in a sentence: `Cloudflare's bot check`."""
 
     def __str__(self) -> str:
         return f"The page is behind {self.name}. {_WAYS[self.kind]}"
 
 
 SHELL: Final = SoftBlock(kind="script shell", name="a script that draws it")
-"""A page that has nothing to read until its scripts have run."""
+"""A page without content until its scripts have run."""
 
 
 def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
-    """Return the bot check that the headers or the beginning of a refusal show, or None.
+    """Return the bot check that the headers or the beginning of a rejection reveal, or None.
 
     Args:
-        headers: The answer's headers, names in any case.
-        markup: As much of its body as there is.
+        headers: The response headers, with names in any case.
+        markup: The available part of its body.
     """
     small = {name.lower(): value.lower() for name, value in headers.items()}
     for header, value, name in HEADERS:
@@ -193,14 +196,14 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
 
 
 def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str, content: str) -> SoftBlock | None:
-    """Return the block page that came instead of the requested one, or None when it is the page.
+    """Return the block page received instead of the requested one, or None if it is the page.
 
     Args:
-        headers: The answer's headers, names in any case.
-        url: The address that answered.
+        headers: The response headers, with names in any case.
+        url: The URL of the response.
         markup: The page's HTML.
         title: The page's title.
-        content: What was made of it.
+        content: The converted content.
     """
     said = PageSentences(title, content)
     announced = known_wall({name: value for name, value in headers.items() if name.lower() != "x-datadome"}, "")
@@ -213,7 +216,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     for vendor in VENDORS:
         if said.words <= vendor.words and vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
-    asks = any(mark in lowered for mark in CONSENT_MARKS)  # many times as fast as the pattern
+    asks = any(mark in lowered for mark in CONSENT_MARKS)  # much faster than the pattern
     if (asks and CONSENT_FORM.search(seen)) or CONSENT_FORM.match(url):
         return SoftBlock(kind="consent page", name="a consent page")
     if said.explains:
@@ -225,7 +228,7 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
     """Return the block page that a page without known signatures is, judged by its sentences."""
     asks_for_text = (
         "<textarea" in seen.lower() and _TEXTAREA.search(seen) is not None
-    )  # a form to be written into, which has a check beside it
+    )  # a form for writing, with a check beside it
     if not asks_for_text and said.words <= _WORDY:
         if said.pleads(*BOT_CHECK) or (
             said.words <= _SHORT and _CAPTCHA.search(seen) and not _USER.search(seen) and said.speaks_of(CHECKS)
@@ -261,7 +264,7 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
 
 
 def _wants_consent(said: PageSentences, seen: str) -> bool:
-    """Tell whether a page speaks of cookies only, and has something to accept them with."""
+    """Return whether a page is only about cookies, and has a control to accept them."""
     if not said.speaks_of(CONSENT, about=COOKIES):
         return False
     buttons = (match[1] or match[2] for match in _BUTTON.finditer(seen))
@@ -269,7 +272,7 @@ def _wants_consent(said: PageSentences, seen: str) -> bool:
 
 
 def _is_login(said: PageSentences, url: str, seen: str) -> bool:
-    """Tell whether a page has little but a form to log in with."""
+    """Return whether a page has little but a login form."""
     leads = LOGIN_PATH.search(url) is not None
     if _PASSWORD.search(seen):
         if said.is_headed(LOGIN) and said.rest(LOGIN) <= (_LITTLE if leads else _FEW):
@@ -280,11 +283,11 @@ def _is_login(said: PageSentences, url: str, seen: str) -> bool:
     return leads and _USER.search(seen) is not None and said.rest(LOGIN) <= _LITTLE and said.is_headed(LOGIN)
 
 
-_MAX_NOTICE_WORDS: Final = 180  # words; a page that says that it is none has no more, with its menus and suggestions
+_MAX_NOTICE_WORDS: Final = 180  # words; an error page has no more, including its menus and suggestions
 _FEWER: Final = 60  # words of a page that says that its site is down
 _MANY: Final = 600  # words; the free beginning of an article has no more
 _SAID: Final = 4_000  # characters; a few words may be long ones
-_END: Final = 600  # characters in which a page says that there is more for those who pay
+_END: Final = 600  # characters at the end in which a paywall is mentioned
 _NOT_FREE = re.compile(r"\"isAccessibleForFree\"\s*:\s*\"?[Ff]alse")
 _NOT_FOUND: Final = re.compile(
     r"^\W*(?:error |http )?404\b|\b404\b.{0,20}(?:error|not found)|(?:page|site|resource|document|product|item"
@@ -299,7 +302,7 @@ _NOT_FOUND: Final = re.compile(
     r"|siden (?:ble ikke funnet|blev ikke fundet)|sivua ei löytynyt|không tìm thấy trang|halaman tidak ditemukan",
     re.IGNORECASE,
 )
-"""How a page says in its title, or at its beginning, that it is none."""
+"""The title or beginning of an error page."""
 
 _PARKED: Final = re.compile(
     r"(?:this|the) domain(?: name)? (?:[\w.-]+ )?(?:is|may be) (?:for sale|parked|available for)|buy this domain"
@@ -324,16 +327,16 @@ _DOWN: Final = re.compile(
     r"|メンテナンス中|系统维护|網站維護|网站维护|점검 ?중|تحت الصيانة",
     re.IGNORECASE | re.MULTILINE,
 )
-"""How a site says that it cannot show anything for now."""
+"""The message of a site that is temporarily unavailable."""
 
 
 def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
-    """Return what is to be known of a page, as phrases.
+    """Return warnings about a page, as phrases.
 
     Args:
         markup: The page's HTML.
         title: Its title.
-        content: What was made of it.
+        content: The converted content.
     """
     words = word_count(content)
     start, begun = title[:_SAID], content[:_SAID]
@@ -352,7 +355,7 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
 
 
 def _ends_early(markup: str, content: str) -> bool:
-    """Tell whether a page is for those who pay, by its data or by how it ends."""
+    """Return whether a page is for subscribers, according to its data or its ending."""
     if "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         return True
     phrases, heads = PAYWALL

@@ -1,4 +1,4 @@
-"""Shells: pages that have nothing to read until their scripts have run."""
+"""Detection of app shells: pages without content until their scripts have run; and of pages that load parts later."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from groundwire.reading.block_pages.phrases import JAVASCRIPT
 from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.html.parse import parse_page
 from groundwire.reading.text.sanitize import strip_controls
+from groundwire.reading.visibility.visible import drop_unseen
 
-__all__ = ["FEW", "is_shell", "word_count"]
+__all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "is_shell", "later_parts", "word_count"]
 
 FEW: Final = 60
-"""Words; a page with more is no shell, whatever it would draw besides."""
+"""Words; a page with more is not a shell, whatever its scripts would add."""
 _TINY: Final = 25  # words of menus and messages around an empty root
 _ROOTS: Final = frozenset(
     {
@@ -26,32 +27,58 @@ _ROOTS: Final = frozenset(
         "sveltekit", "vue-app", "vue-root", "webapp",
     }
 )  # fmt: skip
-"""The names that frameworks and their templates give to the element which their script fills."""
+"""Names that frameworks and their templates give to the element filled by their script."""
 _ELEMENTS: Final = re.compile(r"(?:[a-z0-9]+-)?(?:app|root|shell)(?:-[a-z0-9]+)?")
 _LOADING: Final = re.compile(
     r"\W*(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|caricamento"
     r"|carregando|laden|загрузка|ładowanie|yükleniyor|読み込み中|加载中|載入中|불러오는 중|جار التحميل).{0,40}",
     re.IGNORECASE | re.DOTALL,
 )
+_WAITS: Final = (
+    r"(?:loading|please wait|one moment|wird geladen|bitte warten|chargement|veuillez patienter|cargando|caricamento"
+    r"|carregando|laden|загрузка|ładowanie|yükleniyor|読み込み中|加载中|載入中|불러오는 중|جار التحميل)"
+)
+_BOX: Final = re.compile(
+    rf"\W{{0,5}}{_WAITS}(?:(?: [^\W\d_]{{1,20}}){{0,4}}\s?(?:\.{{2,4}}|…))?\W{{0,3}}", re.IGNORECASE
+)
+"""The whole text of a box that waits for its content; words after the first need an ellipsis, as titles have none."""
+_MAY_WAIT: Final = re.compile(rf">\s{{0,100}}\W{{0,5}}{_WAITS}|aria-busy=.?true", re.IGNORECASE)
+_ASIDE: Final = re.compile(
+    r"comment|disqus|related|recommend|advert|(?:^|[-_ ])ads?(?:[-_ ]|$)|banner|share|social|newsletter|cookie|consent"
+    r"|chat|login|sign-?in|search|cart|modal|popup|overlay|dialog|toast|tooltip|player|captcha|sidebar|widget|menu|footer"
+    r"|header|rating|gdsr|video|thumbs|loader-wrap|preloader|page-loader",
+    re.IGNORECASE,
+)
+"""Names of what is beside the content, and of animations that cover a page until it is there."""
+_ASIDE_TAGS: Final = frozenset({"nav", "footer", "aside", "header", "form", "button", "dialog", "a", "select", "label"})
+_SCROLLS: Final = re.compile(r"\b(?:data-)?infinite-?scroll|\bload-?more(?:-\w{1,9})?\b", re.IGNORECASE)
+_MORE: Final = re.compile(
+    r"(?:load more|mehr laden|weitere laden|charger plus|cargar más|carica altri)(?: [^\W\d_]{1,20}){0,2}",
+    re.IGNORECASE,
+)
+LOADS_PARTS: Final = "parts of the page are loaded by scripts and are missing; a reader with a browser may have them"
+"""The warning for a page with boxes that wait for their content."""
+LOADS_MORE: Final = "the page loads more of its list on request; only the beginning is here"
+"""The warning for a list whose other entries come when a visitor scrolls or clicks."""
 _WIDE: Final = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _SHOWS: Final = "img, picture, svg, canvas, video, audio, iframe, object, embed, table, input, form, frameset"
 _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head"})
 _DATA: Final = re.compile(r"json|text/(?:template|html|x-)|importmap|speculationrules", re.IGNORECASE)
 _MAX_ROOTS: Final = 20  # a page has one, or a few
-_MIN_SCRIPT: Final = 100  # characters; a shorter one in the page counts visitors rather than draws it
+_MIN_SCRIPT: Final = 100  # characters; a shorter inline script is rather a visitor counter
 
 
 def word_count(text: str) -> int:
-    """Return the number of words; scripts without spaces between words have one for two letters."""
+    """Return the number of words; scripts without spaces between words count two letters as one word."""
     return len(text.split()) + len(_WIDE.findall(text[:20_000])) // 2
 
 
 def is_shell(markup: str, content: str) -> bool:
-    """Tell whether a page waits for its scripts to have anything to read.
+    """Return whether a page has no content until its scripts have run.
 
     Args:
         markup: The page's HTML.
-        content: What was read of it.
+        content: The converted content.
     """
     words = word_count(content)
     if words > FEW or "<script" not in markup.lower():
@@ -69,8 +96,62 @@ def is_shell(markup: str, content: str) -> bool:
     return words == 0 and (body is None or body.select_one(_SHOWS) is None or _has_empty_root(document))
 
 
+def later_parts(markup: str) -> tuple[str, ...]:
+    """Return the warnings for a page with content whose scripts load more of it.
+
+    Args:
+        markup: The page's HTML.
+    """
+    if "<script" not in markup.lower():
+        return ()
+    waits, scrolls = _MAY_WAIT.search(markup) is not None, _SCROLLS.search(markup) is not None
+    if not waits and not scrolls:
+        return ()
+    document = parse_page(fit(strip_controls(markup))[0])
+    trim(document)
+    if not _has_program(document):
+        return ()
+    found = []
+    if waits and _waiting(document):
+        drop_unseen(document)  # most boxes are hidden until they are needed
+        if _waiting(document):
+            found.append(LOADS_PARTS)
+    if scrolls and any(_MORE.fullmatch(" ".join(element.text.split())) for element in document.select(_BUTTONS)):
+        found.append(LOADS_MORE)
+    return tuple(found)
+
+
+_BUTTONS: Final = "button, a, [role=button]"
+
+
+def _waiting(document: Document) -> bool:
+    """Return whether a page has a box in its content that waits for a script."""
+    for node in document.descendants:
+        if isinstance(node, Text) and len(node.data) < 200 and _BOX.fullmatch(" ".join(node.data.split())):
+            box = node.parent
+            if (
+                isinstance(box, Element)
+                and box.tag not in _UNSHOWN
+                and len(box.text.strip()) < 100
+                and not _is_beside(box)
+            ):
+                return True
+    busy = document.select("[aria-busy=true]")
+    return any(not element.text.strip() and not _is_beside(element) for element in islice(busy, _MAX_ROOTS))
+
+
+def _is_beside(element: Element) -> bool:
+    """Return whether an element is beside the content of its page."""
+    at: object = element
+    while isinstance(at, Element) and at.tag not in {"main", "article", "body"}:
+        if at.tag in _ASIDE_TAGS or _ASIDE.search(f"{at.attr('id') or ''} {at.attr('class') or ''}"):
+            return True
+        at = at.parent
+    return False
+
+
 def _has_program(document: Document) -> bool:
-    """Tell whether a page has a script that could draw it."""
+    """Return whether a page has a script that could render it."""
     for script in document.iter_elements("script"):
         if script.attr("src") or (script.attr("type") or "").lower() == "module":
             return True
@@ -80,7 +161,7 @@ def _has_program(document: Document) -> bool:
 
 
 def _has_empty_root(document: Document) -> bool:
-    """Tell whether a page has an element that a script is to fill, with nothing in it but the word that it loads."""
+    """Return whether a page has an element to be filled by a script, with at most a loading message in it."""
     roots = (element for element in document.descendants if isinstance(element, Element) and _is_root(element))
     return any(_is_empty(element) for element in islice(roots, _MAX_ROOTS))
 

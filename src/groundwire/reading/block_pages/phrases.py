@@ -1,7 +1,7 @@
-"""What walls say to a person, in the languages in which most of the web is written: data only, `softblock` decides.
+"""Phrases of block pages, in the most common languages of the web: data only, `classify` decides.
 
-A phrase is one that a wall says of itself: it asks, orders or refuses. What tells of such things ("a CAPTCHA is a test
-that ...") is no plea; `said.Said` tells the two apart.
+A phrase is a block page's own text: it asks, orders or rejects. A text about such things ("a CAPTCHA is a test
+that ...") is not a match; `sentences` distinguishes the two.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ def _any(*phrases: str) -> re.Pattern[str]:
 
 
 def _line(*phrases: str) -> re.Pattern[str]:
-    """Return a pattern for a title, a heading or a line that says nothing else."""
-    return re.compile(rf"\W*(?:{'|'.join(phrases)})\W*", re.IGNORECASE)
+    """Return a pattern for a title, a heading or a line without other text."""
+    return re.compile(rf"\A\W*+(?:{'|'.join(phrases)})\W*+", re.IGNORECASE)
 
 
 BOT_CHECK: Final = (
     _any(
-        r"(?:verify|verifying|confirm|prove|make sure|ensure|check\w*|know) (?:that |if |whether )?(?:you(?:'|’)?re"
+        r"(?:verify|verifying|confirm|prove|make sure|ensure|check\w{0,6}|know) (?:that |if |whether )?(?:you(?:'|’)?re"
         r"|you are|your?) (?:an? |the )?(?:real )?(?:human|person|not an? (?:ro)?bot)",
         r"\bi(?:'|’)?m not a robot|are you (?:a )?(?:human|robot)\b|robot or human|prove your humanity",
         r"checking your browser|checking that you are a person|pardon our interruption",
@@ -36,7 +36,7 @@ BOT_CHECK: Final = (
         r"(?:made us think|think|believe)s? (?:that )?you (?:are|might be|may be) a (?:ro)?bot",
         r"undeclared automated tool",
         r"(?:sorry, )?you(?: have|(?:'|’)ve) been blocked|access to this page has been (?:denied|blocked)",
-        r"(?:block|detect)\w* (?:an? )?(?:automated|suspicious|unusual) (?:access|activity|behaviou?r|requests?"
+        r"(?:block|detect)\w{0,6} (?:an? )?(?:automated|suspicious|unusual) (?:access|activity|behaviou?r|requests?"
         r"|traffic)",
         r"blocked by network security|(?:enter|type) the characters you see",
         r"kein (?:ro)?bot (?:bist|sind)|kein roboter|dass sie ein mensch sind|browser wird überprüft",
@@ -68,14 +68,14 @@ BOT_CHECK: Final = (
         "verificação de segurança", "人机验证", "人機驗證", "安全验证", "安全驗證", "百度安全验证", "보안 확인",
     ),
 )  # fmt: skip
-"""How a bot check addresses a person; and how it is headed."""
+"""Requests of bot checks, and their headings."""
 
 CHECKS: Final = _any(
     r"robot|\bbots?\b|human|captcha|verif|vérif|verifi|secur|sicher|überprüf|bestätig|confirm|proceed|attim|moment",
     r"controler|zeker weten|\bmens\b|potwierdź|weryfik|doğrula|güvenlik|umano|robô|humano",
     "провер|подтверд|робот|验证|驗證|安全|確認|認証|인증|확인|보안|تحقق|روبوت|אימות|xác minh",
 )
-"""What a page that has little but the box of a CAPTCHA speaks of."""
+"""Topics of a page with little but a CAPTCHA."""
 
 CONSENT: Final = _any(
     r"before you continue to (?:google|youtube)|bevor (?:sie|du) (?:zu google|zu youtube)",
@@ -91,7 +91,7 @@ CONSENT: Final = _any(
     r"(?:ohne|mit) (?:werbe)?tracking",
     r"(?:cenimy|szanujemy) (?:twoją|państwa) prywatność|votre vie privée nous|tu privacidad (?:es|nos)|tu privacy",
 )
-"""What a consent wall says."""
+"""Phrases of a consent page."""
 
 COOKIES: Final = _any(
     r"cookie|privacy|privat|datenschutz|vie privée|privac|prywatno|personal data|personenbezogen|données personnelles",
@@ -100,7 +100,7 @@ COOKIES: Final = _any(
     r"|suscri|urządzeni|gegevens",
     "同意|クッキー|隐私|конфиденциальн|personalis|personaliz|geolocation",
 )
-"""What a consent wall speaks of."""
+"""Topics of a consent page."""
 
 ACCEPT: Final = _line(
     r"(?:i )?(?:accept|agree|reject|decline|allow|consent)(?: (?:all|and continue|cookies|to all|& continue))*",
@@ -113,7 +113,7 @@ ACCEPT: Final = _line(
     r"принять(?: все)?|согласен|hepsini kabul et|kabul et",
     "全て(?:の cookie を)?受け入れる|すべて(?:許可|同意)(?:する)?|同意する|接受所有|全部接受|同意|모두 동의|동의",
 )
-"""The button of a consent wall."""
+"""Buttons of a consent page."""
 
 LOGIN: Final = _any(
     r"\b(?:sign|log)[ -]?in\b|\blogin\b|\banmeld(?:en|ung)\b|\beinloggen\b|se connecter|connexion|identifiez-vous",
@@ -121,7 +121,7 @@ LOGIN: Final = _any(
     r"войти|вход|giriş yap|oturum aç|logga in|logg inn|log ind|kirjaudu|přihlásit|bejelentkez|autentificare|đăng nhập",
     r"σύνδεση|\bmasuk\b|登录|登入|ログイン|로그인|تسجيل الدخول|ورود|התחבר|เข้าสู่ระบบ|लॉग ?इन",
 )
-"""What a login form is headed with."""
+"""Headings of a login form."""
 
 MEMBERS: Final = _any(
     r"(?:your|the|this) session (?:has |is |was )?(?:expired|timed out|ended)|you are not (?:logged|signed) in\b",
@@ -142,7 +142,7 @@ MEMBERS: Final = _any(
     "ログインが必要|ログインしてください|セッションが(?:切れ|タイムアウト)|登录已过期|请(?:先|重新)登录|請(?:先|重新)登入"
     "|로그인이 필요|로그인 후 이용|세션이 만료|يجب تسجيل الدخول|انتهت الجلسة",
 )
-"""How a page says that it is for those who have logged in."""
+"""Messages that a page requires a login."""
 
 JAVASCRIPT: Final = _any(
     r"(?:enable|activate|turn on|allow|requires?|needs?|without) (?:the use of )?java ?script",
@@ -158,7 +158,7 @@ JAVASCRIPT: Final = _any(
     r"启用 ?java ?script|啟用 ?java ?script|(?:자바스크립트|java ?script)(?:를|을)? ?(?:켜|활성|사용|허용)",
     r"(?:تفعيل|تمكين) (?:جافا ?سكر[يب]+ت|java ?script)",
 )
-"""What a page says that is drawn by scripts only."""
+"""Messages that a page requires scripts."""
 
 AGE: Final = (
     _any(
@@ -181,7 +181,7 @@ AGE: Final = (
     ),
     _line("age (?:verification|check|gate)", "altersprüfung", "vérification de l(?:'|’)âge", "성인 ?인증"),
 )
-"""What an age gate asks; and how it is headed."""
+"""Questions of an age gate, and its headings."""
 
 PAYWALL: Final = (
     _any(
@@ -210,7 +210,7 @@ PAYWALL: Final = (
     ),
     _line(r"subscribe to (?:read|continue)", r"subscribers only", r"members only", r"premium article"),
 )
-"""How a page says that its text, or the rest of it, is for those who pay."""
+"""Messages that a text, or the rest of it, is for subscribers."""
 
 REGION: Final = _any(
     r"(?:not|isn(?:'|’)t) (?:currently )?(?:available|accessible|supported) (?:in|from) your (?:country|region"
@@ -227,7 +227,7 @@ REGION: Final = _any(
     "해당 (?:지역|국가)에서는?.{0,20}(?:없|불가)",
     "غير متاح(?:ة)? في (?:بلدك|منطقتك)",
 )
-"""How a page says that it is not shown where the visitor is."""
+"""Messages that a page is not available in the visitor's region."""
 
 PACE: Final = (
     _any(
@@ -242,11 +242,11 @@ PACE: Final = (
         "요청이 너무 많|너무 많은 요청",
     ),
     _line(
-        r"(?:error )?(?:429)?\W*too many requests", r"rate limit(?:ed| exceeded)?",
+        r"(?:error )?(?:429)?\W*+too many requests", r"rate limit(?:ed| exceeded)?",
         "zu viele anfragen", "trop de requêtes",
     ),
 )  # fmt: skip
-"""How a page says that it was asked too often; and how it is headed."""
+"""Messages of a rate limit, and their headings."""
 
 BROWSER: Final = _any(
     r"your (?:web )?browser is (?:not|no longer) supported",
@@ -264,16 +264,16 @@ BROWSER: Final = _any(
     r"please (?:disable|turn off|deactivate) your ad ?-?blocker|you are using an ad ?-?blocker|ad ?-?blocker detected",
     r"(?:schalten|deaktivieren) sie (?:bitte )?(?:ihren|den) (?:ad|werbe)-?blocker|désactiver votre bloqueur",
 )
-"""How a page says that it wants another browser, cookies, or no blocker of advertisements."""
+"""Messages that a page requires another browser, cookies, or no ad blocker."""
 
 QUEUE: Final = _any(
     r"you are (?:now )?in (?:line|the queue)\.?(?!\w| for)|in line ahead of you|your estimated wait(?:ing)? time",
     r"virtual waiting room|sie befinden sich in der warteschlange|vous êtes dans la file d(?:'|’)attente",
 )
-"""What a waiting room says."""
+"""Messages of a waiting room."""
 
 REFUSED: Final = _line(
-    r"(?:error |http )?(?:401|403)\W*(?:forbidden|unauthori[sz]ed|access denied)?", "forbidden",
+    r"(?:error |http )?(?:401|403)\W*+(?:forbidden|unauthori[sz]ed|access denied)?", "forbidden",
     "access (?:is )?denied",
     "permission denied", "request (?:rejected|blocked)", "unauthori[sz]ed", "zugriff verweigert",
     "accès (?:refusé|interdit)",
@@ -281,4 +281,4 @@ REFUSED: Final = _line(
     "доступ (?:запрещ[её]н|ограничен)",
     "erişim engellendi", "アクセス拒否", "拒绝访问", "禁止访问", "접근 거부", "접근 권한이 없습니다", "تم رفض الوصول",
 )  # fmt: skip
-"""How a refusal is headed."""
+"""Headings of an access-denied page."""

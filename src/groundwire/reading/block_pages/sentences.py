@@ -1,4 +1,4 @@
-"""The sentences of a short page: which of them ask the reader for something, and how much other text there is."""
+"""The sentences of a short page: which of them ask something of the reader, and how much other text there is."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from groundwire.reading.block_pages.empty_shell import word_count
 __all__ = ["PageSentences"]
 
 _MOST: Final = 4_000  # characters; a few words may be long ones
-_ROOM: Final = 14  # words of a block page beside its message: a name, an address, a good wish
-_HEAD: Final = 3  # lines in which a page says what it is
+_ROOM: Final = 14  # words of a block page beside its message: a name, a URL, a greeting
+_HEAD: Final = 3  # first lines, in which a page identifies itself
 _LIST = re.compile(r"\s*(?:[-*+|]|\d+[.)])\s")
 _TARGET = re.compile(r"\]\([^()\s]*\)")
 _ONLY_LINKS = re.compile(r"(?:[^\w\[\]]*\[[^\[\]]*\]\([^()\s]*\))+\W*")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])")
 _SIGNS: Final = "#>*_|-[] \t\\"
-_PARTS = re.compile(r"\s+[|–—•·:-]\s+")
+_PARTS = re.compile(r"(?<!\s)\s+[|–—•·:-]\s+")
 _STEPS = re.compile(r"^[ \t]*\d+[.)][ \t]", re.MULTILINE)
 _TELLS = re.compile(
     r"\W*(?:if|when|whenever|unless|how to|why|what|wenn|falls|sobald|si|cuando|quand|lorsque|se|quando|als|если"
     r"|когда)\b",
     re.IGNORECASE,
 )
-"""How a sentence begins that speaks of such a request without making it."""
+"""The beginning of a sentence about such a request that does not make it."""
 _UNLESS = re.compile(r"\b(?:if|unless|wenn|falls|если)\b", re.IGNORECASE)
 _ABOUT: Final = re.compile(
     r"cookie|privacy|javascript|browser|robot|captcha|verif|security|sicherheit|\bip\b|adres+e? ip"
@@ -47,12 +47,12 @@ _ABOUT: Final = re.compile(
     r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة",
     re.IGNORECASE,
 )
-"""What the other sentences of a block page speak of."""
+"""Topics of the other sentences of a block page."""
 _QUOTES: Final = tuple('"“„«‚‘`「『')
 
 
 class PageSentences:
-    """What a page says.
+    """The text of a page, by sentences.
 
     Args:
         title: Its title.
@@ -66,16 +66,16 @@ class PageSentences:
 
     @property
     def explains(self) -> bool:
-        """Whether it has code or numbered steps, which block pages do not have."""
+        """Whether it has code or numbered steps, unlike a block page."""
         return "`" in self._content or _STEPS.search(self._content) is not None
 
     @property
     def has_text(self) -> bool:
-        """Whether it says anything but where its links lead."""
+        """Whether it has text other than links."""
         return bool(self._lines)
 
     def rest(self, *phrases: re.Pattern[str]) -> int:
-        """Return the number of words in sentences that neither a block page nor a phrase would have; links aside."""
+        """Return the number of words in sentences that match neither a block page nor a phrase, without links."""
         return self._rest(_ABOUT, *phrases)
 
     def pleads(
@@ -86,39 +86,39 @@ class PageSentences:
         about: re.Pattern[str] = _ABOUT,
         room: int = _ROOM,
     ) -> bool:
-        """Tell whether a page says one of the phrases to its reader, and little else.
+        """Return whether a page addresses one of the phrases to its reader, with little other text.
 
         Args:
-            phrases: What may stand anywhere in a sentence that is no condition, and not in quotation marks.
-            heads: What may be a whole title or one of the first lines.
-            about: What the other sentences of such a page speak of.
-            room: How many words may stand in sentences that speak of something else; in longer texts a quarter.
+            phrases: Phrases anywhere in a sentence that is neither conditional nor quoted.
+            heads: Phrases that may be a whole title or one of the first lines.
+            about: Topics of the other sentences of such a page.
+            room: How many words may be in sentences on other topics; in longer texts a quarter.
         """
         if not self._says(phrases) and (heads is None or not self.is_titled(heads)):
             return False
         return self._rest(about, phrases) <= max(room, self.words // 4)
 
     def is_titled(self, line: re.Pattern[str]) -> bool:
-        """Tell whether a pattern matches the whole of a part of the title, or of a first line that is in no list."""
+        """Return whether a pattern matches a whole part of the title, or a whole first line outside of lists."""
         return any(line.fullmatch(text) for text in (*_PARTS.split(self._title), *self._heads))
 
     def has_line(self, line: re.Pattern[str]) -> bool:
-        """Tell whether a pattern matches the whole of a line."""
+        """Return whether a pattern matches a whole line."""
         return any(line.fullmatch(text) for text in self._lines)
 
     def is_headed(self, phrases: re.Pattern[str]) -> bool:
-        """Tell whether the title or the first lines say one of the phrases."""
+        """Return whether the title or the first lines contain one of the phrases."""
         return any(phrases.search(text) for text in (self._title, *self._lines[:_HEAD]))
 
     def speaks_of(self, phrases: re.Pattern[str], *, about: re.Pattern[str] = _ABOUT) -> bool:
-        """Tell whether the title or the text says one of the phrases in any way, and little else; see `pleads`."""
+        """Return whether the title or the text contains a phrase in any form, with little else; see `pleads`."""
         if phrases.search(self._title) is None and phrases.search(self._content) is None:
             return False
         return self._rest(about, phrases) <= max(_ROOM, self.words // 4)
 
     @cached_property
     def _lines(self) -> tuple[str, ...]:
-        """The lines without signs of Markdown and targets of links; lines of nothing but links are left out."""
+        """The lines without Markdown syntax and link targets; lines of only links are omitted."""
         lines = (
             _TARGET.sub("]", line).strip(_SIGNS)
             for line in self._content.split("\n")
@@ -147,7 +147,7 @@ class PageSentences:
 
 
 def _pleas(phrases: re.Pattern[str], sentence: str) -> Iterator[str]:
-    """Yield what of a sentence is said to its reader."""
+    """Yield the parts of a sentence that address the reader."""
     if _TELLS.match(sentence) is None:
         for match in phrases.finditer(sentence):
             if not sentence[: match.start()].rstrip().endswith(_QUOTES) and not _UNLESS.search(sentence, match.end()):

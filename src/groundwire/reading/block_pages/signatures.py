@@ -1,7 +1,7 @@
 """Signatures of block pages, in their headers, URLs and markup.
 
-Data only; `classify` decides. A signature is on the block page itself and not on the pages behind it: many
-ordinary pages load the scripts of these services, and articles write about them.
+Data only; `classify` decides. A signature is on the block page itself and not on the pages behind it: many ordinary
+pages load the scripts of these services, and articles mention them.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from typing import Final, Literal
 __all__ = ["CONSENT_FORM", "CONSENT_MARKS", "HEADERS", "LOGIN_PATH", "VENDORS", "Vendor", "VendorKind"]
 
 VendorKind = Literal["bot check", "waiting room"]
-"""What a service may put in front of a page."""
+"""The kinds of block pages of a service."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """A service that checks visitors, and how its check is known."""
+    """A bot-check service, and the signatures of its check."""
 
     name: str
-    """What to call the check in a sentence."""
+    """The name of the check in a sentence."""
     marks: tuple[str, ...]
-    """What its page has in its markup, in lower case; one is enough."""
+    """Substrings of its markup, in lower case; one is enough."""
     words: int = 120
-    """The most words that its page has; with more, the page only mentions it."""
+    """The most words on its page; a longer page only mentions it."""
     also: str = ""
-    """What must be there, too."""
+    """Substrings that are also required."""
     kind: VendorKind = "bot check"
 
     def stands_in(self, markup: str) -> bool:
@@ -40,7 +40,7 @@ HEADERS: Final = (
     ("x-vercel-mitigated", "challenge", "Vercel's bot check"),
     ("x-amzn-waf-action", "", "the bot check of AWS WAF"),
 )
-"""A header, what its value contains, and whose check it announces, whatever the body says (from their manuals)."""
+"""A header, a substring of its value, and the service it identifies regardless of the body (from their manuals)."""
 
 VENDORS: Final = (
     Vendor(
@@ -113,7 +113,7 @@ VENDORS: Final = (
     Vendor("Cloudflare's waiting room", ("<title>waiting room powered by cloudflare",), 120, kind="waiting room"),
     Vendor("a CAPTCHA", ('id="captcha-form', 'id="challenge-form', 'id="captcha-container'), 60),
 )
-"""Known bot checks, in the order in which they are looked for."""
+"""Known bot checks, in order of priority."""
 
 CONSENT_FORM: Final = re.compile(
     r"^https?://(?:consent|guce|cmp)\.|<form\b[^>]{0,500}\baction\s*=\s*[\"']?"
@@ -130,4 +130,4 @@ LOGIN_PATH: Final = re.compile(
     r"|cdn-cgi/access/login/\S*|signin/identifier)(?:[/?.#]|$)",
     re.IGNORECASE,
 )
-"""Where login forms are."""
+"""URLs of login forms."""

@@ -1,1 +1,1 @@
-"""Pages as a browser shows them: a local Chromium behind a proxy that vets every connection, and Crawl4AI behind it."""
+"""Browser rendering: a local Chromium behind a proxy that vets every connection, and Crawl4AI behind the same proxy."""

@@ -1,4 +1,4 @@
-"""One warm Chromium, driven by Playwright: started when first wanted, replaced when worn or dead, killed at the end."""
+"""A warm Chromium driven by Playwright: started on first use, replaced when old or dead, killed at the end."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ __all__ = ["Chromium", "NoBrowser"]
 
 _logger = logging.getLogger(__name__)
 
-_START_TIME: Final = 30.0  # seconds for a start on a machine that is busy; it takes a quarter of one
-_CLOSE_TIME: Final = 3.0  # seconds for closing a page; then the whole browser is replaced
-_END_TIME: Final = 1.0  # seconds for the browser to end by itself
-_STOP_TIME: Final = 5.0  # seconds for the driver to end
+_START_TIME: Final = 30.0  # seconds for a start on a busy machine; usually a quarter of one
+_CLOSE_TIME: Final = 3.0  # seconds for closing a page; after that, the whole browser is replaced
+_END_TIME: Final = 1.0  # seconds for the browser to exit by itself
+_STOP_TIME: Final = 5.0  # seconds for the driver to exit
 _KEPT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
 
 
 class NoBrowser(Exception):
-    """The browser does not start; the text says why."""
+    """The browser cannot be started; the message has the reason."""
 
 
 class _Started:
-    """One browser process, from its start to its end."""
+    """One browser process, from start to exit."""
 
     def __init__(self, browser: Browser, group: int | None) -> None:
         self.browser = browser
         self.pages = 0
         self.open = 0
         self.born = time.monotonic()
-        self._kill = weakref.finalize(self, _kill, group)  # also when the interpreter ends without a word
+        self._kill = weakref.finalize(self, _kill, group)  # also when the interpreter exits without closing
         browser.on("disconnected", self._gone)
 
     @property
@@ -53,7 +53,7 @@ class _Started:
         return not self.browser.is_connected()
 
     async def close(self) -> None:
-        """Let the process end its children and itself, which leaves none for others to bury; kill it if it is slow."""
+        """Let the process exit with its children, so that no zombies are left; kill it if it is too slow."""
         from playwright.async_api import Error
 
         with suppress(TimeoutError, Error):
@@ -62,11 +62,11 @@ class _Started:
         self._kill()
 
     def kill(self) -> None:
-        """End the process and all its children at once."""
+        """Kill the process and all its children immediately."""
         self._kill()
 
     def _gone(self, browser: Browser) -> None:
-        """Sweep up what is left of it while its number is still its own."""
+        """Kill the rest of the process group before its ID can be reused."""
         del browser
         self._kill()
 
@@ -76,8 +76,8 @@ class Chromium:
 
     Args:
         executable: The program.
-        sandbox: Whether its processes that see pages are locked in by the operating system.
-        images: Whether pictures are loaded.
+        sandbox: Whether the operating system sandboxes the renderer processes.
+        images: Whether images are loaded.
         max_pages: Pages after which the process is replaced.
         max_age: Seconds after which it is replaced.
     """
@@ -101,14 +101,14 @@ class Chromium:
 
     @asynccontextmanager
     async def page(self, proxy: str, *, user_agent: str = "") -> AsyncIterator[tuple[BrowserContext, Page]]:
-        """Open an empty page with a proxy, cookies and a cache of its own; leaving the block does not wait for its end.
+        """Open an empty page with its own proxy, cookies and cache; leaving the block does not wait for it to close.
 
         Args:
-            proxy: The address of the page's proxy.
-            user_agent: How it introduces itself; empty for the browser's own way.
+            proxy: The URL of the page's proxy.
+            user_agent: The User-Agent header; empty for the browser's own.
 
         Raises:
-            NoBrowser: the browser does not start. Closed: the browser was closed.
+            NoBrowser: the browser cannot be started. Closed: the browser was closed.
         """
         started = await self._ready()
         started.pages += 1
@@ -128,7 +128,7 @@ class Chromium:
             self._later(self._leave(started, context))
 
     async def aclose(self) -> None:
-        """End the browser; pages that are open fail. Closing twice is fine, and both wait for the end."""
+        """Close the browser; open pages fail. Idempotent; every call waits for the end."""
         self._closed = True
         if self._ending is None:
             self._ending = asyncio.get_running_loop().create_task(self._end())
@@ -140,7 +140,7 @@ class Chromium:
         return None if self._current is None or self._current.dead else self._current.browser
 
     async def _ready(self) -> _Started:
-        """Return a running browser; a start is finished even when its caller is canceled."""
+        """Return a running browser; a start completes even if its caller is canceled."""
         while True:
             if self._closed:
                 raise Closed("This Web was closed; make a new one.")
@@ -207,7 +207,7 @@ class Chromium:
         return _Started(browser, await _group(browser))
 
     async def _leave(self, started: _Started, context: BrowserContext | None) -> None:
-        """Close a page; a browser that cannot do so in time is replaced, with whatever else it shows."""
+        """Close a page; a browser that cannot do so in time is replaced, including its other pages."""
         from playwright.async_api import Error
 
         try:
@@ -215,7 +215,7 @@ class Chromium:
                 async with asyncio.timeout(_CLOSE_TIME):
                     await context.close()
         except Error:
-            pass  # it is gone already
+            pass  # it is already gone
         except TimeoutError:
             started.kill()
             if self._current is started:
@@ -227,9 +227,9 @@ class Chromium:
                 started.kill()
 
     async def _end(self) -> None:
-        """End the processes, then let the driver go: it would wait for them."""
+        """End the processes, then the driver, which would wait for them."""
         await asyncio.gather(*(started.close() for started in (self._current, *self._worn) if started is not None))
-        if self._tasks:  # a start, which is better finished than interrupted, and pages that close
+        if self._tasks:  # starts that had better complete, and pages that are closing
             await asyncio.wait(self._tasks, timeout=_STOP_TIME)
         for task in self._tasks:
             task.cancel()
@@ -246,7 +246,7 @@ class Chromium:
                 home.cleanup()
 
     def _later(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run something that goes on when its caller is canceled."""
+        """Run a coroutine that continues when its caller is canceled."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._forget)
@@ -259,7 +259,7 @@ class Chromium:
 
 
 async def _group(browser: Browser) -> int | None:
-    """Return the process group of a browser: Playwright gives it one of its own where there are such."""
+    """Return the process group of a browser: Playwright creates one where they exist."""
     if sys.platform == "win32":
         return None
     session = await browser.new_browser_cdp_session()
@@ -279,7 +279,7 @@ def _kill(group: int | None) -> None:
 
 
 def _why(text: str) -> str:
-    """Return what Playwright says of a failed start, in one line that says what to do."""
+    """Return Playwright's reason for a failed start, in one line with the remedy."""
     if "sandbox" in text.lower() and "No usable sandbox" in text:
         fix = 'allow user namespaces, or set providers.browser.sandbox = "off"'
         return f"this machine does not let it lock its pages in; {fix}"

@@ -1,7 +1,7 @@
-"""Crawl4AI (https://github.com/unclecode/crawl4ai) as a reader: its crawler and its Chromium, behind our own proxy.
+"""Crawl4AI (https://github.com/unclecode/crawl4ai) as a reader: its crawler and its Chromium, behind the vetting proxy.
 
-It runs in a process of its own, of another interpreter if wanted: it needs many packages, in versions of its own, and
-what it prints and sets up is kept apart from the caller's program. What it shows is turned into Markdown here.
+It runs in a separate process, optionally with another interpreter: it needs many packages in specific versions, and its
+output and setup are kept apart from the caller's program. Its HTML is converted to Markdown here.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from groundwire.transport import FetchPolicy
 __all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
 
 _TIMEOUT = 30.0  # seconds, without a deadline
-_PAGES = 100  # after so many the process is replaced; it keeps a context of the browser for each
+_PAGES = 100  # the process is replaced after this many pages; it keeps a browser context for each
 _TRIES = 2  # a process that dies is replaced once within a call
 _CLOSED = "This Web was closed; make a new one."
 _CODE = re.compile(r"net::(ERR_[A-Z_0-9]+)")
@@ -51,32 +51,32 @@ class Crawl4AIOptions(Options):
     """`[providers.crawl4ai]`."""
 
     python: str = ""
-    """The interpreter of an environment in which crawl4ai is installed; by default the one that runs this."""
+    """The interpreter of an environment with crawl4ai installed; by default the current one."""
     executable: str = ""
-    """The path of a Chromium or headless shell; by default the first that is found on this machine."""
+    """The path of a Chromium or headless shell; by default the first one found on this machine."""
     images: bool = False
-    """Whether pictures are loaded; they are not read."""
+    """Whether images are loaded; they are not read."""
     settle: float = Field(default=6.0, gt=0, le=120)
-    """The most seconds to wait for a page's scripts once the page has come."""
+    """The most seconds to wait for a page's scripts after the page has loaded."""
     pages_at_once: int = Field(default=4, ge=1, le=64)
-    """The most pages that are shown at once; further ones wait."""
+    """The most pages rendered at once; further ones wait."""
     max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
-    """The most bytes that a page may load, all that belongs to it together, on the wire."""
+    """The most bytes that a page with all its resources may load, on the wire."""
 
 
 class Crawl4AIReadProvider:
-    """Reads pages as Crawl4AI shows them.
+    """Reads pages rendered by Crawl4AI.
 
     Args:
-        guard: Judges every address that a page wants, whatever for.
+        guard: Checks every URL that a page requests.
         python: The interpreter that has Crawl4AI.
-        executable: The browser's program; Playwright's own when None.
+        executable: The browser's program; Playwright's own if None.
         options: The reader's own settings.
-        upstream: A forward proxy's URL, through which everything goes, or empty for none.
+        upstream: A forward proxy's URL for all connections, or empty for none.
         max_length: The most characters of a page's markup.
-        gate: Returns what decides whether and when a site may be visited.
-        name: The name it goes by.
-        conversion: Makes Markdown of what the browser shows; by default one of its own.
+        gate: Returns the fetch policy, which decides whether and when a site may be visited.
+        name: Its name.
+        conversion: Converts the HTML to Markdown; by default a new one.
     """
 
     capabilities: Capabilities = Capabilities(read=True, guarded=True, renders=True)
@@ -115,10 +115,10 @@ class Crawl4AIReadProvider:
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the reader.
+        """Create the reader.
 
         Raises:
-            NotConfigured: Crawl4AI or a browser is missing. ConfigurationError: an option is wrong.
+            NotConfigured: Crawl4AI or a browser is missing. ConfigurationError: an option is invalid.
         """
         options = context.options(Crawl4AIOptions)
         if context.transports.pages.cassette is not None:
@@ -146,7 +146,7 @@ class Crawl4AIReadProvider:
         )
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`. A process that dies meanwhile is replaced, once."""
+        """Read a page; see `ReadProvider.read_url`. A process that dies in the meantime is replaced once."""
         deadline = deadline or Deadline.after(_TIMEOUT)
         return await visit_page(
             url,
@@ -158,7 +158,7 @@ class Crawl4AIReadProvider:
         )
 
     async def aclose(self) -> None:
-        """End the process and every connection of its pages; those that are under way fail."""
+        """End the process and all connections of its pages; running reads fail."""
         self._closed = True
         for proxy in self._proxies:
             proxy.close()
@@ -185,7 +185,7 @@ class Crawl4AIReadProvider:
             ) from failure
 
     async def _shown(self, target: WebUrl, deadline: Deadline) -> Rendered:
-        """Show a page once."""
+        """Render a page once."""
         process = await self._ready()
         self._open += 1
         proxy = VettingProxy(Dialler(self._guard, target, self._upstream), max_bytes=self._options.max_bytes)
@@ -209,7 +209,7 @@ class Crawl4AIReadProvider:
             self._proxies.discard(proxy)
 
     def _judged(self, target: WebUrl, answer: Any, proxy: VettingProxy) -> Rendered:
-        """Return what Crawl4AI showed; it calls short pages failures, and errors of the browser pages."""
+        """Validate Crawl4AI's result; it reports short pages as failures, and browser errors as pages."""
         html, failure = str(answer.get("html", "")), str(answer.get("error", ""))
         code = _CODE.search(failure)
         landed = str(answer.get("url", "")) or target.text
@@ -222,13 +222,13 @@ class Crawl4AIReadProvider:
         rendered = Rendered(
             url=landed,
             html=html,
-            status=200 if 300 <= status < 400 else status,  # it tells the first hop's
+            status=200 if 300 <= status < 400 else status,  # it reports the first hop's status
             headers=dict(answer.get("headers") or {}),
         )
         return with_remarks(rendered, proxy)
 
     async def _ready(self) -> Crawl4AIProcess:
-        """Return a running process; a start is finished even when its caller is canceled."""
+        """Return a running process; a start completes even if its caller is canceled."""
         while True:
             if self._closed:
                 raise Closed(_CLOSED)
@@ -264,7 +264,7 @@ class Crawl4AIReadProvider:
         return self._closed
 
     def _later(self, work: Any) -> asyncio.Task[Any]:
-        """Run something that goes on when its caller is canceled."""
+        """Run a coroutine that continues when its caller is canceled."""
         task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -1,7 +1,8 @@
-"""The process in which Crawl4AI runs; another interpreter may start it, so it imports nothing from this package.
+"""The process in which Crawl4AI runs. Another interpreter may start it, so it imports nothing from this package.
 
-It reads one JSON object a line from standard input and writes one a line to standard output: `{"id", "url", "proxy",
-"timeout", "settle"}` in, `{"id", "html", ...}` or `{"id", "error"}` out. Its one argument is a JSON object of settings.
+It reads one JSON object per line from standard input and writes one per line to standard output: `{"id", "url",
+"proxy", "timeout", "settle"}` in, `{"id", "html", ...}` or `{"id", "error"}` out. Its one argument is a JSON object of
+settings.
 """
 
 from __future__ import annotations
@@ -30,17 +31,17 @@ _SETTLED = """js:() => {
 
 
 def main() -> None:
-    """Serve until standard input ends."""
+    """Serve until the end of standard input."""
     settings = json.loads(sys.argv[1])
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not get between the answers
+    os.dup2(2, 1)  # a library's output must not mix with the responses
     if settings.get("executable"):
         _link(Path(settings["executable"]), Path(settings["home"]) / "browsers")
     asyncio.run(_serve(settings, answers))
 
 
 def _link(program: Path, folder: Path) -> None:
-    """Put a browser where the Playwright of this interpreter looks for its own: Crawl4AI takes no path."""
+    """Link a browser to where this interpreter's Playwright looks for its own: Crawl4AI has no option for a path."""
     import playwright
 
     listed = json.loads((Path(playwright.__file__).parent / "driver/package/browsers.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""The process that runs Crawl4AI: started when first wanted, asked over pipes, ended with all that it started."""
+"""The process that runs Crawl4AI: started on first use, called over pipes, and ended with all its children."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Crawl4AIProcess", "HostGone"]
 
 _START_TIME: Final = 60.0  # seconds; importing it takes one to several
 _END_TIME: Final = 3.0  # seconds to close its browser by itself
-_LINE: Final = 100_000_000  # bytes of an answer
+_LINE: Final = 100_000_000  # bytes of a response
 _KEPT: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH")
 
 
 class HostGone(Exception):
-    """The process does not start, or has died."""
+    """The process cannot be started, or has died."""
 
 
 class Crawl4AIProcess:
@@ -32,8 +32,8 @@ class Crawl4AIProcess:
 
     Args:
         python: The interpreter that has Crawl4AI.
-        executable: The browser; Playwright's own when None.
-        images: Whether pictures are loaded.
+        executable: The browser; Playwright's own if None.
+        images: Whether images are loaded.
     """
 
     def __init__(self, python: Path, executable: Path | None, *, images: bool = False) -> None:
@@ -47,10 +47,10 @@ class Crawl4AIProcess:
         self._number = 0
 
     async def start(self) -> None:
-        """Start it and wait until its browser runs.
+        """Start the process and wait until its browser runs.
 
         Raises:
-            HostGone: it does not start.
+            HostGone: it cannot be started.
         """
         settings = {
             "executable": str(self._executable) if self._executable else "",
@@ -86,7 +86,7 @@ class Crawl4AIProcess:
             raise HostGone(f"it was not ready after {_START_TIME:g} seconds") from error
 
     async def ask(self, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what it answers to one request.
+        """Send a request and return its response.
 
         Raises:
             HostGone: it has died.
@@ -106,7 +106,7 @@ class Crawl4AIProcess:
             self._waiting.pop(number, None)
 
     async def close(self) -> None:
-        """End it: by itself if it does so in time, else by force. Closing twice is fine."""
+        """End the process, by force if it is too slow. Idempotent."""
         process, self._process = self._process, None
         if process is not None:
             if process.stdin is not None:
@@ -125,7 +125,7 @@ class Crawl4AIProcess:
 
     @property
     def dead(self) -> bool:
-        """Whether it runs no more."""
+        """Whether the process has ended."""
         return self._process is None or self._process.returncode is not None
 
     def _expect(self, number: int) -> asyncio.Future[Mapping[str, Any]]:
@@ -141,7 +141,7 @@ class Crawl4AIProcess:
                 if waiting is not None and not waiting.done():
                     waiting.set_result(said)
         except (ValueError, KeyError, OSError):
-            pass  # it does not speak as it should: as good as dead
+            pass  # invalid output: treat the process as dead
         finally:
             for waiting in self._waiting.values():
                 if not waiting.done():

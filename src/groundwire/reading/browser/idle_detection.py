@@ -1,4 +1,4 @@
-"""When a page has filled itself: nothing is under way, nothing changes any more, and there is something to read."""
+"""Detection of when a page has finished loading: no requests, no changes, and some text."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any, Final
 
 __all__ = ["PROBE", "TIMERS", "Look", "Settling"]
 
-IDLE: Final = 0.1  # seconds without a change for a page with text that has set no timer and asked for nothing
-QUIET: Final = 0.4  # seconds without a change after which a page with text is taken to be done
-PATIENCE: Final = 1.5  # the same for a page that has nothing to read yet, or says that it is loading
-LONG: Final = 3.0  # seconds after which a request is no longer waited for: it stays open by intent
-FILLED: Final = 200  # characters; a page with fewer may still be about to fill itself
+IDLE: Final = 0.1  # seconds without a change, for a page with text, without timers and requests
+QUIET: Final = 0.4  # seconds without a change after which a page with text is considered done
+PATIENCE: Final = 1.5  # the same for a page without text, or one that shows a loading indicator
+LONG: Final = 3.0  # seconds after which a request is no longer awaited: it stays open on purpose
+FILLED: Final = 200  # characters; a page with fewer may still be loading
 _COUNTED: Final = frozenset({"document", "script", "stylesheet", "fetch", "xhr"})
-"""The kinds of requests whose answers may bring text."""
+"""The types of requests whose responses may contain text."""
 
 TIMERS: Final = """(() => {
   const waiting = new Map();
@@ -37,8 +37,8 @@ TIMERS: Final = """(() => {
   } });
   Object.defineProperty(window, Symbol.for("waiting timers"), { value: () => waiting.size });
 })()"""
-"""Counts the timers that will fire soon, before any script of the page runs; timers that restart themselves are
-ignored after a few times."""
+"""Counts the timers that will fire soon, installed before any script of the page runs; timers that restart
+themselves are ignored after a few times."""
 
 PROBE: Final = """() => {
   const body = document.body;
@@ -60,29 +60,29 @@ PROBE: Final = """() => {
     timers: window[Symbol.for("waiting timers")]?.() ?? 1,
   };
 }"""
-"""What is asked of a page again and again; what it answers decides how long it is waited for and nothing else."""
+"""The script that polls a page; its result only decides how long to wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look at a page showed."""
+    """The state of a page when polled."""
 
     ready: str = "loading"
     """`loading`, `interactive` or `complete`."""
     nodes: int = 0
-    """Its elements."""
+    """The number of its elements."""
     text: int = 0
-    """The characters that a person sees."""
+    """The number of visible characters."""
     loading: bool = False
-    """Whether it says or shows that it is loading."""
+    """Whether it shows a loading indicator."""
     scripts: bool = True
     """Whether it has scripts."""
     timers: bool = True
-    """Whether timers of it are soon to ring."""
+    """Whether any of its timers fire soon."""
 
     @classmethod
     def of(cls, told: Any) -> Look:
-        """Return what a page reported, validated: a page may have replaced the function that reports."""
+        """Return a page's report, validated: a page may have replaced the reporting function."""
         if not isinstance(told, dict):
             return cls()
         ready, nodes, text = told.get("ready"), told.get("nodes"), told.get("text")
@@ -98,38 +98,38 @@ class Look:
 
 @dataclass(slots=True)
 class Settling:
-    """Follows one page; times are seconds of any clock that does not go back."""
+    """Tracks one page; times are in seconds of any monotonic clock."""
 
     now: float
-    """When it began."""
+    """The time of the start."""
     changed: float = field(init=False)
-    """When something changed last."""
+    """The time of the last change."""
     look: Look = field(default_factory=Look)
-    """What was seen last."""
+    """The last state."""
     _pending: dict[object, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.changed = self.now
 
     def began(self, request: object, kind: str, now: float) -> None:
-        """Note a request."""
+        """Record the start of a request."""
         if kind in _COUNTED:
             self._pending[request] = now
             self.changed = now
 
     def ended(self, request: object, now: float) -> None:
-        """Note that a request is over."""
+        """Record the end of a request."""
         if self._pending.pop(request, None) is not None:
             self.changed = now
 
     def saw(self, look: Look, now: float) -> None:
-        """Note a look at the page."""
+        """Record a state of the page."""
         before, self.look = self.look, look
         if (before.ready, before.nodes, before.text) != (look.ready, look.nodes, look.text):
             self.changed = now
 
     def done(self, now: float) -> bool:
-        """Tell whether the page can be read."""
+        """Return whether the page can be read."""
         look = self.look
         if look.ready == "loading" or any(now - began < LONG for began in self._pending.values()):
             return False
@@ -142,5 +142,5 @@ class Settling:
 
     @property
     def finished(self) -> bool:
-        """Whether nothing that brings text is under way; what is not finished is said to be so."""
+        """Whether no request that could bring text is running; otherwise there is a warning."""
         return self.look.ready == "complete" and not self.look.loading

@@ -1,9 +1,9 @@
-"""Finding a Chromium: the one that the settings name, the machine's, or Playwright's own.
+"""Finding a Chromium: the configured one, the machine's, or Playwright's own.
 
-The switches for our Chromium, beside Playwright's own.
+Also the command-line switches of Groundwire's Chromium, in addition to Playwright's.
 
-Source: Chromium's list of switches (https://peter.sh/experiments/chromium-command-line-switches, `--help` does not
-show them) and what its processes were seen to send without them.
+Source: Chromium's list of switches (https://peter.sh/experiments/chromium-command-line-switches, `--help` does not show
+    them) and the traffic of its processes without them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HINT: Final = (
     "install one (Debian, Ubuntu: apt install chromium-headless-shell or chromium; elsewhere: playwright install "
     "--only-shell chromium), or set providers.browser.executable to its path"
 )
-"""What to do when there is no browser."""
+"""The remedy when there is no browser."""
 
 _SHELLS: Final = ("chromium-headless-shell", "chrome-headless-shell", "headless_shell")
 _BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "microsoft-edge")
@@ -40,18 +40,18 @@ _APPLICATIONS: Final = (
 
 
 def has_playwright() -> bool:
-    """Tell whether Playwright is installed, without importing it."""
+    """Return whether Playwright is installed, without importing it."""
     return find_spec("playwright") is not None
 
 
 def find_chromium(environment: Mapping[str, str] | None = None) -> Path | None:
     """Return a Chromium of this machine, or None.
 
-    A headless shell is preferred: it starts faster than a whole browser and asks no update servers. The order is: a
-    shell on the PATH, Playwright's own shell, a whole browser on the PATH, Playwright's own.
+    A headless shell is preferred: it starts faster than a full browser and contacts no update servers. The order is: a
+    shell on the PATH, Playwright's own shell, a full browser on the PATH, Playwright's own.
 
     Args:
-        environment: Variables; PATH and PLAYWRIGHT_BROWSERS_PATH are used. By default those of this process.
+        environment: The variables; PATH and PLAYWRIGHT_BROWSERS_PATH are used. By default those of this process.
     """
     variables = os.environ if environment is None else environment
     path = variables.get("PATH", "")
@@ -68,7 +68,7 @@ def find_chromium(environment: Mapping[str, str] | None = None) -> Path | None:
 
 
 def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the browser that `playwright install` brought, of the revision that its installed version drives."""
+    """Yield the browser of `playwright install`, in the revision that its installed version drives."""
     spec = find_spec("playwright")
     if spec is None or spec.origin is None:
         return
@@ -86,10 +86,10 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
 
 
 NOWHERE: Final = "http://127.0.0.1:9"
-"""The proxy of everything that belongs to no page: the discard port (RFC 863), which has no listener."""
+"""The proxy for everything that belongs to no page: the discard port (RFC 863), which has no listener."""
 
 _ALWAYS: Final = (
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it looks up nothing; the proxy does
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it resolves nothing; the proxy does
     "--disable-quic",  # UDP would bypass the proxy
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -104,7 +104,7 @@ _ALWAYS: Final = (
     "--disable-remote-fonts",
     "--disable-gpu",
     "--disable-3d-apis",
-    "--js-flags=--max-old-space-size=512",  # megabytes for the scripts of a page
+    "--js-flags=--max-old-space-size=512",  # megabytes for a page's scripts
 )
 _NO_IMAGES: Final = "--blink-settings=imagesEnabled=false"
 
@@ -113,6 +113,6 @@ def flags(*, images: bool) -> list[str]:
     """Return the switches.
 
     Args:
-        images: Whether pictures are loaded; they are not read.
+        images: Whether images are loaded; they are not read.
     """
     return [*_ALWAYS, *(() if images else (_NO_IMAGES,))]

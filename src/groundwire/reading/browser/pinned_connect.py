@@ -1,44 +1,159 @@
-"""Connections to where the guard allows: looked up once, judged, and made to exactly the judged addresses."""
+"""Requests of a browser to a forward proxy, and pinned connections for them.
+
+The requests are parsed from bytes (RFC 9112, section 3.2; RFC 9110, section 9.3.6). Connections are resolved once,
+checked by the guard, and made to exactly the checked addresses.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import re
 import ssl
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from groundwire.errors import BlockedAddress, InvalidRequest
-from groundwire.reading.browser.proxy_requests import BrowserRequest
 from groundwire.safety.guard import Guard
 from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
 from groundwire.safety.urls import WebUrl
 
-__all__ = ["READING", "REFUSALS", "Dialler", "Streams"]
+__all__ = ["READING", "REFUSALS", "BrowserRequest", "Dialler", "NotUnderstood", "Streams", "parse_head"]
+
+
+_CONNECT: Final = re.compile(r"CONNECT ([^\s/?#@]+) HTTP/1\.[01]", re.ASCII)
+_ABSOLUTE: Final = re.compile(
+    r"([A-Z]{3,16}) [hH][tT][tT][pP]://([^\s/?#@]+)(/[^\s#]*|\?[^\s#]*)? HTTP/1\.[01]", re.ASCII
+)
+_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HOP: Final = frozenset(
+    {"connection", "keep-alive", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade"}
+)
+"""Hop-by-hop headers (RFC 9110, section 7.6.1)."""
+
+
+class NotUnderstood(ValueError):
+    """The bytes are not a valid request to a proxy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrowserRequest:
+    """One request to a proxy."""
+
+    host: str
+    """The requested name or address, IPv6 without brackets."""
+    port: int
+    """Its port."""
+    tunnel: bool
+    """Whether a tunnel is requested (CONNECT); its content is between the browser and the host."""
+    method: str
+    """The method."""
+    target: str = "/"
+    """Path and query; not for a tunnel."""
+    headers: tuple[str, ...] = ()
+    """The header lines for the host; not for a tunnel."""
+    length: int = 0
+    """The length of its body in bytes."""
+
+    @property
+    def authority(self) -> str:
+        """Host and port as written in a URL."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def head(self, *, absolute: bool = False, more: tuple[str, ...] = ()) -> bytes:
+        """Return the request head for the next server.
+
+        Args:
+            absolute: Whether that is another proxy, which expects the absolute URL.
+            more: Additional header lines.
+        """
+        target = f"http://{self.authority}{self.target}" if absolute else self.target
+        lines = (f"{self.method} {target} HTTP/1.1", *self.headers, *more, "Connection: close", "", "")
+        return "\r\n".join(lines).encode("latin-1")
+
+
+def parse_head(data: bytes) -> BrowserRequest:
+    """Parse a request head, including the empty line at its end.
+
+    Raises:
+        NotUnderstood: it is invalid, or ambiguous between servers.
+    """
+    first, *lines = data.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    if match := _CONNECT.fullmatch(first):
+        host, port = _split(match[1], None)
+        return BrowserRequest(host=host, port=port, tunnel=True, method="CONNECT")
+    match = _ABSOLUTE.fullmatch(first)
+    if match is None:
+        raise NotUnderstood("not a request to a proxy")
+    host, port = _split(match[2], 80)
+    kept, length = [], None
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not _NAME.fullmatch(name) or "\r" in value or "\n" in value or "\0" in value:
+            raise NotUnderstood("a header line is malformed")
+        small = name.lower()
+        if small == "transfer-encoding":
+            raise NotUnderstood("a body of unknown length")
+        if small == "content-length":
+            said = value.strip()
+            if length is not None or not said.isascii() or not said.isdecimal() or len(said) > 12:
+                raise NotUnderstood("a body of unknown length")
+            length = int(said)
+        if small not in _HOP:
+            kept.append(line)
+    target = match[3] or "/"
+    return BrowserRequest(
+        host=host,
+        port=port,
+        tunnel=False,
+        method=match[1],
+        target=target if target.startswith("/") else f"/{target}",
+        headers=tuple(kept),
+        length=length or 0,
+    )
+
+
+def _split(authority: str, usual: int | None) -> tuple[str, int]:
+    """Split an authority into host and port."""
+    if authority.startswith("["):
+        host, bracket, rest = authority[1:].partition("]")
+        if not bracket or ":" not in host or (rest and not rest.startswith(":")):
+            raise NotUnderstood("not an authority")
+        said = rest[1:]
+    else:
+        host, _, said = authority.partition(":")
+        rest = authority[len(host) :]
+    if not rest and usual is not None:
+        return host, usual
+    if not said.isascii() or not said.isdecimal() or len(said) > 5 or not 0 < int(said) < 65_536 or not host:
+        raise NotUnderstood("not an authority")
+    return host, int(said)
+
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 """Both ends of a connection, for reading and for writing."""
 
 REFUSALS: Final = (BlockedAddress, InvalidRequest)
-"""What `Dialler.open` raises for what is not allowed."""
+"""The reason in `Dialler.open` for forbidden destinations."""
 READING: Final = frozenset({"GET", "HEAD", "CONNECT"})
-"""The methods that an allowed origin may be asked with, and that of a tunnel."""
-_CONNECT_TIME: Final = 10.0  # seconds for one address
-_HEAD_LIMIT: Final = 65_536  # bytes of another proxy's answer
+"""The methods allowed for an exempt origin, and that of a tunnel."""
+_CONNECT_TIME: Final = 10.0  # seconds per address
+_HEAD_LIMIT: Final = 65_536  # bytes of another proxy's response
 
 
 class Dialler:
     """Opens connections for one page in a browser.
 
-    An allowed origin that is not public is there for a page of its own, and to be read only: no other page's redirect,
-    resource or script reaches it. What goes through a tunnel is not seen here, so that a page of such an origin may
-    speak to it as it likes over HTTPS and WebSockets.
+    An exempt private origin is only for pages of that origin, and read-only: no other page's redirect, resource or
+    script reaches it. The content of a tunnel is not visible here, so that a page of such an origin may use HTTPS and
+    WebSockets with it freely.
 
     Args:
-        guard: Judges names, ports and addresses.
-        page: The address of the page, which the user or the operator has named; None is a page of no allowed origin.
+        guard: Checks names, ports and addresses.
+        page: The URL of the page, named by the user or the operator; None for a page outside of exempt origins.
         upstream: The operator's forward proxy, or empty for none. It resolves names itself, so with one the guard
-            judges the form of what is asked for only.
+            checks only the form of requests.
     """
 
     def __init__(self, guard: Guard, page: WebUrl | None, upstream: str = "") -> None:
@@ -47,10 +162,10 @@ class Dialler:
         self._upstream = upstream
 
     async def open(self, asked: BrowserRequest) -> Streams:
-        """Return a connection to where a request wants to go; a tunnel is ready, another request has been sent.
+        """Open the connection for a request; a tunnel is ready for use, any other request has been sent.
 
         Raises:
-            BlockedAddress: it is not allowed. OSError: it cannot be reached. InvalidRequest: it is no address.
+            BlockedAddress: it is forbidden. OSError: it is unreachable. InvalidRequest: it is not a valid address.
         """
         self._check_exempt(asked)
         if self._upstream:
@@ -61,7 +176,7 @@ class Dialler:
         return reader, writer
 
     def _check_exempt(self, asked: BrowserRequest) -> None:
-        """See that an allowed origin is asked by a page of its own, and only to be read.
+        """Check that an exempt origin is requested by its own page, and only for reading.
 
         Raises:
             BlockedAddress: it is not.

@@ -1,4 +1,4 @@
-"""The browser reader: a local Chromium, each page behind a proxy that vets its connections."""
+"""The browser reader: a local Chromium, with each page behind a proxy that vets its connections."""
 
 from __future__ import annotations
 
@@ -48,40 +48,40 @@ class BrowserOptions(Options):
     """`[providers.browser]`."""
 
     executable: str = ""
-    """The path of a Chromium, Chrome or headless shell; by default the first that is found on this machine."""
+    """The path of a Chromium, Chrome or headless shell; by default the first one found on this machine."""
     sandbox: Literal["auto", "on", "off"] = "auto"
-    """Whether the operating system locks the browser's processes in; `auto` does unless we run as root."""
+    """Whether the operating system sandboxes the browser's processes; `auto` does except for root."""
     images: bool = False
-    """Whether pictures are loaded; they are not read."""
+    """Whether images are loaded; they are not read."""
     user_agent: str = Field(default="", max_length=500, pattern=r"^[\x20-\x7e]*$")
-    """How it introduces itself; empty for the browser's own way."""
+    """The User-Agent header; empty for the browser's own."""
     settle: float = Field(default=6.0, gt=0, le=120)
-    """The most seconds to wait for a page's scripts once the page has begun to come."""
+    """The most seconds to wait for a page's scripts after the page has started to load."""
     pages_at_once: int = Field(default=4, ge=1, le=64)
-    """The most pages that are shown at once; further ones wait."""
+    """The most pages rendered at once; further ones wait."""
     max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
-    """The most bytes that a page may load, all that belongs to it together, on the wire."""
+    """The most bytes that a page with all its resources may load, on the wire."""
     max_requests: int = Field(default=1_000, ge=1, le=100_000)
-    """The most connections that a page may ask for."""
+    """The most connections of a page."""
     max_pages: int = Field(default=200, ge=1, le=100_000)
-    """Pages after which the browser is replaced by a new one."""
+    """The number of pages after which the browser is replaced."""
     max_minutes: float = Field(default=30.0, gt=0, le=1_440)
-    """Minutes after which it is replaced."""
+    """The minutes after which it is replaced."""
 
 
 class BrowserReadProvider:
-    """Reads pages as a browser shows them, with what their scripts have made.
+    """Reads pages as rendered by a browser, including the output of their scripts.
 
     Args:
-        guard: Judges every address that a page wants, whatever for.
+        guard: Checks every URL that a page requests.
         executable: The browser's program.
         options: The reader's own settings.
-        upstream: A forward proxy's URL, through which everything goes, or empty for none.
+        upstream: A forward proxy's URL for all connections, or empty for none.
         max_length: The most characters of a page's markup.
-        cassette: Records pages as they were shown, or replays them.
-        gate: Returns what decides whether and when a site may be visited.
-        name: The name it goes by.
-        conversion: Makes Markdown of what the browser shows; by default one of its own.
+        cassette: Records rendered pages, or replays them.
+        gate: Returns the fetch policy, which decides whether and when a site may be visited.
+        name: Its name.
+        conversion: Converts the HTML to Markdown; by default a new one.
     """
 
     capabilities: Capabilities = Capabilities(read=True, guarded=True, renders=True)
@@ -121,10 +121,10 @@ class BrowserReadProvider:
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
-        """Make the reader.
+        """Create the reader.
 
         Raises:
-            NotConfigured: Playwright or a browser is missing. ConfigurationError: an option is wrong.
+            NotConfigured: Playwright or a browser is missing. ConfigurationError: an option is invalid.
         """
         options = context.options(BrowserOptions)
         cassette = context.transports.pages.cassette
@@ -153,10 +153,10 @@ class BrowserReadProvider:
         )
 
     async def start(self) -> None:
-        """Start the browser now, as the first page would.
+        """Start the browser now instead of with the first page.
 
         Raises:
-            ProviderUnavailable: it does not start; the reason says why.
+            ProviderUnavailable: it cannot be started; the message has the reason.
         """
         try:
             async with self._chromium.page(NOWHERE):
@@ -165,7 +165,7 @@ class BrowserReadProvider:
             raise _does_not_start(self.name, error) from error
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`. A browser that dies meanwhile is replaced, once."""
+        """Read a page; see `ReadProvider.read_url`. A browser that dies in the meantime is replaced once."""
         deadline = deadline or Deadline.after(_TIMEOUT)
         return await visit_page(
             url,
@@ -177,7 +177,7 @@ class BrowserReadProvider:
         )
 
     async def aclose(self) -> None:
-        """Kill the browser and end every connection of its pages; those that are under way raise Closed."""
+        """Kill the browser and end all connections of its pages; running reads raise Closed."""
         self._closed = True
         for proxy in self._proxies:
             proxy.close()
@@ -229,8 +229,8 @@ class BrowserReadProvider:
         raise AssertionError("unreachable")
 
     async def _shown(self, target: WebUrl, deadline: Deadline) -> Rendered:
-        """Show a page once."""
-        if _PLAYWRIGHT not in sys.modules:  # importing it takes a third of a second, in which the loop must go on
+        """Render a page once."""
+        if _PLAYWRIGHT not in sys.modules:  # importing it takes a third of a second, which must not block the loop
             await asyncio.to_thread(import_module, _PLAYWRIGHT)
         from playwright.async_api import Error
 
@@ -268,5 +268,5 @@ def _does_not_start(name: str, error: NoBrowser) -> ProviderUnavailable:
 
 def _has_sandbox(chosen: str) -> bool:
     if chosen == "auto":
-        return not (hasattr(os, "geteuid") and os.geteuid() == 0)  # Chromium refuses to have one as root
+        return not (hasattr(os, "geteuid") and os.geteuid() == 0)  # Chromium refuses to sandbox as root
     return chosen == "on"

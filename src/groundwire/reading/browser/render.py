@@ -1,4 +1,4 @@
-"""One page in a browser: opened, waited for, and taken as the markup that its scripts have made of it."""
+"""Rendering of one page in a browser: open it, wait for its scripts, and return the resulting HTML."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ if TYPE_CHECKING:
 
 __all__ = ["BrowserGone", "Rendered", "Unreachable", "render"]
 
-MAX_NAVIGATIONS: Final = 11  # the page itself and ten redirects, of the server's or of scripts, as for our own fetches
-_POLL: Final = 0.03  # seconds between two looks
-_LOOK_TIME: Final = 0.5  # seconds for a look; a page that does not answer in that time is busy
-_TAKE_TIME: Final = 2.0  # seconds for the markup of a page that is busy; then its scripts are stopped
-_MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the markup is taken
+MAX_NAVIGATIONS: Final = 11  # the page itself and ten redirects, by the server or by scripts, as for plain HTTP
+_POLL: Final = 0.03  # seconds between two polls
+_LOOK_TIME: Final = 0.5  # seconds per poll; a page that does not respond in that time is busy
+_TAKE_TIME: Final = 2.0  # seconds for the HTML of a busy page; after that its scripts are stopped
+_MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the HTML is taken
 _MAX_FRAMES: Final = 5
 _FRAME: Final = "size => [origin, document.body ? document.body.innerHTML.slice(0, size) : '']"
 _TAKE_PART: Final = "size => document.documentElement.outerHTML.slice(0, size)"
 
 
 class BrowserGone(Exception):
-    """The browser, or the process that shows the page, has died."""
+    """The browser, or the page's process, has died."""
 
 
 class Unreachable(Exception):
-    """The page could not be got; the text is the browser's code for why."""
+    """The page could not be loaded; the message is the browser's error code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rendered:
-    """A page as a browser shows it."""
+    """A rendered page."""
 
     url: str
-    """Its address after all redirects."""
+    """Its URL after all redirects."""
     html: str
-    """Its markup, with its shadow trees as declarative ones."""
+    """Its HTML, with declarative shadow roots."""
     status: int = 200
     """The HTTP status of its document."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """The headers of its document."""
     warnings: tuple[str, ...] = ()
-    """What is to be known about it."""
+    """Warnings about it."""
 
 
 class _Watch:
-    """Notes what a page does while it is shown."""
+    """Records the activity of a page while it loads."""
 
     def __init__(self, context: BrowserContext, page: Page) -> None:
         self.settling = Settling(time.monotonic())
@@ -126,18 +126,18 @@ async def _quietly(work: Any) -> None:
 async def render(
     context: BrowserContext, page: Page, url: str, *, deadline: Deadline, settle: float, max_length: int
 ) -> Rendered:
-    """Show a page and return what its scripts have made of it.
+    """Render a page and return the HTML produced by its scripts.
 
     Args:
         context: The page's own context.
         page: An empty page of it.
-        url: The address.
-        deadline: When the result must be here; what there is shortly before is taken.
-        settle: The most seconds to wait for scripts after the page has begun to come.
+        url: The URL.
+        deadline: The deadline of the result; shortly before it, the current state is taken.
+        settle: The most seconds to wait for scripts after the page has started to load.
         max_length: The most characters of markup.
 
     Raises:
-        PageError: it cannot be read. Unreachable: the connection failed. BrowserGone: try again with another browser.
+        PageError: it cannot be read. Unreachable: the connection failed. BrowserGone: retry with another browser.
     """
     from playwright.async_api import Error
 
@@ -164,7 +164,7 @@ async def render(
 
 
 async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
-    """Wait until a page has filled itself, or the time is up; tell whether it has."""
+    """Wait until a page has finished loading or the time is up; return whether it has finished."""
     from playwright.async_api import Error
 
     while True:
@@ -183,7 +183,7 @@ async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
         except Error as error:
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error):
                 raise BrowserGone("the browser has died") from error
-            # Otherwise it went on to another address meanwhile.
+            # Otherwise it has navigated to another URL in the meantime.
         now = time.monotonic()
         if watch.settling.done(now):
             return True
@@ -193,7 +193,7 @@ async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
 
 
 async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int) -> tuple[str, bool]:
-    """Return a page's markup, and whether its scripts had to be stopped for that."""
+    """Return a page's HTML, and whether its scripts had to be stopped."""
     from playwright.async_api import Error
 
     stopped = False
@@ -218,7 +218,7 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
 
 
 async def _frames(page: Page, max_length: int) -> str:
-    """Return the HTML of a page's same-origin frames, when the page has next to no text of its own."""
+    """Return the HTML of a page's same-origin frames, if the page itself has almost no text."""
     from playwright.async_api import Error
 
     parts = []
@@ -233,7 +233,7 @@ async def _frames(page: Page, max_length: int) -> str:
 
 
 def _raise_for(text: str, url: str, watch: _Watch) -> None:
-    """Raise what a failed navigation means."""
+    """Raise the error for a failed navigation."""
     if watch.download or "Download is starting" in text:
         raise UnsupportedContent(url, "The URL is a file to download, not a page.")
     if "ERR_TOO_MANY_REDIRECTS" in text:

@@ -1,8 +1,8 @@
-"""The forward proxy that stands between a browser and everything else: it vets each connection and makes it itself.
+"""The forward proxy between a browser and the network: it vets each connection and makes it itself.
 
-A browser by itself follows redirects, opens sockets and resolves names without any check. Behind this proxy it
-resolves nothing: each connection that it wants, for whatever reason, is resolved here once, judged by the guard, and
-made to the judged address. One proxy serves one page and ends with it.
+A browser by itself follows redirects, opens sockets and resolves names without any check. Behind this proxy it resolves
+nothing: each connection, for whatever purpose, is resolved once here, checked by the guard, and made to the checked
+address. There is one proxy per page.
 """
 
 from __future__ import annotations
@@ -14,36 +14,43 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from groundwire.reading.browser.pinned_connect import READING, REFUSALS, Dialler, Streams
-from groundwire.reading.browser.proxy_requests import BrowserRequest, NotUnderstood, parse_head
+from groundwire.reading.browser.pinned_connect import (
+    READING,
+    REFUSALS,
+    BrowserRequest,
+    Dialler,
+    NotUnderstood,
+    Streams,
+    parse_head,
+)
 from groundwire.transport.asyncio_server import close_soon
 
 __all__ = ["VettingProxy"]
 
 _HEAD: Final = 65_536  # bytes
-_HEAD_TIME: Final = 10.0  # seconds for a request's head
+_HEAD_TIME: Final = 10.0  # seconds for a request head
 _IDLE: Final = 60.0  # seconds without a byte in either direction
 _PIECE: Final = 65_536
 _ENTRIES: Final = Path("/proc/net/tcp")
 _NO: Final = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-"""What is said to everything that does not work, so that a page cannot tell a refusal from a name that is not there."""
+"""The response to every failure, so that a page cannot distinguish a blocked host from a nonexistent name."""
 _TUNNEL: Final = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
 
 class VettingProxy:
-    """A forward proxy for HTTP, and for HTTPS and WebSockets by CONNECT, on a port of its own on loopback.
+    """A forward proxy for HTTP, and for HTTPS and WebSockets through CONNECT, on its own loopback port.
 
     Args:
-        dialler: Judges and opens connections.
-        max_bytes: The most bytes that may come through it; with more, all its connections end.
-        max_requests: The most connections that may be asked for.
-        idle: Seconds after which a connection without traffic ends.
+        dialler: Checks and opens connections.
+        max_bytes: The most bytes received through it; beyond, all its connections are closed.
+        max_requests: The most connections.
+        idle: Seconds after which an idle connection is closed.
 
     Attributes:
-        refused: How often what the guard refused was asked for, by host and port; with the method before them if that
-            is not one of reading.
-        failed: The hosts that could not be reached.
-        received: The bytes that have come through it.
+        refused: The number of requests that the guard blocked, by host and port, prefixed with the method unless it is
+            a read.
+        failed: The unreachable hosts.
+        received: The bytes received through it.
         exhausted: Whether one of the limits was reached.
     """
 
@@ -66,17 +73,17 @@ class VettingProxy:
 
     @property
     def url(self) -> str:
-        """Its address.
+        """Its URL.
 
         Raises:
-            RuntimeError: it has not been started.
+            RuntimeError: it is not started.
         """
         if not self._port:
             raise RuntimeError("The proxy does not run.")
         return f"http://127.0.0.1:{self._port}"
 
     async def start(self) -> None:
-        """Begin to listen."""
+        """Start listening."""
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_HEAD)
         self._port = self._server.sockets[0].getsockname()[1]
 
@@ -88,7 +95,7 @@ class VettingProxy:
         self.close()
 
     def close(self) -> None:
-        """End all connections at once; nothing is accepted any more. Closing twice is fine."""
+        """Close all connections and stop accepting. Idempotent."""
         self._closed = True
         if self._server is not None:
             close_soon(self._server)
@@ -97,7 +104,7 @@ class VettingProxy:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
-        if task is None or self._closed:  # accepted just before the end
+        if task is None or self._closed:  # accepted just before closing
             writer.transport.abort()
             return
         self._tasks.add(task)
@@ -105,9 +112,9 @@ class VettingProxy:
         try:
             await self._converse(reader, writer)
         except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, NotUnderstood):
-            pass  # TimeoutError is an OSError; whatever it was, the connection ends
+            pass  # TimeoutError is an OSError; the connection ends in any case
         except asyncio.CancelledError:
-            return  # the proxy is closed; nothing waits for this task
+            return  # the proxy is closed; nothing awaits this task
         finally:
             if self.exhausted:
                 writer.transport.abort()
@@ -127,7 +134,7 @@ class VettingProxy:
         try:
             there = await self._dialler.open(asked)
         except REFUSALS:
-            reads = asked.method in READING  # else the page may be read there, and this it may not do
+            reads = asked.method in READING  # otherwise the page may be read there, but not this way
             self.refused[asked.authority if reads else f"{asked.method} {asked.authority}"] += 1
             await _say(writer, _NO)
             return
@@ -143,7 +150,7 @@ class VettingProxy:
             there[1].transport.abort()
 
     async def _join(self, asked: BrowserRequest, browser: Streams, there: Streams) -> None:
-        """Carry bytes both ways until the host has no more, or the browser has gone."""
+        """Copy bytes both ways until the host or the browser closes."""
         sending = asyncio.ensure_future(self._send(asked, browser[0], there[1]))
         try:
             await self._receive(there[0], browser[1])
@@ -153,7 +160,7 @@ class VettingProxy:
                 await sending
 
     async def _send(self, asked: BrowserRequest, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        """Carry what the browser sends: all of it through a tunnel, otherwise one body and not a byte more."""
+        """Copy what the browser sends: everything for a tunnel, otherwise exactly one body."""
         left = asked.length
         try:
             while asked.tunnel or left:
@@ -164,7 +171,7 @@ class VettingProxy:
                 sink.write(piece)
                 await sink.drain()
             while not asked.tunnel and await source.read(_PIECE):
-                pass  # what is sent beside one request is dropped
+                pass  # data beyond the request is dropped
             sink.transport.abort()
         except OSError:
             sink.transport.abort()
@@ -193,7 +200,7 @@ async def _say(writer: asyncio.StreamWriter, answer: bytes) -> None:
 
 
 def _is_ours(writer: asyncio.StreamWriter, port: int) -> bool:
-    """Tell whether a peer belongs to this user, as far as the platform says; others have no business here."""
+    """Return whether a peer belongs to the current user, as far as the platform tells; others are rejected."""
     peer = writer.get_extra_info("peername")
     if peer is None:
         return False

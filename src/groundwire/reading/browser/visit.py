@@ -1,8 +1,8 @@
-"""A browser's visit to a page, from the fetch slot to the result: the same for every browser.
+"""A browser's visit to a page, from the fetch slot to the result, for all browsers.
 
-Also the conversion of what a browser returned to our result or error.
+Also the conversion of what a browser returned to a result or an error.
 
-Where a page in a browser has landed, and whether it may be there.
+Also the check of the URL that a page ended at.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _CAUSES: Final[Mapping[str, str]] = {
 
 
 def raise_for_rendered(url: str, rendered: Rendered) -> None:
-    """Raise what the status of a page's document stands for; one of 200 to 299 is none.
+    """Raise the error for the status of a page's document; a status of 200 to 299 passes.
 
     Raises:
         PageError: one of its classes.
@@ -71,12 +71,12 @@ def raise_for_rendered(url: str, rendered: Rendered) -> None:
 
 
 def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool) -> Exception:
-    """Return the error for a page that did not come.
+    """Return the error for a page that did not load.
 
     Args:
-        url: The address that was asked for.
+        url: The requested URL.
         code: The browser's code, such as `ERR_CONNECTION_RESET`.
-        refused: Whether the guard refused the address, or one that it redirects to.
+        refused: Whether the guard blocked the URL, or one that it redirects to.
         failed: Whether the connection failed.
         moved: Whether the page had redirected before.
     """
@@ -92,13 +92,13 @@ def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool
 
 
 def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadResult:
-    """Return a page.
+    """Return the result for a page.
 
     Raises:
-        PageBlocked: a block page came instead. PageEmpty: there is nothing to read on it.
+        PageBlocked: it is a block page. PageEmpty: it has no readable content.
     """
     block = converted.block
-    if block is not None and block.kind != "script shell":  # its scripts have run; what there is now is the page
+    if block is not None and block.kind != "script shell":  # its scripts have run, so this is the page
         raise PageBlocked(url, str(block), status=rendered.status)
     if not converted.extracted.content:
         raise PageEmpty(
@@ -118,15 +118,15 @@ async def visit_page(
     deadline: Deadline,
     show: Callable[[WebUrl], Awaitable[Rendered]],
 ) -> ReadResult:
-    """Return a page as a browser shows it.
+    """Visit a page with a browser.
 
     Args:
-        url: Its address.
-        guard: Admits it.
-        gate: Decides whether and when; None lets everything through.
-        conversion: Makes Markdown of what the browser brought.
-        deadline: When the page must be here.
-        show: Shows it.
+        url: Its URL.
+        guard: Checks the URL.
+        gate: The fetch policy; None allows everything.
+        conversion: Converts the HTML to Markdown.
+        deadline: The deadline of the page.
+        show: Renders it.
 
     Raises:
         BlockedByPolicy, PageError, ProviderError, DeadlineExceeded.
@@ -153,15 +153,15 @@ async def visit_page(
 async def _politely(
     gate: FetchPolicy | None, target: WebUrl, deadline: Deadline, show: Callable[[], Awaitable[Rendered]]
 ) -> Rendered:
-    """Return a page when its site lets us read it, and it is our turn there; where it redirects to is asked, too.
+    """Render a page when its site allows it and a slot is free; a redirect to another site is checked too.
 
-    What the page's own scripts and frames ask for is not paced: it is one visit, as a person's is.
+    Requests of the page's own scripts and frames are not paced: they are part of one visit, as a person's are.
 
     Args:
-        gate: Decides whether and when; None lets everything through.
-        target: The page's address.
-        deadline: When it must be here.
-        show: Shows it.
+        gate: The fetch policy; None allows everything.
+        target: The page's URL.
+        deadline: The deadline of the page.
+        show: Renders it.
 
     Raises:
         BlockedByPolicy, PageError: the page may not be read, or not in time.
@@ -181,16 +181,16 @@ async def _politely(
 
 
 def judge_landing(guard: Guard, target: WebUrl, final: str, proxy: VettingProxy) -> None:
-    """Raise for a page that ended where it may not be, or nowhere.
+    """Raise an error for a page that ended at a forbidden URL, or nowhere.
 
     Args:
-        guard: Judges addresses.
-        target: The address that was asked for.
-        final: The one that the browser shows.
-        proxy: The page's proxy, which knows what was refused.
+        guard: Checks URLs.
+        target: The requested URL.
+        final: The final URL.
+        proxy: The page's proxy, which has recorded what was blocked.
 
     Raises:
-        BlockedAddress: it is not allowed. PageUnavailable: the connection failed.
+        BlockedAddress: it is forbidden. PageUnavailable: the connection failed.
     """
     try:
         landed = guard.admit(final)
@@ -202,14 +202,14 @@ def judge_landing(guard: Guard, target: WebUrl, final: str, proxy: VettingProxy)
 
 
 def why_not(target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = False, place: str = "") -> Exception:
-    """Return the error for a page that did not come.
+    """Return the error for a page that did not load.
 
     Args:
-        target: The address that was asked for.
-        code: The browser's code for what happened.
+        target: The requested URL.
+        code: The browser's error code.
         proxy: The page's proxy.
-        refused: Whether the guard refused where it led.
-        place: Host and port where it ended, when known.
+        refused: Whether the guard blocked the target.
+        place: The final host and port, if known.
     """
     start = _authority(target)
     known = place or start
@@ -224,7 +224,7 @@ def why_not(target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = F
 
 
 def with_remarks(rendered: Rendered, proxy: VettingProxy) -> Rendered:
-    """Return a page with what its proxy has to say about it."""
+    """Return a page with the warnings of its proxy."""
     said = list(rendered.warnings)
     if proxy.refused:
         said.append(f"the page wanted to reach {proxy.refused.total()} addresses that are not allowed")

@@ -1,1 +1,1 @@
-"""CSS: values, rules, colors and the cascade, as far as visibility depends on them."""
+"""CSS: values, rules, colors and the cascade, as far as they affect visibility."""

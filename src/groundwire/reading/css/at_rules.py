@@ -1,7 +1,7 @@
-"""Whether the conditions around rules of a style sheet hold: `@media`, `@supports` and `@container`.
+"""Evaluation of the conditions of `@media`, `@supports` and `@container`.
 
-Sources: Media Queries 5 (https://www.w3.org/TR/mediaqueries-5/), CSS Conditional Rules 5. Judged for a desktop screen;
-a condition that cannot be judged does not hold, nor does its contrary, since a rule that is not applied hides nothing.
+Sources: Media Queries 5 (https://www.w3.org/TR/mediaqueries-5/), CSS Conditional Rules 5. Evaluated for a desktop
+    screen; for an unknown condition, neither it nor its negation holds, since a rule that is not applied hides nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
 __all__ = ["in_container", "is_supported", "on_screen"]
 
 _Judge = Callable[[str], bool | None]
-"""Tells whether the condition in brackets holds; None if that is unknown."""
+"""Evaluates the condition in parentheses; None if unknown."""
 
 _SPACE: Final = re.compile(r"\s+")
 _WORD: Final = re.compile(r"\s*(and|or|not)(?=[\s(])")
@@ -31,10 +31,10 @@ _RATIO: Final = re.compile(r"([\d.]+)\s*(?:/\s*([\d.]+))?")
 _RESOLUTION: Final = re.compile(r"([\d.]+)(dppx|x|dpi|dpcm)")
 _DOTS: Final[Mapping[str, float]] = {"dppx": 1.0, "x": 1.0, "dpi": 1 / 96, "dpcm": 2.54 / 96}
 _MAX_DEPTH: Final = 12
-_COMMON: Final = 120  # characters of a query that pages are likely to share
-_NARROW: Final = 240.0  # pixels; a container can be as narrow as this and as wide as the screen
+_COMMON: Final = 120  # characters of a query that is likely to be repeated on other pages
+_NARROW: Final = 240.0  # pixels; the range of a container is from this to the width of the screen
 _OTHERS: Final = ("-ms-", "-moz-", "-o-", "-khtml-", "-apple-")
-"""What the properties and values begin with that only other browsers know."""
+"""Prefixes of properties and values of other browsers only."""
 _TRUE_OF_A_DESKTOP: Final = frozenset(
     {
         ("prefers-color-scheme", "light"), ("prefers-reduced-motion", "no-preference"), ("orientation", "landscape"),
@@ -47,7 +47,7 @@ _TRUE_OF_A_DESKTOP: Final = frozenset(
 
 
 def on_screen(query: str) -> bool:
-    """Tell whether a media query list holds on a desktop screen."""
+    """Return whether a media query list matches a desktop screen."""
     return _on_screen(query) if len(query) <= _COMMON else _judge_media(query)
 
 
@@ -62,12 +62,12 @@ def _judge_media(query: str) -> bool:
 
 
 def is_supported(condition: str) -> bool:
-    """Tell whether a browser of today supports what `@supports` asks for."""
+    """Return whether a current browser supports an `@supports` condition."""
     return _condition(_SPACE.sub(" ", condition.lower()).strip(), _supports, 0) is True
 
 
 def in_container(condition: str) -> bool:
-    """Tell whether the condition of `@container` holds however wide the container is."""
+    """Return whether an `@container` condition holds for any width of the container."""
     condition = _SPACE.sub(" ", condition.lower()).strip()
     name, bracket, rest = condition.partition("(")
     if name.strip() not in {"", "not"}:
@@ -80,7 +80,7 @@ def in_container(condition: str) -> bool:
 
 
 def _media(query: str) -> bool | None:
-    """Tell whether one media query holds."""
+    """Return whether a single media query matches."""
     if match := _TYPE.match(query):
         holds: bool | None = match[2] in {"all", "screen"}
         rest = query[match.end() :]
@@ -91,7 +91,7 @@ def _media(query: str) -> bool | None:
 
 
 def _condition(text: str, judge: _Judge, depth: int) -> bool | None:
-    """Tell whether a condition of brackets, `and`, `or` and `not` holds."""
+    """Evaluate a condition of parentheses, `and`, `or` and `not`."""
     if depth > _MAX_DEPTH:
         return None
     verdicts: list[bool | None] = []
@@ -139,7 +139,7 @@ def _closing(text: str, start: int) -> int:
 
 
 def _feature(text: str) -> bool | None:
-    """Tell whether a media feature is one of a desktop screen."""
+    """Evaluate a media feature for a desktop screen."""
     if (sized := _size(text, SCREEN_WIDTH, SCREEN_HEIGHT)) is not None:
         return sized
     match = _FEATURE.fullmatch(text)
@@ -152,7 +152,7 @@ def _feature(text: str) -> bool | None:
 
 
 def _size(text: str, width: float, height: float) -> bool | None:
-    """Tell whether a feature that is a number holds; None if it is none."""
+    """Evaluate a numeric feature; None if it is not numeric."""
     sizes = {"width": width, "inline-size": width, "height": height, "block-size": height}
     sizes |= {"aspect-ratio": width / height, "resolution": 1.0, "color": 8.0, "-webkit-device-pixel-ratio": 1.0}
     if (match := _FEATURE.fullmatch(text)) and match[2]:
@@ -194,11 +194,11 @@ def _compare(left: float | None, sign: str, right: float | None) -> bool | None:
 
 
 def _supports(text: str) -> bool | None:
-    """Tell whether a declaration is one that browsers know, as far as it has a part in what is seen."""
+    """Return whether a declaration is supported, as far as it affects visibility."""
     if text.startswith("selector("):
         return ":" not in text or any(known in text for known in (":has(", ":is(", ":where(", ":focus"))
     if text.startswith("font-"):
-        return True  # asks for a kind of fonts, and browsers know all of them
+        return True  # font formats, all of which are supported
     name, colon, value = text.partition(":")
     name, value = name.strip(), value.strip()
     if not colon or "(" in name:

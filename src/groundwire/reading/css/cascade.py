@@ -1,4 +1,4 @@
-"""Which element gets which of the longhands that decide what is seen: the CSS cascade, as far as that needs it.
+"""The CSS cascade: which declarations apply to which element, as far as they affect visibility.
 
 Sources: CSS Cascading 5 (https://www.w3.org/TR/css-cascade-5/), CSS Variables 1, and section 15 (Rendering) of the HTML
 Standard for attributes such as `bgcolor` and `<font color>`.
@@ -27,18 +27,18 @@ _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
 _Row = tuple[str, _Entry]
 _Sources = tuple[int, ...]
-"""The numbers of the declarations that an element gets, in their order."""
+"""The indexes of the declarations that apply to an element, in order."""
 
 
 class Styles:
-    """The longhands of the elements that have any; the others have none.
+    """The longhands of the elements that have any.
 
     Attributes:
-        keyframes: For each animation the properties of its last frame.
-        incomplete: Whether more styles exist than were read, in files of their own.
-        classes: The classes that the sheets at hand have rules for.
-        named: The classes that elements of the page have.
-        added: The longhands of the box that a sheet adds to an element (`::before`), if it has a background.
+        keyframes: The properties of the last frame of each animation.
+        incomplete: Whether there are external styles that were not loaded.
+        classes: The classes with rules in the available sheets.
+        named: The classes of the page's elements.
+        added: The longhands of an element's generated box (`::before`), if it has a background.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Styles:
         return len(self._sources)
 
     def kind(self, element: Element) -> tuple[int, ...] | None:
-        """Return what is the same for all elements with the same longhands; None when they depend on its place."""
+        """Return a key shared by all elements with the same longhands; None if they depend on the position."""
         sources = tuple(self._sources[element])
         return None if self._shared(sources) is None else sources
 
     def get(self, element: Element) -> Mapping[str, str]:
-        """Return an element's longhands, custom properties resolved."""
+        """Return an element's longhands, with custom properties resolved."""
         noted = self._sources.get(element)
         if noted is None:
             return _NOTHING
@@ -92,7 +92,7 @@ class Styles:
         layer: int = UNLAYERED,
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
-        """Let elements have what is declared, unless something stronger has been."""
+        """Apply declarations to elements, unless a stronger one applies."""
         number = self.source(declared, inline=inline, layer=layer, specificity=specificity)
         for element in elements:
             self.give(element, number)
@@ -105,7 +105,7 @@ class Styles:
         layer: int = UNLAYERED,
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> int | None:
-        """Note what is declared, for `give`; None when it says nothing that is looked at."""
+        """Register declarations for `give`; None if none of them is relevant."""
         rows: list[_Row] = []
         number = len(self._rows)
         for name, value, important in declared:
@@ -121,7 +121,7 @@ class Styles:
         return number
 
     def give(self, element: Element, source: int | None) -> None:
-        """Let an element have what `source` has noted, unless something stronger has been."""
+        """Apply registered declarations to an element, unless a stronger one applies."""
         if source is not None:
             self._sources.setdefault(element, []).append(source)
             self._custom.clear()
@@ -137,7 +137,7 @@ class Styles:
         return merged
 
     def _shared(self, sources: _Sources) -> dict[str, str] | None:
-        """Return the longhands that some sources make; None when custom properties take part."""
+        """Return the longhands of some sources; None if custom properties are involved."""
         if sources not in self._plain:
             style = dict(_in_force(self._merge(sources)))
             found = any("var(" in value and not name.startswith("--") for name, value in style.items())
@@ -153,7 +153,7 @@ class Styles:
         return "" if "var(" in value else value.lower()
 
     def _property(self, element: Element, name: str) -> str:
-        """Return a custom property as an element has it; linear, since no path is walked twice."""
+        """Resolve a custom property of an element; linear, since no path is visited twice."""
         known = self._custom.setdefault(name, {})
         path: list[Element] = []
         node: object = element
@@ -177,7 +177,7 @@ class Styles:
 
 
 def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
-    """Yield longhands and values without those that a stronger `all` undoes."""
+    """Yield longhands and values without those overridden by a stronger `all`."""
     reset = merged.get("all")
     for name, (priority, value) in merged.items():
         if reset is None or priority >= reset[0]:

@@ -1,12 +1,12 @@
-"""Colors of CSS as numbers, and whether two of them can be told apart.
+"""CSS colors as numbers, and whether two of them are distinguishable.
 
 Sources: CSS Color 4 (https://www.w3.org/TR/css-color-4/), CSS Color 5 on mixed and relative colors, and the rules for
 parsing a legacy color value of the HTML Standard, section 2.3.6.
 
-Colors of other spaces than sRGB, in sRGB.
+Also the conversion of other color spaces to sRGB.
 
-The matrices and curves are those of CSS Color 4 (https://www.w3.org/TR/css-color-4/#color-conversion-code). What lies
-outside of sRGB is cut at its edges.
+The matrices and curves are those of CSS Color 4 (https://www.w3.org/TR/css-color-4/#color-conversion-code). Colors
+outside of sRGB are clipped.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ _LMS_TO_SRGB: Final[_Matrix] = (
 
 
 def from_hsl(hue: float, saturation: float, light: float) -> Triple:
-    """Return a color by its hue in degrees, its saturation and its lightness, both from 0 to 1."""
+    """Convert HSL to sRGB: hue in degrees, saturation and lightness from 0 to 1."""
     return hls_to_rgb(hue / 360 % 1, min(max(light, 0.0), 1.0), min(max(saturation, 0.0), 1.0))
 
 
 def from_hwb(hue: float, white: float, black: float) -> Triple:
-    """Return a color by its hue in degrees and how much white and black is in it, both from 0 to 1."""
+    """Convert HWB to sRGB: hue in degrees, whiteness and blackness from 0 to 1."""
     if white + black >= 1:
         return (white / (white + black),) * 3
     red, green, blue = (part * (1 - white - black) + white for part in from_hsl(hue, 1.0, 0.5))
@@ -74,7 +74,7 @@ def from_hwb(hue: float, white: float, black: float) -> Triple:
 
 
 def from_lab(light: float, a: float, b: float) -> Triple:
-    """Return a color of CIE Lab, its lightness from 0 to 100."""
+    """Convert CIE Lab to sRGB, with lightness from 0 to 100."""
     y = (light + 16) / 116
     xyz = [
         share * (edge**3 if edge > 6 / 29 else (116 * edge - 16) / (24389 / 27))
@@ -84,29 +84,29 @@ def from_lab(light: float, a: float, b: float) -> Triple:
 
 
 def from_oklab(light: float, a: float, b: float) -> Triple:
-    """Return a color of Oklab, its lightness from 0 to 1."""
+    """Convert Oklab to sRGB, with lightness from 0 to 1."""
     long, middle, short = (part**3 for part in _times(_OKLAB_TO_LMS, (light, a, b)))
     return from_linear(*_times(_LMS_TO_SRGB, (long, middle, short)))
 
 
 def polar(chroma: float, hue: float) -> tuple[float, float]:
-    """Return the two axes of a color that is given by its chroma and its hue in degrees."""
+    """Return the two axes of a color given by chroma and hue in degrees."""
     return chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
 
 
 def from_xyz(x: float, y: float, z: float, *, d50: bool = False) -> Triple:
-    """Return a color of CIE XYZ, under the white D65 unless it is D50."""
+    """Convert CIE XYZ to sRGB, with white point D65 unless it is D50."""
     return from_linear(*_times(_XYZ_TO_SRGB, _times(_D50_TO_D65, (x, y, z)) if d50 else (x, y, z)))
 
 
 def from_p3(red: float, green: float, blue: float) -> Triple:
-    """Return a color of Display P3."""
+    """Convert Display P3 to sRGB."""
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
     return from_xyz(*_times(_P3_TO_XYZ, (linear[0], linear[1], linear[2])))
 
 
 def from_linear(red: float, green: float, blue: float) -> Triple:
-    """Return a color of linear sRGB."""
+    """Convert linear sRGB to sRGB."""
     parts = [
         12.92 * part if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055
         for part in (min(max(part, 0.0), 1.0) for part in (red, green, blue))
@@ -168,7 +168,7 @@ _NAMED: Final[Mapping[str, str]] = dict(pair.split(":") for pair in _COLOR_NAMES
 
 
 class Color(NamedTuple):
-    """A color of sRGB, each part from 0 to 1; an unknown part is None."""
+    """An sRGB color with channels from 0 to 1; an unknown channel is None."""
 
     red: float | None
     green: float | None
@@ -178,11 +178,11 @@ class Color(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def color(value: str, *, dark: bool = False) -> Color | None:
-    """Return a color in lower case as numbers; None for what is none, and for `currentcolor`.
+    """Parse a color in lower case; None if it is invalid, and for `currentcolor`.
 
     Args:
         value: The value.
-        dark: Whether the page asks for the browser's dark colors.
+        dark: Whether the page uses the browser's dark color scheme.
     """
     if value == "transparent":
         return Color(0, 0, 0, 0)
@@ -204,12 +204,12 @@ def color(value: str, *, dark: bool = False) -> Color | None:
         return _mixed(comma_parts(inside), dark=dark)
     words = arguments(inside)
     if name in _HSL and "," in inside and not all(part.endswith("%") for part in words[1:3]):
-        return None  # only the newer way to write it has numbers there
+        return None  # only the modern syntax has numbers there
     return _from_function(name, words, slashed="/" in inside, dark=dark)
 
 
 def legacy_color(value: str) -> Color | None:
-    """Return the color that an attribute such as `bgcolor` means, in which nearly any text is one."""
+    """Parse the legacy color of an attribute such as `bgcolor`, where almost any text is valid."""
     value = value.strip().lower()
     if not value or value == "transparent":
         return None
@@ -226,7 +226,7 @@ def legacy_color(value: str) -> Color | None:
 
 
 def gradient_colors(value: str, *, dark: bool = False) -> list[Color]:
-    """Return the colors of a background's gradients; none if it is something else or one is unknown."""
+    """Return the colors of a background's gradients; none for anything else, or if one is unknown."""
     if "gradient(" not in value or "url(" in value or "image(" in value:
         return []
     tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
@@ -235,7 +235,7 @@ def gradient_colors(value: str, *, dark: bool = False) -> list[Color]:
 
 
 def alike(one: Color, other: Color) -> bool:
-    """Tell whether text of one opaque color on the other cannot be read: a contrast below 1.1 to 1 (WCAG 2.2)."""
+    """Return whether text of one opaque color on another is unreadable: a contrast below 1.1 to 1 (WCAG 2.2)."""
     if None in one[:3] or None in other[:3]:
         return False
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
@@ -244,7 +244,7 @@ def alike(one: Color, other: Color) -> bool:
 
 
 def blend(front: Color, back: Color) -> Color:
-    """Return what a color looks like on an opaque one."""
+    """Blend a color over an opaque one."""
     return _mix(front, back, front.alpha)._replace(alpha=1.0)
 
 
@@ -261,7 +261,7 @@ def _luminance(shade: Color) -> float:
 
 
 def _mixed(parts: list[str], *, dark: bool) -> Color | None:
-    """Return a mixture; of two unlike colors nearly what another space than sRGB makes of them."""
+    """Mix two colors; for different hues, the result approximates that of other color spaces."""
     if len(parts) != 3 or not parts[0].startswith("in "):
         return None
     found: list[tuple[Color, float | None]] = []
@@ -315,7 +315,7 @@ _HSL: Final = frozenset({"hsl", "hsla"})
 
 
 def _triple(space: str, parts: list[str]) -> Triple | None:
-    """Return a color of three channels in sRGB; None when one is unknown or the space is not known."""
+    """Convert a color with three channels to sRGB; None if one is unknown or the color space is not supported."""
     hue_at = 0 if space in _HSL or space == "hwb" else 2 if space in {"lch", "oklch"} else None
     wholes = _WHOLES.get(space, (1.0, 1.0, 1.0))
     channels: list[float] = []
@@ -353,7 +353,7 @@ _WHOLES: Final[Mapping[str, tuple[float, float, float]]] = {
     "hsla": (1.0, 100.0, 100.0), "hwb": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0), "oklab": (1.0, 0.4, 0.4),
     "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0),
 }  # fmt: skip
-"""What 100 % of each channel is."""
+"""The value of 100 % for each channel."""
 
 
 def _channel(part: str, whole: float) -> float | None:

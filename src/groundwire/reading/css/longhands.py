@@ -1,4 +1,4 @@
-"""Declarations in the longhands that decide what is seen, invalid ones left out as a browser does.
+"""Expansion of declarations to the longhands that affect visibility, without invalid ones.
 
 Sources: CSS Cascading 5 (https://www.w3.org/TR/css-cascade-5/) on shorthands and invalid values, CSS Logical
 Properties 1, and the Compatibility Standard (https://compat.spec.whatwg.org/) on vendor prefixes.
@@ -118,16 +118,16 @@ _KEPT: Final = frozenset(_VALID) | {
 
 
 def is_told(name: str) -> bool:
-    """Tell whether a property, in lower case, has a part in what is seen."""
+    """Return whether a property, in lower case, affects visibility."""
     return name in _TOLD or name in _ALIASES
 
 
 def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
-    """Return what a declaration sets of the properties that decide what is seen.
+    """Expand a declaration to the longhands that affect visibility.
 
     Args:
         name: The property in lower case.
-        value: Its value in lower case. One with `var()` in it has to be resolved before.
+        value: Its value in lower case, with `var()` already resolved.
     """
     if not is_told(name):
         return ()
@@ -141,7 +141,7 @@ def _known(name: str, value: str) -> tuple[tuple[str, str], ...]:
 
 def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     name = _ALIASES.get(name, name)
-    if not value:  # of a custom property that is not set
+    if not value:  # of an unset custom property
         return
     if name in _KEPT:
         if value in _WIDE:
@@ -232,4 +232,4 @@ _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]
 }
 
 _TOLD: Final = _KEPT | frozenset(_SHORTHANDS)
-_COMMON: Final = 40  # characters of a value that pages are likely to share
+_COMMON: Final = 40  # characters of a value that is likely to be repeated on other pages

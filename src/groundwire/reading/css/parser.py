@@ -1,8 +1,8 @@
-"""Style sheets as flat rules: what a page's `style` elements and attributes declare for a screen.
+"""Parser of style sheets to flat rules, for `style` elements and attributes on a screen.
 
-Follows CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/), CSS Nesting 1, and of the conditions Media Queries 5. Linear
-in the sheet's length. Conditions are judged for a desktop screen; one that cannot be judged does not hold, since a rule
-that is not applied hides nothing.
+Follows CSS Syntax 3 (https://www.w3.org/TR/css-syntax-3/), CSS Nesting 1, and Media Queries 5 for conditions. Linear in
+the sheet's length. Conditions are evaluated for a desktop screen; an unknown one does not hold, since a rule that is
+not applied hides nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from groundwire.reading.css.longhands import is_told
 __all__ = ["UNLAYERED", "Declaration", "Sheet", "StyleRule", "declarations", "read_sheet"]
 
 UNLAYERED: Final = 1 << 20
-"""The layer of rules that are in none; later layers win over earlier ones, and this one over all."""
+"""The layer of unlayered rules; later layers take precedence, and this one over all."""
 
 _MAX_DEPTH: Final = 24
 _MAX_SELECTOR: Final = 2_000  # characters
@@ -30,20 +30,20 @@ _PIECE: Final = re.compile(
 )
 _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n]?|(.))", re.DOTALL)
 _NESTING: Final = re.compile(r"[\"'(\\]")
-"""What a semicolon that ends no declaration may stand in, or behind."""
+"""Contexts in which a semicolon does not end a declaration."""
 _SIGN: Final = re.compile(r"[\"'\\()\[\]]")
 _WHOLE: Final = re.compile(
-    r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\\.|url\(\s*+[^"')\s][^)]*+\)""", re.DOTALL | re.IGNORECASE
+    r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\\.|url\(\s*+[^"'()\s][^()]*+\)""", re.DOTALL | re.IGNORECASE
 )
-"""A string, an escape or an address, from its beginning to its end."""
-_COMMON: Final = 60  # characters of a declaration that elements and pages are likely to share
+"""A string, an escape or a URL, as a whole."""
+_COMMON: Final = 60  # characters of a declaration that is likely to be repeated
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
 _SCOPE: Final = re.compile(r"\(((?:[^()]|\([^()]*\))+)\)(?:\s*to\s*\(((?:[^()]|\([^()]*\))+)\))?", re.IGNORECASE)
 
 
 class Declaration(NamedTuple):
-    """One property and its value, both in lower case where case means nothing."""
+    """A property and its value, both in lower case unless case matters."""
 
     name: str
     value: str
@@ -52,44 +52,44 @@ class Declaration(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StyleRule:
-    """What a selector's elements get."""
+    """A rule: selectors and declarations."""
 
     selector: str
-    """A list of selectors; nesting is resolved."""
+    """A list of selectors, with nesting resolved."""
     declarations: tuple[Declaration, ...]
-    """What it declares, in order."""
+    """The declarations, in order."""
     layer: int = UNLAYERED
-    """The place of its cascade layer."""
+    """The index of its cascade layer."""
 
 
 @dataclass(slots=True)
 class Sheet:
-    """The rules that hold on a screen."""
+    """The rules that apply on a screen."""
 
     rules: list[StyleRule] = field(default_factory=list)
     keyframes: dict[str, dict[str, str]] = field(default_factory=dict)
-    """For each animation the properties of its last frame."""
+    """The properties of the last frame of each animation."""
     layers: dict[str, int] = field(default_factory=dict)
-    """The place of each named layer."""
+    """The index of each named layer."""
     contained: bool = False
-    """Whether anything on the page may be a container, for `@container`."""
+    """Whether any element may be a container, for `@container`."""
 
 
 @dataclass(slots=True)
 class _Block:
-    """A block that is open while its sheet is read."""
+    """An open block of a sheet."""
 
     kind: str
-    """`group` holds rules, `rule` declarations, `frames` the frames of an animation, `frame` one; `skip` is unread."""
+    """`group` holds rules, `rule` declarations, `frames` the frames of an animation, `frame` one; `skip` is ignored."""
     selector: str = ""
     layer: int = UNLAYERED
     end: str = ""
-    """Where a scope ends: a selector."""
+    """The end of a scope: a selector."""
     declared: list[Declaration] = field(default_factory=list)
 
 
 def declarations(text: str) -> list[Declaration]:
-    """Return what a `style` attribute declares, in order."""
+    """Parse the declarations of a `style` attribute, in order."""
     if "/*" in text:
         text = _COMMENT.sub(" ", text)
     if _NESTING.search(text) is None:
@@ -110,12 +110,12 @@ def declarations(text: str) -> list[Declaration]:
 
 
 def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None = None) -> None:
-    """Add the rules of a style sheet that hold on a screen to `sheet`.
+    """Add the rules of a style sheet that apply on a screen to `sheet`.
 
     Args:
         text: The style sheet.
-        sheet: Where the rules are added.
-        may_match: Tells by its selector whether a rule can match any element; the others may be left out.
+        sheet: The result.
+        may_match: Returns whether a selector can match any element; the other rules may be omitted.
     """
     if "/*" in text:
         text = _COMMENT.sub(" ", text)
@@ -127,9 +127,9 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
 
 
 def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None) -> bool:
-    """Read a sheet by its braces alone, many times as fast; False when that would be wrong.
+    """Parse a sheet only by its braces, which is much faster; return False if that would be wrong.
 
-    That is when a brace stands in a string or in brackets, and when rules stand in rules.
+    It is wrong for braces in strings or brackets, and for nested rules.
     """
     stack = [_Block("group")]
     stray = False
@@ -177,7 +177,7 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
 
 
 def _is_closed(text: str) -> bool:
-    """Tell whether a text ends outside of strings and brackets."""
+    """Return whether a text ends outside of strings and brackets."""
     depth = 0
     for sign in _SIGN.findall(_WHOLE.sub("", text)):
         depth += 1 if sign in "([" else -1 if sign in ")]" else -len(text)
@@ -187,7 +187,7 @@ def _is_closed(text: str) -> bool:
 
 
 def _told(body: str) -> list[Declaration]:
-    """Return those of a rule's declarations that may have a part in what is seen."""
+    """Return the declarations of a rule that may affect visibility."""
     if _NESTING.search(body) is not None:
         parts = declarations(body)
         return [declared for declared in parts if declared.name.startswith("--") or is_told(declared.name)]
@@ -200,7 +200,7 @@ def _told(body: str) -> list[Declaration]:
 
 
 def _read_nested(text: str, sheet: Sheet) -> None:
-    """Read a sheet character by character."""
+    """Parse a sheet character by character."""
     stack, start, brackets = [_Block("group")], 0, 0
     for match in _PIECE.finditer(text):
         piece, block = match[0], stack[-1]
@@ -214,7 +214,7 @@ def _read_nested(text: str, sheet: Sheet) -> None:
             stack.append(_open(text[start : match.start()].strip(), block, sheet, deep=len(stack) > _MAX_DEPTH))
             start = match.end()
         elif piece == "}" and len(stack) == 1:
-            continue  # it belongs to the selector that comes next, and makes it invalid
+            continue  # part of the next selector, which it makes invalid
         else:
             _end_statement(text[start : match.start()], block, sheet)
             start = match.end()
@@ -258,7 +258,7 @@ def _unescape(text: str) -> str:
             return match[2]
         code = int(match[1], 16)
         char = chr(code) if 0 < code < 0x110000 and not 0xD800 <= code < 0xE000 else "\ufffd"
-        return "\ufffd" if char.isspace() else char  # `display: none\9` is for old browsers alone
+        return "\ufffd" if char.isspace() else char  # `display: none\9` is only for old browsers
 
     return _ESCAPE.sub(char, text)
 

@@ -1,9 +1,9 @@
-"""Where transforms put an element, and whether they leave anything of it.
+"""Effects of transforms: how far an element is moved, and whether anything of it remains visible.
 
-Source: CSS Transforms 2 (https://www.w3.org/TR/css-transforms-2/). A share counts as of 200 pixels, since nothing is
-laid out.
+Source: CSS Transforms 2 (https://www.w3.org/TR/css-transforms-2/). Percentages refer to 200 pixels, since there is no
+    layout.
 
-The size of letters, as far as it decides whether they can be read.
+Also font sizes, as far as they affect legibility.
 
 Source: CSS Fonts 4, section 2.5 (https://www.w3.org/TR/css-fonts-4/#font-size-prop).
 """
@@ -23,12 +23,12 @@ from groundwire.reading.css.values import arguments, pixels, ratio
 __all__ = ["TINY_FONT", "TRANSFORMS", "is_flat", "is_turned_away", "may_be_tiny", "measure_fonts", "moves"]
 
 TRANSFORMS: Final = frozenset({"scale", "rotate", "transform"})
-"""The longhands that can leave nothing of an element."""
+"""The longhands that can make an element invisible."""
 
 _Matrix = list[list[float]]
 
 _CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
-_SHAPES: Final = re.compile("scale|rotate|skew|matrix|perspective")  # all but moving
+_SHAPES: Final = re.compile("scale|rotate|skew|matrix|perspective")  # all except translations
 _ANGLE: Final = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(deg|grad|rad|turn)?")
 _TURN: Final[Mapping[str, float]] = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
 _SHARE_OF: Final = 200.0  # pixels
@@ -38,7 +38,7 @@ _MAX_CALLS: Final = 500
 
 
 def is_flat(style: Mapping[str, str]) -> bool:
-    """Tell whether an element is scaled to nothing, turned on its edge or slanted into a line."""
+    """Return whether an element is scaled to nothing, turned edge-on or skewed into a line."""
     if "scale" in style or "rotate" in style:
         matrix = _product([_scale(_factors(style.get("scale", ""))), _turn(style.get("rotate", ""))])
         if _is_flat(matrix):
@@ -49,7 +49,7 @@ def is_flat(style: Mapping[str, str]) -> bool:
 
 
 def is_turned_away(style: Mapping[str, str]) -> bool:
-    """Tell whether an element shows its back, and its back is not shown."""
+    """Return whether an element faces away and its back face is hidden."""
     if style.get("backface-visibility") != "hidden":
         return False
     turned = _product([_turn(style.get("rotate", "")), *_steps(style)])
@@ -57,7 +57,7 @@ def is_turned_away(style: Mapping[str, str]) -> bool:
 
 
 def moves(style: Mapping[str, str]) -> tuple[float, float]:
-    """Return by how many pixels an element is moved to the right and down."""
+    """Return by how many pixels an element is moved right and down."""
     if "translate" not in style and "transform" not in style:
         return 0.0, 0.0
     own = [_shift(*_lengths(style["translate"].split()))] if "translate" in style else []
@@ -66,7 +66,7 @@ def moves(style: Mapping[str, str]) -> tuple[float, float]:
 
 
 def _is_flat(matrix: _Matrix) -> bool:
-    """Tell whether a matrix leaves no area of what is looked at from the front."""
+    """Return whether a matrix leaves no area when seen from the front."""
     (a, c), (b, d) = matrix[0][:2], matrix[1][:2]
     return abs(a * d - b * c) <= _FLAT or math.hypot(a, b) <= _THIN or math.hypot(c, d) <= _THIN or matrix[2][2] == 0
 
@@ -149,7 +149,7 @@ def _shift(x: float, y: float) -> _Matrix:
 
 
 def _turn(value: str) -> _Matrix:
-    """Return the matrix of a turn about an axis, as `rotate` names it; one in the plane changes no area."""
+    """Return the matrix of a rotation about an axis, as in `rotate`; one in the plane changes no area."""
     words = value.split()
     angle = _angle(words[-1]) if words else None
     axis = {"x": [1.0, 0.0, 0.0], "y": [0.0, 1.0, 0.0]}.get(words[0]) if len(words) == 2 else None
@@ -169,7 +169,7 @@ def _turn(value: str) -> _Matrix:
 
 
 def _angle(value: str) -> float | None:
-    """Return an angle in radians."""
+    """Return an angle in radians, or None."""
     match = _ANGLE.fullmatch(value)
     if match is None or (match[2] is None and float(match[1])):
         return None
@@ -177,21 +177,21 @@ def _angle(value: str) -> float | None:
 
 
 _MEDIUM_FONT: Final = 16.0  # pixels
-TINY_FONT: Final = 2.0  # pixels; what is smaller is no text for anybody
+TINY_FONT: Final = 2.0  # pixels; smaller text is unreadable
 
 _RELATIVE: Final = re.compile(r"([+-]?[\d.]+(?:e[+-]?\d+)?)(em|%|ex|ch|lh|ic|cap)")
 _IN_RELATION: Final = re.compile(r"(?<=[\d.])em(?![a-z])")
 _OF_LETTER: Final[Mapping[str, float]] = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5, "lh": 1.2, "ic": 1.0, "cap": 0.7}
 _STEPS: Final[Mapping[str, float]] = {"larger": 1.2, "smaller": 1 / 1.2}
-_SMALL: Final = 0.5  # of the element around; a few of those in each other leave nothing
+_SMALL: Final = 0.5  # relative to the parent; a few nested ones leave nothing
 
 
 def _resolved(value: str, around: float) -> float:
-    """Return a font size in pixels.
+    """Resolve a font size to pixels.
 
     Args:
-        value: What `font-size` says.
-        around: The size of the element around, in pixels.
+        value: The value of `font-size`.
+        around: The size of the parent element, in pixels.
     """
     if value in {"inherit", "unset"}:
         return around
@@ -206,7 +206,7 @@ def _resolved(value: str, around: float) -> float:
 
 
 def may_be_tiny(value: str) -> bool:
-    """Tell whether a font size may leave nothing to be read, depending on the element around."""
+    """Return whether a font size may make text unreadable, depending on the parent element."""
     match = _RELATIVE.fullmatch(value)
     return _resolved(value, _MEDIUM_FONT) <= TINY_FONT or (
         match is not None and float(match[1]) * _OF_LETTER[match[2]] <= _SMALL
@@ -214,19 +214,19 @@ def may_be_tiny(value: str) -> bool:
 
 
 def measure_fonts(document: Document, states: dict[Element, bool], styles: Styles) -> None:
-    """Measure the letters where some may be tiny: a size that is relative is one to that of the element around."""
+    """Compute font sizes where some may be tiny: a relative size depends on that of the parent element."""
     if not any(states.values()):
         return
     known: dict[Element, float] = {}
     for element in states:
-        if "font-size" in styles.get(element):  # and not in an animation alone
+        if "font-size" in styles.get(element):  # and not only in an animation
             states[element] = _font_size(element, styles, known) <= TINY_FONT
     for control in document.select("button"):
-        states.setdefault(control, False)  # has a size of its own, whatever is around it
+        states.setdefault(control, False)  # has its own size, whatever its parent's
 
 
 def _font_size(element: Element, styles: Styles, known: dict[Element, float]) -> float:
-    """Return the size of an element's letters in pixels; linear, since no path is walked twice."""
+    """Return the font size of an element in pixels; linear, since no path is visited twice."""
     path: list[Element] = []
     node: object = element
     while isinstance(node, Element) and node not in known:

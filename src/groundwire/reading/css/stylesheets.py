@@ -1,8 +1,8 @@
-"""The style sheets that a page brings along, applied to its elements.
+"""Application of a page's own style sheets to its elements.
 
-Source: Selectors 4 (https://www.w3.org/TR/selectors-4/). States such as `:hover` hold of nothing.
+Source: Selectors 4 (https://www.w3.org/TR/selectors-4/). States such as `:hover` never match.
 
-Style sheets that a page brings along in an address of their own, a `data:` URL (RFC 2397).
+Also style sheets embedded in a `data:` URL (RFC 2397).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _IMPORT: Final = re.compile(
 
 
 def sheet_of(address: str) -> str | None:
-    """Return the style sheet that an address holds itself; None if it is somewhere else."""
+    """Return the style sheet embedded in a URL; None if it is external."""
     address = address.strip()
     if address[:5].lower() != "data:" or len(address) > _MAX:
         return None
@@ -47,7 +47,7 @@ def sheet_of(address: str) -> str | None:
 
 
 def with_imports(text: str) -> tuple[str, bool]:
-    """Return a style sheet with those that it imports from itself put in, and whether others are missing."""
+    """Inline the imports of a style sheet that it embeds itself, and return whether others are missing."""
     missing = False
 
     def put_in(match: re.Match[str]) -> str:
@@ -62,22 +62,20 @@ def with_imports(text: str) -> tuple[str, bool]:
     return _IMPORT.sub(put_in, text), missing
 
 
-_MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page together
-_MAX_WORK: Final = (
-    5_000_000  # steps: elements that selectors visit, and characters of attributes that they look through
-)
-_STEP: Final = 64  # characters of attributes; looking through so many takes as long as visiting an element
-_DEEP: Final = 64  # elements in each other that may have an attribute
-_MATCHES: Final = 8  # elements that are visited in the time in which one is asked by itself whether it matches
-_MANY: Final = 15  # selectors; from here on an index of the classes pays
-_FEW: Final = 12  # elements; looking through each of them is quicker than looking through the page
+_MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page in total
+_MAX_WORK: Final = 5_000_000  # steps: elements visited by selectors, and characters of attributes searched
+_STEP: Final = 64  # characters of attributes; searching them takes as long as visiting an element
+_DEEP: Final = 64  # nested elements that may have an attribute
+_MATCHES: Final = 8  # elements visited in the time of one individual match
+_MANY: Final = 15  # selectors from which an index of the classes pays off
+_FEW: Final = 12  # elements; matching each of them is faster than searching the page
 _CONTAINS: Final = re.compile(r"[;{\s]container(?:-type)?\s*:", re.IGNORECASE)
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
     r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid",
     re.IGNORECASE,
 )
-"""One of these is in every style that could hide something."""
+"""Every style that could hide something contains one of these."""
 
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
@@ -85,22 +83,23 @@ _STATES: Final = re.compile(
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
 _ADDED: Final = re.compile(r"::?(?:before|after)\Z")
 _OF_OTHERS: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
-"""What makes a whole list of selectors invalid, as it is for the browsers of one maker alone."""
+"""What makes a whole selector list invalid, as it does in browsers of other vendors."""
 _ALWAYS: Final = ":not(.\u2205)"
-"""What is true of every element, and as specific as what it stands for."""
+"""A selector that matches every element, with the specificity of the replaced one."""
 _NAMED: Final = re.compile(r"[.#][\w\x80-\U0010ffff-]+(?!\\)")
 _ESCAPED: Final = re.compile(r"[.#](?:[\w\x80-\U0010ffff-]|\\.)+")
 _HEX: Final = re.compile(r"\\[0-9a-fA-F\s]")
-"""An escape by a number, which no name is compared with."""
-_ATTRIBUTE: Final = re.compile(r"\[(?:[^\]\"']|\"[^\"]*\"|'[^']*')*\]")
+"""A numeric escape, which is not compared with names."""
+_ATTRIBUTE: Final = re.compile(r"\[(?:[^\[\]\"']|\"[^\"]*+\"|'[^']*+')*+\]")
 _ATTRIBUTE_NAME: Final = re.compile(r"\[\s*([\w-]+)")
-_BRACKETS: Final = re.compile(r"\([^()]*\)")
+_BRACKETS: Final = re.compile(r"\([^()]*+\)")
+_NESTED: Final = 20  # brackets within brackets
 _KEY: Final = re.compile(r"(?:^|[\s>+~\w-])([.#][\w-]+)(?::[\w-]+(?:\([^()\"']*\))?)*\Z")
-"""The class or id at the end of a selector: only elements that have it can match."""
+"""The class or id at the end of a selector: only elements with it can match."""
 
 
 def read_styles(document: Document) -> Styles:
-    """Return what a page's own style sheets and `style` attributes say; its `style` elements must still be in it."""
+    """Apply a page's own style sheets and `style` attributes; its `style` elements must still be in it."""
     elements = _sheets(document)
     texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
     named = class_names(document)
@@ -141,7 +140,7 @@ def read_styles(document: Document) -> Styles:
 
 
 def _sheets(document: Document) -> list[Element]:
-    """Return what holds or names a style sheet; in the order of the page if a link holds one itself."""
+    """Return the elements that hold or link a style sheet, in document order if a link embeds one."""
     links = [link for link in document.find_all("link") if "stylesheet" in (link.attr("rel") or "").lower().split()]
     if any((link.attr("href") or "").lstrip()[:5].lower() == "data:" for link in links):
         return document.select('style, link[rel~="stylesheet" i]')
@@ -149,20 +148,20 @@ def _sheets(document: Document) -> list[Element]:
 
 
 def class_names(document: Document) -> frozenset[str]:
-    """Return the names of all classes that a page's elements have."""
+    """Return all class names of a page's elements."""
     return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
 
 
 class _Names:
-    """The classes and ids of a page, and those that its style sheets ask for."""
+    """The classes and ids of a page, and those in its style sheets."""
 
     def __init__(self, classes: frozenset[str], ids: set[str]) -> None:
         self.asked: set[str] = set()
-        """The classes and ids that selectors ask for, written as selectors."""
+        """The classes and ids in selectors, written as selectors."""
         self._known = {"." + name for name in classes} | {"#" + name for name in ids}
 
     def may_match(self, selector: str) -> bool:
-        """Tell whether a list of selectors may match an element: one has no class or id that is not on the page."""
+        """Return whether a selector list may match an element: none of its classes and ids is missing from the page."""
         names = _NAMED.findall(selector)
         self.asked.update(names)
         known = self._known.issuperset
@@ -175,13 +174,17 @@ class _Names:
             return any(known([name.replace("\\", "") for name in _ESCAPED.findall(arm)]) for arm in arms)
         if "[" in selector:
             selector = _ATTRIBUTE.sub("", selector)
-        while "(" in selector and (shorter := _BRACKETS.sub("", selector)) != selector:
+        for _ in range(_NESTED):
+            if "(" not in selector or (shorter := _BRACKETS.sub("", selector)) == selector:
+                break
             selector = shorter
+        else:
+            return True  # no page needs so many; each takes a look at the whole selector
         return any(known(_NAMED.findall(arm)) for arm in selector.split(","))
 
 
 class _Finder:
-    """Finds the elements that selectors match, in a bounded number of steps."""
+    """Finds the elements matched by selectors, within a limited number of steps."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -195,14 +198,14 @@ class _Finder:
         """Return the elements that a selector without commas matches.
 
         Raises:
-            _OutOfSteps: it would take more steps than a page is given.
+            _OutOfSteps: it would exceed the page's limit of steps.
             SelectorSyntaxError, ValueError, RecursionError: the selector is not valid.
         """
         if "[" in selector:
             before, _, own = selector.replace(">", " ").rpartition(" ")
             looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
             self._take((looked_through + _DEEP * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
-        if ":has(" in selector:  # it looks through all that is in an element
+        if ":has(" in selector:  # it searches all descendants of an element
             self._take(self._size * self._size // (_STEP * _MATCHES))
         if (key := _KEY.search(selector)) is not None:
             elements = self._having(key[1])
@@ -220,14 +223,14 @@ class _Finder:
         return self._all(selector)
 
     def _length(self, attribute: str) -> int:
-        """Return how many characters of an attribute may be looked through for an element and all around it."""
+        """Return how many attribute characters may be searched for an element and its ancestors."""
         if attribute not in self._lengths:
             values = [len(element.attr(attribute) or "") for element in self._all(f"[{attribute}]")]
             self._lengths[attribute] = min(sum(values), _DEEP * max(values, default=0))
         return self._lengths[attribute]
 
     def _having(self, name: str) -> list[Element]:
-        """Return the elements of a class or an id, written as a selector."""
+        """Return the elements with a class or an id, written as a selector."""
         if self._index is None and len(self._found) < _MANY:
             return self._all(name)
         if self._index is None:
@@ -253,7 +256,7 @@ class _Finder:
 
 
 class _OutOfSteps(Exception):
-    """Finding what the rules are about takes too many steps."""
+    """Matching the rules would take too many steps."""
 
 
 def _apply(document: Document, rules: list[StyleRule], styles: Styles, names: _Names) -> None:
@@ -287,7 +290,7 @@ def _apply(document: Document, rules: list[StyleRule], styles: Styles, names: _N
 
 
 def _note_added(document: Document, arm: str, rule: StyleRule, styles: Styles) -> None:
-    """Note the box that a rule adds to elements, where it has a background: pages lay shades under a text this way."""
+    """Record the generated box of a rule if it has a background: some pages shade text this way."""
     said = {declared.name.partition("-")[0]: declared.value for declared in rule.declarations}
     if "background" not in said or said.get("position") not in {"absolute", "fixed"}:
         return

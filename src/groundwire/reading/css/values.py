@@ -1,7 +1,7 @@
 """Values of CSS as numbers: lengths in pixels, opacities.
 
 Source: CSS Values and Units 4 (https://www.w3.org/TR/css-values-4/).
-Nothing is laid out, so a relative unit is taken at its usual size: 16 pixels for a letter, 1280 x 720 for the screen.
+There is no layout, so relative units have their usual size: 16 pixels per em, 1280 x 720 for the screen.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class _NotANumber(Exception):
 
 
 def pixels(value: str, whole: float | None = None) -> float | None:
-    """Return a length in pixels; None for what is not one.
+    """Return a length in pixels, or None if it is not one.
 
     Args:
         value: The value in lower case, such as `-9999px` or `calc(-1 * 100em)`.
-        whole: What a percentage is of, in pixels; without it a percentage is no length.
+        whole: The reference of percentages, in pixels; without it, a percentage is not a length.
     """
     if match := _QUANTITY.fullmatch(value):
         number, unit = float(match[1]), match[2]
@@ -59,7 +59,7 @@ def pixels(value: str, whole: float | None = None) -> float | None:
 
 
 def ratio(value: str) -> float | None:
-    """Return a number or a percentage as a number, as `opacity` takes it; None for what is neither."""
+    """Return a number or a percentage as a number, as for `opacity`; None for anything else."""
     if match := _QUANTITY.fullmatch(value):
         if match[2] not in {"", "%"}:
             return None
@@ -68,17 +68,17 @@ def ratio(value: str) -> float | None:
 
 
 def fraction(value: str) -> float | None:
-    """Return a percentage as a number; None for what is none."""
+    """Return a percentage as a number; None for anything else."""
     return ratio(value) if value.endswith("%") else None
 
 
 def comma_parts(value: str) -> list[str]:
-    """Return what stands between commas, as far as they are outside of brackets."""
+    """Split a value at commas outside of brackets."""
     return [part.strip() for part in _split(value, ",")]
 
 
 def arguments(value: str) -> list[str]:
-    """Return what stands between commas, slashes or spaces, as far as they are outside of brackets."""
+    """Split a value at commas, slashes or spaces outside of brackets."""
     return [part for part in _split(value, ",/ \t\n\r\f") if part]
 
 
@@ -103,7 +103,7 @@ def _scale(number: float, unit: str, whole: float | None) -> float | None:
 
 
 def _reckon(value: str, whole: float | None) -> float | None:
-    """Return what a formula such as `calc(1px - 100em)` comes to."""
+    """Evaluate a formula such as `calc(1px - 100em)`."""
     value = value.removeprefix("-webkit-")
     if len(value) > _MAX_FORMULA or value.partition("(")[0] + "(" not in _FUNCTIONS:
         return None
@@ -116,7 +116,7 @@ def _reckon(value: str, whole: float | None) -> float | None:
 
 
 def _terms(value: str) -> list[tuple[str | None, ...]]:
-    """Return the terms of a formula, the first one last."""
+    """Return the terms of a formula, in reverse order."""
     found, position = [], 0
     while position < len(value):
         match = _TERM.match(value, position)

@@ -1,1 +1,1 @@
-"""Documents that are not pages: PDF, feeds, XML, tables of text, notebooks, source code, Office formats, EPUB."""
+"""Documents other than web pages: PDF, feeds, XML, delimited text, notebooks, source code, Office formats, EPUB."""

@@ -1,4 +1,4 @@
-"""Any document that is not a page as Markdown, behind one function."""
+"""Conversion of any document other than a web page to Markdown."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["FILES", "read_file"]
 FILES: Final[frozenset[KindName]] = frozenset(
     {"pdf", "word", "slides", "sheet", "opendocument", "epub", "mail", "rtf", "archive"}
 )
-"""The kinds that are files of bytes; they are read in a process of their own, whatever their size."""
+"""The binary file formats; they are converted in a separate process, whatever their size."""
 
 _PARTS: Final[Mapping[KindName, bytes]] = {
     "word": b"word/document.xml",
@@ -36,16 +36,16 @@ _NAMES: Final[Mapping[KindName, str]] = {
 
 
 def read_file(kind: KindName, body: bytes, url: str, *, seconds: float) -> Extracted:
-    """Return a file as Markdown.
+    """Convert a file to Markdown.
 
     Args:
         kind: One of `FILES`.
         body: The whole file.
-        url: Its address.
-        seconds: How long a file of many pages may be read; what was read until then is returned.
+        url: Its URL.
+        seconds: The time limit for a file of many pages; the pages converted by then are returned.
 
     Raises:
-        UnreadableDocument: it gives no text; its message says why and what to do.
+        UnreadableDocument: it has no text; the message says why and what to do.
     """
     kind = _inside(kind, body)
     extracted = _read(kind, body, url, seconds)
@@ -55,14 +55,14 @@ def read_file(kind: KindName, body: bytes, url: str, *, seconds: float) -> Extra
 
 
 def _inside(kind: KindName, body: bytes) -> KindName:
-    """Return what an archive is by the names of its parts, which its beginning and its type may not tell."""
+    """Identify an archive by the names of its entries, when its first bytes and its type are ambiguous."""
     if not body.startswith(b"PK") or _PARTS.get(kind, b"PK") in body:
         return kind
     return next((other for other, part in _PARTS.items() if part in body), kind)
 
 
 def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
-    """Read a file by what its kind needs, which is loaded only then."""
+    """Convert a file with the module for its format, which is loaded lazily."""
     if kind == "pdf":
         from groundwire.reading.documents.pdf.convert import read_pdf
 
@@ -87,6 +87,6 @@ def _read(kind: KindName, body: bytes, url: str, seconds: float) -> Extracted:
         from groundwire.reading.documents.simple_formats import list_archive, read_mail, read_rtf
 
         return read_mail(body, url) if kind == "mail" else read_rtf(body) if kind == "rtf" else list_archive(body)
-    from groundwire.reading.documents.epub import read_epub
+    from groundwire.reading.documents.opendocument import read_epub
 
     return read_epub(body, url)

@@ -1,4 +1,4 @@
-"""Feeds (RSS 0.9 to 2.0, RDF, Atom, JSON Feed) as a list of their entries, and sitemaps as a list of addresses."""
+"""Feeds (RSS 0.9 to 2.0, RDF, Atom, JSON Feed) as a list of entries, and sitemaps as a list of URLs."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ class _FeedEntry:
     date: str = ""
     author: str = ""
     body: str = ""
-    """The whole text where the feed has it, else its summary, as HTML."""
+    """The full text if the feed has it, else the summary, as HTML."""
 
 
 def read_feed(text: str, url: str) -> Extracted | None:
-    """Return a feed or a sitemap as Markdown; None when the XML is neither.
+    """Convert a feed or a sitemap to Markdown; None if the XML is neither.
 
     Args:
         text: The XML.
-        url: Its address, for relative links.
+        url: Its URL, for relative links.
     """
     head = text[:5_000].lower()
     if not any(mark in head for mark in ("<rss", "<feed", ":feed", "rdf", "<channel", "urlset", "sitemapindex")):
@@ -71,7 +71,7 @@ def is_json_feed(text: str) -> bool:
 
 
 def read_json_feed(text: str, url: str) -> Extracted | None:
-    """Return a JSON Feed (https://www.jsonfeed.org/version/1.1/) as Markdown; None when the text is none."""
+    """Convert a JSON Feed (https://www.jsonfeed.org/version/1.1/) to Markdown; None if it is not one."""
     try:
         feed = json.loads(text)
     except (ValueError, RecursionError):
@@ -120,18 +120,10 @@ def _summary(markup: str, url: str, removed: Counter[str], room: int = MAX_CONTE
     if room <= 0:
         removed["cut"] += 1
         return ""
-    markdown = fragment_to_markdown(markup[:_MAX_MARKUP], url, removed)
+    markdown = fragment_to_markdown(markup[:_MAX_MARKUP], url, removed, below=2)
     short = truncate(markdown, room)
     removed["cut"] += len(short) < len(markdown) or len(markup) > _MAX_MARKUP
-    return _no_headings(short)
-
-
-def _no_headings(markdown: str) -> str:
-    """Return Markdown whose headings stand below those of the entries."""
-    lines = markdown.split("\n")
-    return "\n".join(
-        "##" + line if line.startswith("#") and line.lstrip("#").startswith(" ") else line for line in lines
-    )
+    return short
 
 
 def _sitemap(root: etree._Element) -> Extracted:
@@ -196,7 +188,7 @@ def _json_entry(item: dict[str, Any]) -> _FeedEntry:
 
 
 def _markup(element: etree._Element) -> str:
-    """Return what an Atom text construct or content holds, as HTML (RFC 4287, 3.1 and 4.1.3); nothing of a file."""
+    """Return an Atom text construct or content as HTML (RFC 4287, 3.1 and 4.1.3); empty for binary content."""
     kind = element.get("type", "text").lower()
     if "/" in kind and not kind.startswith("text/") and not kind.endswith("xml"):
         return ""
@@ -207,7 +199,7 @@ def _markup(element: etree._Element) -> str:
 
 
 def _plain(markup: str) -> str:
-    """Return the text of a title, in which many feeds have HTML, as one line."""
+    """Return a title, which often contains HTML, as one line of text."""
     if "<" in markup or "&" in markup:
         from turbohtml import parse
 
@@ -231,7 +223,7 @@ def _limited(element: etree._Element) -> Iterator[etree._Element]:
 
 
 def _text(element: etree._Element, name: str) -> str:
-    """Return the text of the first child of a name that has any."""
+    """Return the text of the first non-empty child with a name."""
     return next((text for child in _children(element, name) if (text := _own_text(child))), "")
 
 
@@ -255,6 +247,6 @@ def _string(value: dict[str, Any], name: str) -> str:
 
 
 def _without_declaration(text: str) -> str:
-    """Return XML without the declaration of an encoding that it is no longer in."""
+    """Remove the encoding declaration of decoded XML."""
     text = text.lstrip("\ufeff \t\r\n")
     return text.partition("?>")[2] if text.startswith("<?xml") and "?>" in text[:1_000] else text

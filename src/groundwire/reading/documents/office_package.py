@@ -1,8 +1,8 @@
-"""Archives that are documents: opened within bounds that are checked before anything is unpacked.
+"""ZIP-based documents, opened within limits that are checked before decompression.
 
-XML from strangers: parsed without its document type, without entities of its own, and within bounds.
+Also untrusted XML: parsed without document type and entities, within limits.
 
-What an Office document says about itself (ECMA-376, part 2, core properties; ODF 1.3, meta.xml; EPUB's metadata).
+Also metadata of Office documents (ECMA-376, part 2, core properties; ODF 1.3, meta.xml; EPUB's metadata).
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from groundwire.reading.metadata.dates import iso_date
 __all__ = ["MAX_ELEMENTS", "Properties", "SafeZip", "local_name", "parse_xml", "read_properties"]
 
 MAX_ELEMENTS: Final = 200_000
-"""Elements of one document that are looked at."""
+"""The most elements of a document that are processed."""
 _DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 
 
 def parse_xml(body: bytes) -> etree._Element | None:
-    """Return the root of an XML document, as much of it as makes sense; None when it is none.
+    """Parse an XML document, with error recovery; None if it is not XML.
 
-    Entities that the document declares stay unexpanded, nothing is loaded from anywhere, and nothing makes this raise.
+    Declared entities are not expanded, nothing external is loaded, and no input raises.
 
     Args:
-        body: The document; its own declaration says what encoding it is in.
+        body: The document, with its encoding declaration.
     """
     parser = etree.XMLParser(
         resolve_entities=False,
@@ -52,7 +52,7 @@ def parse_xml(body: bytes) -> etree._Element | None:
 
 
 def local_name(element: etree._Element) -> str:
-    """Return an element's name without its namespace or undeclared prefix; empty for what is no element."""
+    """Return an element's name without namespace or undeclared prefix; empty for non-elements."""
     tag = element.tag
     return tag.rpartition("}")[2].rpartition(":")[2] if isinstance(tag, str) else ""
 
@@ -62,20 +62,20 @@ def _without_doctype(body: bytes) -> bytes:
 
 
 _MAX_ENTRIES: Final = 10_000
-_MAX_TOTAL: Final = 300_000_000  # bytes, unpacked; pictures are most of it and stay packed
-_MAX_PART: Final = 40_000_000  # bytes, unpacked, of one part that is read
-_ENCRYPTED: Final = 1  # the flag of an entry
+_MAX_TOTAL: Final = 300_000_000  # bytes, uncompressed; most of it is images, which are never decompressed
+_MAX_PART: Final = 40_000_000  # bytes, uncompressed, of one part
+_ENCRYPTED: Final = 1  # the flag of an encrypted entry
 
 
 class SafeZip:
-    """An archive whose parts are read one by one.
+    """An archive whose parts are read individually.
 
     Args:
         body: The whole file.
-        name: What it is called in an error, with its article.
+        name: Its description in an error, with its article.
 
     Raises:
-        UnreadableDocument: it is damaged, encrypted, or larger unpacked than is read.
+        UnreadableDocument: it is damaged, encrypted, or over the uncompressed size limit.
     """
 
     def __init__(self, body: bytes, name: str) -> None:
@@ -98,14 +98,14 @@ class SafeZip:
         self._left = _MAX_TOTAL
 
     def sizes(self) -> list[tuple[str, int]]:
-        """Return the names of the parts and their sizes, unpacked, in bytes."""
+        """Return the names of the parts and their uncompressed sizes in bytes."""
         return [(name, entry.file_size) for name, entry in self._entries.items()]
 
     def __contains__(self, part: str) -> bool:
         return part in self._entries
 
     def read(self, part: str) -> bytes:
-        """Return a part of the archive; none when it is missing.
+        """Read a part of the archive; empty if it is missing.
 
         Raises:
             UnreadableDocument: it is damaged or too large.
@@ -134,12 +134,12 @@ class SafeZip:
             raise self._broken("a part of it cannot be unpacked") from error
 
     def xml(self, part: str) -> etree._Element | None:
-        """Return the root of a part in XML; None when it is missing or none."""
+        """Parse a part as XML; None if it is missing or invalid."""
         data = self.read(part)
         return parse_xml(data) if data else None
 
     def relations(self, part: str) -> dict[str, str]:
-        """Return where the relations of a part of an Open XML package lead: addresses, or names of parts."""
+        """Return the targets of an Open XML part's relationships: URLs, or names of parts."""
         folder, name = posixpath.split(part)
         root = self.xml(posixpath.join(folder, "_rels", name + ".rels"))
         found: dict[str, str] = {}
@@ -152,7 +152,7 @@ class SafeZip:
         return found
 
     def broken(self) -> UnreadableDocument:
-        """Return the error that the archive is not the document that it seemed."""
+        """Return the error for an archive that is not the expected document."""
         return self._broken("its main part is missing or damaged")
 
     def _broken(self, what: str) -> UnreadableDocument:
@@ -161,7 +161,7 @@ class SafeZip:
 
 @dataclass(frozen=True, slots=True)
 class Properties:
-    """What a document says about itself."""
+    """Metadata of a document."""
 
     title: str = ""
     author: str | None = None
@@ -170,9 +170,9 @@ class Properties:
 
 
 def read_properties(root: etree._Element | None) -> Properties:
-    """Return the first of each property below `root`: title, creator, date, language.
+    """Return the first value of each property below `root`: title, creator, date, language.
 
-    The date is the one of publication where there is one (`date`), else the one of the last change, else of the making.
+    The date is that of publication (`date`) if present, else of the last change, else of creation.
     """
     found: dict[str, str] = {}
     for element in root.iter() if root is not None else ():

@@ -1,7 +1,8 @@
-"""Formats that need a function each: e-mail, RTF, subtitles, SVG, and archives as a list of what is in them."""
+"""Formats that need a function each: e-mail, RTF, subtitles, SVG, notebooks, and archives as a list of contents."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -9,7 +10,7 @@ from email import policy
 from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from lxml import etree
 
@@ -17,22 +18,24 @@ from groundwire.reading.documents.office_package import MAX_ELEMENTS, SafeZip, l
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
-from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
 from groundwire.reading.metadata.dates import iso_date
+from groundwire.reading.text.sanitize import clean
 
-__all__ = ["list_archive", "read_mail", "read_rtf", "read_subtitles", "read_svg"]
+__all__ = ["list_archive", "read_mail", "read_notebook", "read_rtf", "read_subtitles", "read_svg"]
+
 
 _HEADERS: Final = ("From", "To", "Cc", "Date")
-_MAX_PARTS: Final = 200  # of a message
-_LISTED: Final = 1_000  # files of an archive
+_MAX_PARTS: Final = 200  # parts of a message
+_LISTED: Final = 1_000  # files listed of an archive
 
 
 def read_mail(body: bytes, url: str) -> Extracted:
-    """Return a message (RFC 5322) as Markdown: its head, its text, and the names of what is attached.
+    """Convert an email message (RFC 5322) to Markdown: headers, text, and names of attachments.
 
     Args:
         body: The message.
-        url: Its address, for relative links.
+        url: Its URL, for relative links.
     """
     message = BytesParser(policy=policy.default).parsebytes(body[: 4 * MAX_CONTENT])
     removed: Counter[str] = Counter()
@@ -99,10 +102,10 @@ _MAX_DEPTH: Final = 1_000
 
 
 def read_rtf(body: bytes) -> Extracted:
-    r"""Return the text of a Rich Text document (Microsoft's specification, 1.9.1); hidden text (`\v`) is left out."""
+    r"""Return the text of a Rich Text document (Microsoft's specification, 1.9.1) without hidden text (`\v`)."""
     found: list[str] = []
     removed = size = 0
-    skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: characters that stand for one that was given by number
+    skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: fallback characters that follow a numeric one
     stack: list[tuple[bool, int, bool]] = []
     hidden = first = False
     for token in _RTF.finditer(body):
@@ -166,11 +169,11 @@ def _decoded(raw: bytes, page: str) -> str:
 
 
 _TAG: Final = re.compile(r"</?[^<>\n]{0,100}>|\{\\[^{}\n]{0,100}\}")
-_MINUTE: Final = 60  # seconds of speech in a paragraph
+_MINUTE: Final = 60  # seconds of speech per paragraph
 
 
 def read_subtitles(text: str) -> Extracted | None:
-    """Return subtitles (SubRip, WebVTT) as paragraphs behind the time of each; None when it is none."""
+    """Return subtitles (SubRip, WebVTT) as paragraphs with timestamps; None if there are none."""
     parts: list[tuple[int, list[str]]] = []
     for block in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n").replace("\r", "\n")):
         lines = block.strip("\n").split("\n")
@@ -180,7 +183,7 @@ def read_subtitles(text: str) -> Extracted | None:
         said = [clean for line in lines[at + 1 :] if (clean := " ".join(_TAG.sub("", line).split()))]
         if not parts or seconds - parts[-1][0] >= _MINUTE:
             parts.append((seconds, []))
-        parts[-1][1].extend(line for line in said if parts[-1][1][-1:] != [line])  # what rolls up is said once
+        parts[-1][1].extend(line for line in said if parts[-1][1][-1:] != [line])  # rolling captions repeat lines
     content = "\n\n".join(
         f"[{second // 3600}:{second // 60 % 60:02}:{second % 60:02}] {escape_text(' '.join(lines))}"
         for second, lines in parts
@@ -195,7 +198,7 @@ def _seconds(cue: str) -> int | None:
 
 
 def read_svg(text: str) -> Extracted | None:
-    """Return what a drawing (SVG 2) says: its title, its description, and its text; None when it says nothing."""
+    """Return the title, description and text of a drawing (SVG 2); None if it has none."""
     root = parse_xml(text.encode("utf-8", "replace"))
     if root is None or local_name(root) != "svg":
         return None
@@ -205,6 +208,8 @@ def read_svg(text: str) -> Extracted | None:
     removed = 0
     for element in islice(root.iter(), MAX_ELEMENTS):
         parent, name = element.getparent(), local_name(element)
+        if not isinstance(element.tag, str):  # an entity, a comment
+            continue
         if parent in skipped or name == "defs" or _is_unseen(element):
             skipped.add(element)
             removed += name in {"text", "tspan"} and parent not in skipped
@@ -234,7 +239,7 @@ def _seen(element: etree._Element) -> Iterator[str]:
 
 
 def list_archive(body: bytes) -> Extracted:
-    """Return the names and sizes of the files in a ZIP archive; nothing of it is unpacked.
+    """Return the names and sizes of the files in a ZIP archive, without decompressing anything.
 
     Raises:
         UnreadableDocument: it is damaged, encrypted, or has too many parts.
@@ -248,3 +253,79 @@ def list_archive(body: bytes) -> Extracted:
         cut=bool(more),
         warnings=("the archive is only listed; none of its files was read", *more),
     )
+
+
+_MAX_OUTPUT: Final = 2_000  # characters of what one cell prints
+_LANGUAGE: Final = re.compile(r"[A-Za-z0-9+#-]{1,20}")
+_HEADING: Final = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
+
+
+def read_notebook(text: str) -> Extracted | None:
+    """Return a notebook as Markdown; None when the text is none."""
+    try:
+        notebook = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(notebook, dict):
+        return None
+    cells = notebook.get("cells")
+    if cells is None and isinstance(sheets := notebook.get("worksheets"), list):  # nbformat 3
+        cells = [cell for sheet in sheets if isinstance(sheet, dict) for cell in _list(sheet.get("cells"))]
+    if not isinstance(cells, list):
+        return None
+    language = _language(notebook.get("metadata"))
+    content = "\n\n".join(part for cell in cells if isinstance(cell, dict) for part in _cell(cell, language) if part)
+    heading = _HEADING.search(content, 0, 20_000)
+    return Extracted(title=heading[1] if heading else "", content=content, kind="document")
+
+
+def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:
+    source = clean(_text(cell.get("source", cell.get("input"))))
+    kind = cell.get("cell_type")
+    if kind == "heading":
+        level = cell.get("level")
+        yield f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"
+    elif kind == "code":
+        if source:
+            yield fence(source, language)
+        printed = clean("".join(_outputs(cell)))
+        if len(printed) > _MAX_OUTPUT:
+            printed = printed[:_MAX_OUTPUT].rstrip() + "\n[output cut]"
+        if printed:
+            yield "Output:\n\n" + fence(printed)
+    elif kind == "raw":
+        yield fence(source) if source else ""
+    else:
+        yield source
+
+
+def _outputs(cell: dict[str, Any]) -> Iterator[str]:
+    for output in _list(cell.get("outputs")):
+        if not isinstance(output, dict):
+            continue
+        data = output.get("data")
+        text = _text(output.get("text")) or (_text(data.get("text/plain")) if isinstance(data, dict) else "")
+        if not text and output.get("output_type") in {"error", "pyerr"}:
+            text = f"{output.get('ename', '')}: {output.get('evalue', '')}"
+        if text:
+            yield text if text.endswith("\n") else text + "\n"
+
+
+def _language(metadata: object) -> str:
+    if isinstance(metadata, dict):
+        for place, name in (("language_info", "name"), ("kernelspec", "language")):
+            section = metadata.get(place)
+            said = section.get(name) if isinstance(section, dict) else None
+            if isinstance(said, str) and _LANGUAGE.fullmatch(said):
+                return said.lower()
+    return "python"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    return "".join(part for part in value if isinstance(part, str)) if isinstance(value, list) else ""
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []

@@ -23,10 +23,10 @@ _MAX_SLIDES: Final = 2_000
 
 
 def read_slides(body: bytes) -> Extracted:
-    """Return a presentation as Markdown; each slide begins with a line `[slide 3]`.
+    """Convert a presentation to Markdown; each slide begins with a line `[slide 3]`.
 
     Raises:
-        UnreadableDocument: it is damaged, encrypted, or larger than is read.
+        UnreadableDocument: it is damaged, encrypted, or over the size limit.
     """
     archive = SafeZip(body, "a PowerPoint presentation")
     root = archive.xml("ppt/presentation.xml")
@@ -99,7 +99,7 @@ def _slide(slide: etree._Element, relations: dict[str, str]) -> tuple[str, list[
 
 
 def _notes(page: etree._Element | None) -> Iterator[str]:
-    """Yield what the speaker wrote below a slide."""
+    """Yield the speaker notes of a slide."""
     for shape in page.iter() if page is not None else ():
         if local_name(shape) != "sp" or _placeholder(shape) != "body" or _is_hidden(shape):
             continue

@@ -1,8 +1,8 @@
-"""Rows of cells as a table of GitHub's Markdown.
+"""Tables of cells as GitHub Markdown.
 
-Tables of text: CSV and its kin, whose dialect the text itself tells.
+Also delimited text such as CSV, with a detected dialect.
 
-Spreadsheets (xlsx, xlsm, xlsb, xls, ods) as Markdown tables, by python-calamine of the extra `office`.
+Also spreadsheets (xlsx, xlsm, xlsb, xls, ods), with python-calamine of the extra `office`.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from groundwire.reading.text.sanitize import strip_controls
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "read_delimited", "read_sheets", "to_table"]
 
 MAX_ROWS: Final = 1_000
-"""Rows of one table that are shown."""
+"""The most rows of a table."""
 MAX_COLUMNS: Final = 60
-"""Columns of one table that are shown."""
+"""The most columns of a table."""
 _MAX_CELL: Final = 500  # characters
 
 
 def cell_text(text: str) -> str:
-    """Return a plain text as the content of a cell: on one line, escaped, and cut when it is very long."""
+    """Return plain text as a cell: on one line, escaped, and truncated if very long."""
     line = " ".join(strip_controls(text).split())
     if len(line) > _MAX_CELL:
         line = line[: _MAX_CELL - 1].rstrip() + "\u2026"
@@ -38,10 +38,10 @@ def cell_text(text: str) -> str:
 
 
 def to_table(rows: Iterable[Sequence[str]]) -> str:
-    """Return rows as a table whose first row is its head; empty when there are none.
+    """Return rows as a table with the first as its header; empty if there are none.
 
     Args:
-        rows: The cells as Markdown; rows may differ in length, and columns that are empty at the right go.
+        rows: The cells as Markdown; rows may differ in length, and empty columns on the right are dropped.
     """
     table = [[cell.replace("|", "\\|").replace("\n", " ") for cell in row] for row in rows]
     width = max((index + 1 for row in table for index, cell in enumerate(row) if cell), default=0)
@@ -54,11 +54,11 @@ def to_table(rows: Iterable[Sequence[str]]) -> str:
 _DELIMITERS: Final = (",", "\t", ";", "|")
 _SAMPLE: Final = 40  # rows
 _SAMPLE_LENGTH: Final = 100_000  # characters
-_MAX_FIELD: Final = 131_072  # characters; the csv module takes no more, and a quote that is never closed makes one
+_MAX_FIELD: Final = 131_072  # characters; the limit of the csv module, which an unclosed quote exceeds
 
 
 def read_delimited(text: str) -> Extracted:
-    """Return a table of text as a Markdown table of at most `MAX_ROWS` rows; the count of all is said."""
+    """Convert delimited text to a Markdown table of at most `MAX_ROWS` rows, with a note of the total."""
     text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     delimiter = _delimiter(text)
     rows: list[list[str]] = []
@@ -68,7 +68,7 @@ def read_delimited(text: str) -> Extracted:
             continue
         count += 1
         wide = max(wide, len(row))
-        if count <= MAX_ROWS + 1:  # the first is the head
+        if count <= MAX_ROWS + 1:  # the first is the header
             rows.append([cell_text(cell) for cell in row[:MAX_COLUMNS]])
     warnings = []
     if count > len(rows):
@@ -79,7 +79,7 @@ def read_delimited(text: str) -> Extracted:
 
 
 def _delimiter(text: str) -> str:
-    """Return what separates the cells: what most of the first rows have the same number of."""
+    """Detect the delimiter: the one with the same count in most of the first rows."""
     sample = text[:_SAMPLE_LENGTH]
     best, delimiter = 0.0, ","
     for candidate in _DELIMITERS:
@@ -93,7 +93,7 @@ def _delimiter(text: str) -> str:
 
 
 def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Yield the rows; a text with a quote that is never closed is taken line by line."""
+    """Yield the rows; text with an unclosed quote is split line by line."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     try:
         yield from reader
@@ -106,10 +106,10 @@ _MAX_SHEETS: Final = 100
 
 
 def read_sheets(body: bytes) -> Extracted:
-    """Return a spreadsheet as Markdown: a section for each sheet with at most `MAX_ROWS` rows, the count of all said.
+    """Convert a spreadsheet to Markdown: a section per sheet with at most `MAX_ROWS` rows and a note of the total.
 
     Raises:
-        UnreadableDocument: it is damaged, encrypted or larger than is read, or what reads it is not installed.
+        UnreadableDocument: it is damaged, encrypted or over the size limit, or the library is not installed.
     """
     said = read_properties(None)
     if body.startswith(b"PK"):
@@ -166,7 +166,7 @@ def read_sheets(body: bytes) -> Extracted:
 
 
 def _sheet(book: Any, name: str) -> tuple[str, str]:
-    """Return a sheet as a table, and what is to be said about it."""
+    """Return a sheet as a table, with remarks."""
     sheet = book.get_sheet_by_name(name)
     height, width = sheet.total_height, sheet.total_width + 1  # the rows below the first, and all columns
     rows: list[list[str]] = []

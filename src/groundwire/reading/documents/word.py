@@ -24,14 +24,14 @@ _INSIDE: Final = frozenset(
      "anchor", "graphic", "graphicData", "wsp", "txbx", "txbxContent", "AlternateContent", "Choice"}
 )  # fmt: skip
 _TINY: Final = 4  # half points
-_DEPTH: Final = 20  # tables inside of tables, and whatever else is nested
+_DEPTH: Final = 20  # nested tables and other elements
 
 
 def read_word(body: bytes) -> Extracted:
-    """Return a Word document as Markdown.
+    """Convert a Word document to Markdown.
 
     Raises:
-        UnreadableDocument: it is damaged, encrypted, or larger than is read.
+        UnreadableDocument: it is damaged, encrypted, or over the size limit.
     """
     archive = SafeZip(body, "a Word document")
     main = next((to for to in archive.relations("").values() if to.endswith("document.xml")), "word/document.xml")
@@ -55,7 +55,7 @@ def read_word(body: bytes) -> Extracted:
 
 
 class _WordReader:
-    """Walks one document.
+    """Converter of one document.
 
     Args:
         archive: The document.
@@ -73,7 +73,7 @@ class _WordReader:
         self.title = ""
 
     def blocks(self, place: etree._Element, depth: int = 0) -> Iterator[tuple[str, bool]]:
-        """Yield the blocks in a place, each with whether it is an item of a list."""
+        """Yield the blocks below an element, each with whether it is a list item."""
         if depth > _DEPTH:
             return
         for element in place:
@@ -190,7 +190,7 @@ class _WordReader:
 
 
 def _joined(blocks: Iterator[tuple[str, bool]]) -> str:
-    """Return blocks as one text, the items of a list without empty lines between them."""
+    """Join blocks, without empty lines between list items."""
     parts: list[str] = []
     after_item = False
     for text, item in blocks:
@@ -201,7 +201,7 @@ def _joined(blocks: Iterator[tuple[str, bool]]) -> str:
 
 
 def _is_hidden(properties: etree._Element | None) -> bool:
-    """Return whether a run is invisible: hidden, white on no background, or tiny."""
+    """Return whether a run is invisible: hidden, white without background, or tiny."""
     if properties is None:
         return False
     for name in ("vanish", "webHidden"):
@@ -221,7 +221,7 @@ def _value(parent: etree._Element | None, name: str) -> str:
 
 
 def _styles(root: etree._Element | None) -> dict[str, tuple[int, str, int]]:
-    """Return for each style the level of its heading, 0 for none, and its numbering with its level."""
+    """Return each style's heading level (0 for none), numbering and its level."""
     own: dict[str, tuple[int, str, int, str]] = {}
     for style in root.iter(_W + "style") if root is not None else ():
         properties = style.find(_W + "pPr")
@@ -251,7 +251,7 @@ def _styles(root: etree._Element | None) -> dict[str, tuple[int, str, int]]:
 
 
 def _numbering(root: etree._Element | None) -> dict[tuple[str, int], str]:
-    """Return the kind of each level of each numbering: `decimal` for whatever counts, else `bullet`."""
+    """Return the kind of each level of each numbering: `decimal` for numbers, else `bullet`."""
     if root is None:
         return {}
     kinds: dict[str, dict[int, str]] = {}

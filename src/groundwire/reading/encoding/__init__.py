@@ -1,1 +1,1 @@
-"""From bytes to text: content types, file types and character encodings."""
+"""Decoding of bytes to text: content types, file types and character encodings."""

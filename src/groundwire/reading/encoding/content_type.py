@@ -1,4 +1,4 @@
-"""What kind of content a body is: its header says so, unless its first bytes say otherwise."""
+"""The content type of a body: from its header, unless its first bytes contradict it."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _DESCRIPTIONS: Final[Mapping[KindName, str]] = {
     "archive": "a ZIP archive",
     "binary": "a binary file",
 }
-_SNIFFED: Final = 1_024  # bytes; the MIME Sniffing Standard looks at 1,445
+_SNIFFED: Final = 1_024  # bytes; the MIME Sniffing Standard uses 1,445
 _HTML = re.compile(
     rb"(?:<!--(?:(?!-->).)*-->\s*|<\?xml(?:(?!\?>).)*\?>\s*)*"
     rb"<(?:!doctype\s+html|html|head|body|title|meta|link|script|style|div|table|main|article|section|header|nav|h[1-6]|p|a|br)[\s/>]",
@@ -111,26 +111,26 @@ _TEXT_CONTROLS: Final = frozenset(b"\t\n\x0b\x0c\r\x1b\x08")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a body is."""
+    """The kind of a body."""
 
     kind: KindName
-    """How it is read."""
+    """The converter to use."""
     description: str
-    """What to call it in a sentence, with its article: `a PNG image`."""
+    """Its description in a sentence, with its article: `a PNG image`."""
     remark: str = ""
-    """That the header says something else, as a phrase; empty when it does not."""
+    """A phrase if the header states another type; otherwise empty."""
 
 
 def media_type(content_type: str, body: bytes, url: str = "") -> Kind:
-    """Return what kind of content `body` is.
+    """Detect the kind of `body`.
 
     Args:
-        content_type: The `Content-Type` header as it came; anything may stand in it.
-        body: The beginning of the body, at least 1,024 bytes of it if it has as many.
-        url: Its address; its end counts when neither header nor bytes tell more than that it is text.
+        content_type: The `Content-Type` header as received, possibly invalid.
+        body: The beginning of the body, at least 1,024 bytes if it is that long.
+        url: Its URL; the extension counts if header and bytes show only that it is text.
 
     Returns:
-        The kind. Known signatures win over the header; without a telling header the bytes decide.
+        The kind. Known signatures take precedence over the header; without a useful header, the bytes decide.
     """
     match = _TYPE.match(content_type.strip().lower()[:200])
     said = match[0] if match else ""
@@ -143,7 +143,7 @@ def media_type(content_type: str, body: bytes, url: str = "") -> Kind:
 
 
 def _announced(said: str) -> KindName | None:
-    """Return the kind that a type means; None when it may be several."""
+    """Return the kind for a content type; None if it is ambiguous."""
     kind = TYPES.get(said)
     if kind is None and said in LANGUAGES:
         return "source"
@@ -153,7 +153,7 @@ def _announced(said: str) -> KindName | None:
 
 
 def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | None:
-    """Return what the first bytes prove a body to be."""
+    """Return the kind proved by the first bytes."""
     if _PDF.match(body[:_SNIFFED]) or (announced == "pdf" and b"%PDF-" in body[:_SNIFFED]):
         return Kind("pdf", _DESCRIPTIONS["pdf"])
     if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
@@ -171,11 +171,11 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
 
 
 def _by_header(head: bytes, said: str, announced: KindName | None, url: str) -> Kind:
-    """Return what a body without a signature is, by its header if that says so, else by its bytes."""
+    """Return the kind of a body without a signature, from its header or else from its bytes."""
     top, _, sub = said.partition("/")
     kind = announced
     if kind in _ARCHIVES or kind == "pdf":
-        kind = None  # it has no such signature
+        kind = None  # it does not have the signature of that type
         if not _is_binary(head) and not _HTML.match(_plain(head)):
             return Kind("binary", f"a damaged file of type {said}")
     elif kind is None and (top in _NAMES or (top == "application" and said not in _UNSURE and not sub.endswith("xml"))):
@@ -190,7 +190,7 @@ def _by_header(head: bytes, said: str, announced: KindName | None, url: str) -> 
 
 
 def _is_binary(head: bytes) -> bool:
-    """Whether the bytes cannot be a text in any encoding: too many controls, and not UTF-16."""
+    """Whether the bytes cannot be text in any encoding: too many control characters, and not UTF-16."""
     if _is_utf16(head):
         return False
     controls = sum(byte < 0x20 and byte not in _TEXT_CONTROLS for byte in head)
@@ -202,7 +202,7 @@ def _is_utf16(head: bytes) -> bool:
 
 
 def _plain(head: bytes) -> bytes:
-    """Return the first bytes of a text as if they were ASCII."""
+    """Return the first bytes of a text as ASCII."""
     plain = head.removeprefix(b"\xef\xbb\xbf")
     if _is_utf16(head):
         plain = head.replace(b"\0", b"").lstrip(b"\xff\xfe")
@@ -213,7 +213,7 @@ def _sniff(head: bytes, said: str, url: str) -> KindName:
     plain = _plain(head)
     unsure = said in _UNSURE
     if said.startswith("text/") and not said.endswith("xml"):
-        return _by_address(url)  # browsers show the source of a page that is served so
+        return _by_address(url)  # browsers show the source of a page with this type
     if (unsure or said.endswith("xml") or said in TYPES) and _HTML.match(plain):
         return "html"
     if said.endswith("xml") or (unsure and _XML.match(plain)):

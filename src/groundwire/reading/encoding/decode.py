@@ -1,9 +1,9 @@
-"""Bytes to text: which encoding a page is in, and what it says in it.
+"""Decoding of bytes to text, with detection of the encoding.
 
 The order is the one of the HTML Standard (https://html.spec.whatwg.org/multipage/parsing.html#determining-the-character-encoding):
 byte order mark, header, `<meta>` or XML declaration, detection. It differs in one point: a label that the bytes
-contradict gives way to a source that they do not contradict, because servers announce encodings that their pages
-are not in.
+contradict is overridden by one that they do not contradict, because servers often announce an encoding that their pages
+do not use.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from groundwire.reading.encoding.detect import (
 __all__ = ["PRESCAN", "Decoded", "EncodingSource", "decode"]
 
 EncodingSource = Literal["bom", "header", "meta", "detected", "default"]
-"""What said which encoding it is."""
+"""The source of the encoding."""
 
-PRESCAN: Final = 4_096  # bytes; the standard asks for 1,024, but many pages have their <meta> behind scripts
-_FAR: Final = 65_536  # bytes for a page without any other declaration; a browser that meets a <meta> late starts over
-_FIT_SAMPLE: Final = 1_000_000  # bytes; enough to judge by, and errors are slow to replace
+PRESCAN: Final = 4_096  # bytes; the standard requires 1,024, but many pages have their <meta> after scripts
+_FAR: Final = 65_536  # bytes for a page without another declaration; a browser restarts for a late <meta>
+_FIT_SAMPLE: Final = 1_000_000  # bytes; enough to judge, and replacing errors is slow
 
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -50,32 +50,32 @@ _NOT_TEXT: Final = (
     *(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF)),
 )
 _NOT_TEXT_BYTES: Final = (b"\0", b"\xef\xb7", b"\xbf\xbe", b"\xbf\xbf")
-"""What is in the bytes of every one of them in UTF-8."""
+"""Byte patterns in each of them, in UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """The text of a body, and how it was found."""
+    """The decoded text, and how it was decoded."""
 
     text: str
-    """The text: no lone surrogates, noncharacters or NUL; U+FFFD stands where the bytes made no sense."""
+    """The text, without lone surrogates, noncharacters or NUL; U+FFFD replaces invalid bytes."""
     encoding: str
     """The encoding's name in the WHATWG Encoding Standard, in lower case."""
     source: EncodingSource
-    """What said so."""
+    """The source of the encoding."""
     warnings: tuple[str, ...] = ()
-    """Labels that were not followed, and bytes that could not be read."""
+    """Labels that were ignored, and undecodable bytes."""
 
 
 def decode(body: bytes, content_type: str = "") -> Decoded:
-    """Return the text of a response body.
+    """Decode a response body.
 
     Args:
         body: The bytes, without any content coding.
-        content_type: The `Content-Type` header as it came; anything may stand in it.
+        content_type: The `Content-Type` header as received, possibly invalid.
 
     Returns:
-        The text. No bytes and no header make this raise.
+        The text. No input raises.
     """
     warnings: list[str] = []
     for mark, name in _BOMS:
@@ -101,7 +101,7 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
 
 
 def _claims(body: bytes, content_type: str, warnings: list[str]) -> Iterator[tuple[str, EncodingSource]]:
-    """Yield the encodings that the header and the page itself name, in order of precedence."""
+    """Yield the encodings stated by the header and the page, in order of precedence."""
     labels: list[tuple[str, EncodingSource]] = []
     if match := _HEADER_CHARSET.search(content_type[:1_000]):
         labels.append((match[1] or match[2] or match[3] or "", "header"))
@@ -114,7 +114,7 @@ def _claims(body: bytes, content_type: str, warnings: list[str]) -> Iterator[tup
             shown = "".join(char if char.isalnum() or char in "-_." else "?" for char in label[:40])
             warnings.append(f"The {source} names an unknown encoding: {shown or 'none'}.")
         elif source == "meta" and name.startswith("utf-16"):
-            yield "utf-8", source  # a page whose <meta> can be read byte by byte is not in UTF-16
+            yield "utf-8", source  # a page with an ASCII-readable <meta> is not in UTF-16
         else:
             yield name, source
 
@@ -133,12 +133,12 @@ def _labels_inside(head: bytes, content_type: str) -> Iterator[str]:
 
 
 def _is_better(body: bytes, first: str, second: str) -> bool:
-    """Whether the second claim is right and the first is what a server says of everything."""
+    """Whether the second label is right and the first is only a server default."""
     return first in WESTERN and second not in WESTERN and _fits(body, second) and not looks_western(body)
 
 
 def _fits(body: bytes, name: str) -> bool:
-    """Whether the bytes may well be in an encoding that somebody named."""
+    """Whether the bytes are plausible in a stated encoding."""
     sample = body[:_FIT_SAMPLE]
     if is_iso_2022_jp(sample):
         return name == "iso-2022-jp"
@@ -153,7 +153,7 @@ def _fits(body: bytes, name: str) -> bool:
         return True
     letters = utf8_letters(sample)
     if letters[1] == 0 and not (name.startswith("utf-16") and b"\0" in sample):
-        # UTF-8 is hard to hit by chance: one letter of it in a Western text, a few in others, prove it
+        # UTF-8 is unlikely by chance: one letter of it in a Western text, a few in others, prove it
         return letters[0] < (1 if name in WESTERN else 6)
     if name in WESTERN:
         return True
@@ -171,6 +171,6 @@ def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]
         warnings = [*warnings, "Some bytes could not be read and are shown as U+FFFD."]
     if name != "utf-8" or any(mark in body for mark in _NOT_TEXT_BYTES):
         for char in _NOT_TEXT:
-            if char in text:  # a hundred times as fast as a pattern of them all
+            if char in text:  # a hundred times faster than a combined pattern
                 text = text.replace(char, "\ufffd")
     return Decoded(text=text, encoding=name, source=source, warnings=tuple(warnings))

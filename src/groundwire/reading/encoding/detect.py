@@ -1,10 +1,10 @@
-"""The encoding of bytes that do not declare one.
+"""Detection of the encoding of bytes without a declaration.
 
-The text encodings that a page may be in: a closed list.
+Also the list of supported encodings.
 
-The labels and what they mean are those of the WHATWG Encoding Standard (https://encoding.spec.whatwg.org/#names-and-labels).
-Left out on purpose: UTF-7 and everything else that Python calls a codec but the standard does not know (rot13,
-unicode_escape, idna, punycode ...), and the standard's own `replacement` and `x-user-defined`.
+The labels are those of the WHATWG Encoding Standard (https://encoding.spec.whatwg.org/#names-and-labels).
+Excluded on purpose: UTF-7 and Python codecs outside the standard (rot13, unicode_escape, idna, punycode ...), and the
+standard's own `replacement` and `x-user-defined`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ CODECS: Final[Mapping[str, str]] = {
     "utf-16be": "utf-16-be",
     "utf-16le": "utf-16-le",
 }
-"""The standard's encodings, each with the Python codec that decodes all of it."""
+"""The standard's encodings, each with a Python codec that decodes all of it."""
 
 _ALIASES: Final[Mapping[str, str]] = {
     "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8",
@@ -117,23 +117,23 @@ _ALIASES: Final[Mapping[str, str]] = {
 LABELS: Final[Mapping[str, str]] = {name: name for name in CODECS} | {
     label: name for name, labels in _ALIASES.items() for label in labels.split()
 }
-"""Every label of the standard, in lower case, with the name of its encoding."""
+"""Every label of the standard, in lower case, with its encoding."""
 
 MULTI_BYTE: Final = frozenset({"gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
-"""The encodings in which a letter outside ASCII takes two bytes or more, and not every pair is one."""
+"""The encodings in which a non-ASCII letter takes at least two bytes, and not every pair is valid."""
 
 WESTERN: Final = frozenset({"windows-1252", "iso-8859-15", "macintosh"})
-"""The encodings that servers announce by default, whatever the page is in."""
+"""Encodings that servers announce by default, regardless of the page."""
 
 
 def name_of(label: str) -> str | None:
-    """Return the name of the encoding that a label means, or None for a label outside the list."""
+    """Return the encoding of a label, or None for an unknown label."""
     return LABELS.get(label.strip(" \t\r\n\f\"'").lower())
 
 
-_SAMPLE: Final = 200_000  # bytes that are looked at
-_STUDIED: Final = 12_000  # bytes of them that are studied for their letters, which is plenty
-_MANY: Final = 500  # letters beyond ASCII, among which one of its kind is a fault rather than a letter
+_SAMPLE: Final = 200_000  # bytes that are examined
+_STUDIED: Final = 12_000  # bytes examined for letters, which is plenty
+_MANY: Final = 500  # non-ASCII letters, from which a single occurrence is an error rather than a letter
 _LATIN: Final = frozenset(
     name for name, codec in CODECS.items() if codec in {"cp1250", "cp1252", "cp1254", "cp1257", "cp1258", "mac-roman"}
 ) | {f"iso-8859-{part}" for part in (2, 3, 4, 10, 13, 14, 15, 16)}
@@ -146,7 +146,7 @@ _OF_LANGUAGE: Final[Mapping[str, tuple[str, ...]]] = {
         ("windows-1252",),
     ),
 }
-"""What pages in Latin letters are usually in, after the table of locales in the HTML Standard."""
+"""The usual encodings of Latin-script pages, after the table of locales in the HTML Standard."""
 
 _COMMON_LATIN: Final = ("windows-1252", "windows-1250", "iso-8859-2", "windows-1254", "windows-1257", "iso-8859-13")
 
@@ -171,11 +171,11 @@ _LETTERS: Final[Mapping[str, str]] = {
     "lt": "ąčęėįšųūž",
     "lv": "āčēģīķļņšūž",
 }
-"""The letters beyond ASCII of languages whose encodings differ in a few places only."""
+"""The non-ASCII letters of languages whose encodings differ in only a few code points."""
 
 _MARKS: Final = frozenset("„“”‚‘’«»‹›–—…•·§©®°€£ \xa0¿¡")
 _CLOSE: Final = 0.5  # of the best candidate's confidence; Hungarian and Estonian are close to Western languages
-_SURE: Final = 0.97  # of the letters beyond ASCII; foreign names bring a few others
+_SURE: Final = 0.97  # of the non-ASCII letters; foreign names add a few others
 
 _LANGUAGE = re.compile(rb"""<html\b[^>]{0,500}?\slang\s*=\s*["']?([a-z]{2})\b""", re.IGNORECASE)
 _WESTERN_LETTERS: Final = frozenset(
@@ -184,7 +184,7 @@ _WESTERN_LETTERS: Final = frozenset(
         [0x80, 0x84, 0x85, *range(0x91, 0x95), 0x96, 0x97, 0xA0, 0xA1, 0xA7, 0xA9, 0xAB, 0xAE, 0xB0, 0xB7, 0xBB, 0xBF]
     )
 )
-"""The bytes beyond ASCII that common texts in windows-1252 are made of: letters, quotation marks, dashes, the euro."""
+"""The non-ASCII bytes of ordinary windows-1252 text: letters, quotation marks, dashes, the euro."""
 
 _LINE_END = re.compile(rb"[\r\n]+")
 _MARKUP = re.compile(
@@ -198,7 +198,7 @@ _PAIR = re.compile(rb"[\x80-\xff]{2}")
 
 
 def utf8_letters(body: bytes) -> tuple[int, int]:
-    """Return how many letters outside ASCII are valid UTF-8 in `body`, and how many faults there are."""
+    """Return the number of valid non-ASCII UTF-8 letters in `body`, and of errors."""
     try:
         text = body.decode("utf-8")
         faults = 0
@@ -212,10 +212,10 @@ def utf8_letters(body: bytes) -> tuple[int, int]:
 
 
 def detect(body: bytes) -> str | None:
-    """Return the name of the encoding the bytes seem to be in, or None when there is no good guess.
+    """Detect the encoding of bytes, or return None if there is no good guess.
 
-    Valid UTF-8 is UTF-8; the escapes of ISO-2022-JP and the zeros of UTF-16 give them away; the rest is judged
-    by its letters, which takes a few sentences.
+    Valid UTF-8 is UTF-8; ISO-2022-JP is recognized by its escapes and UTF-16 by its zeros; the rest is judged by its
+    letters, which takes a few sentences.
     """
     sample = body[:_SAMPLE]
     if (name := utf16_without_mark(sample)) is not None:
@@ -223,13 +223,13 @@ def detect(body: bytes) -> str | None:
     if is_iso_2022_jp(sample):
         return "iso-2022-jp"
     valid, faults = utf8_letters(sample)
-    if faults <= valid // 5:  # hard to hit by chance, even with a few bytes broken
+    if faults <= valid // 5:  # unlikely by chance, even with a few broken bytes
         return "utf-8"
     return _by_letters(sample)
 
 
 def utf16_without_mark(sample: bytes) -> str | None:
-    """Recognize UTF-16 by the zeros beside its ASCII letters and spaces, which nearly all stand on one side."""
+    """Detect UTF-16 by the zeros beside its ASCII letters and spaces, nearly all on one side."""
     pairs = len(sample) // 2
     big, little = sample[0 : 2 * pairs : 2], sample[1 : 2 * pairs : 2]
     if max(big.count(0), little.count(0)) < max(2, pairs // 50):
@@ -237,7 +237,7 @@ def utf16_without_mark(sample: bytes) -> str | None:
     high, low = _plain_beside_zeros(big, little), _plain_beside_zeros(little, big)
     if max(high, low) < max(2, pairs // 50) or min(high, low) > max(high, low) // 5:
         return None
-    if max(high, low) < pairs // 10:  # few ASCII letters, as in long Chinese texts, or a text with stray zeros in it
+    if max(high, low) < pairs // 10:  # few ASCII letters, as in long Chinese texts, or stray zeros
         valid, faults = utf8_letters(sample)
         if faults <= valid // 50 and len(_CONTROLS.findall(sample)) <= len(sample) // 20:
             return None
@@ -247,7 +247,7 @@ def utf16_without_mark(sample: bytes) -> str | None:
 
 
 def _plain_beside_zeros(zeros: bytes, others: bytes) -> int:
-    """Return how many signs of ASCII stand in pairs whose one byte is zero."""
+    """Return how many ASCII characters are in pairs with one zero byte."""
     return sum(not zero and other in _PLAIN for zero, other in zip(zeros, others, strict=True))
 
 
@@ -258,12 +258,12 @@ def _by_letters(sample: bytes) -> str | None:
     if not words:
         return None
     sound = _without_rare(_without_odd_lines(words[:_STUDIED]))
-    matches = detect_all(b" " + sound)  # whose first bytes are no byte order mark
+    matches = detect_all(b" " + sound)  # the prefix prevents a false byte order mark
     found = [(name, match.confidence) for match in matches if (name := (match.encoding or "").lower()) in CODECS]
     if not found:
         return None
     name, confidence = found[0]
-    if name == "windows-1251" and words.count(0xDF) > words.count(0xFF):  # as if each small ya were a capital one
+    if name == "windows-1251" and words.count(0xDF) > words.count(0xFF):  # as if each lower-case ya were a capital one
         return "x-mac-cyrillic"
     if name not in _LATIN:
         return name
@@ -275,7 +275,7 @@ def _by_letters(sample: bytes) -> str | None:
 
 
 def _without_odd_lines(words: bytes) -> bytes:
-    """Return a long text without the lines that have a byte which is nowhere else, if those are few."""
+    """Return a long text without the lines that have a unique byte, if they are few."""
     counts = Counter(byte for byte in words if byte >= 0x80)
     if sum(counts.values()) < _MANY:
         return words
@@ -286,14 +286,14 @@ def _without_odd_lines(words: bytes) -> bytes:
 
 
 def _without_rare(words: bytes) -> bytes:
-    """Return a text without the bytes that are letters in few encodings, where it has hardly any."""
+    """Return a text without bytes that are letters in few encodings, if it has very few of them."""
     count = sum(byte >= 0x80 for byte in words)
     rare = sum(0x80 <= byte < 0xA0 for byte in words)
     return words.translate(None, _C1) if rare <= count // 20 else words
 
 
 def _by_language(strange: bytes, sample: bytes, guess: str) -> str | None:
-    """Return the encoding that has most letters of the language which the page says it is in; in doubt, the guess."""
+    """Return the encoding with most letters of the declared language of the page; if in doubt, the guess."""
     match = _LANGUAGE.search(sample[:4_096])
     language = match[1].decode("ascii").lower() if match else ""
     own = _LETTERS.get(language, "")
@@ -305,7 +305,7 @@ def _by_language(strange: bytes, sample: bytes, guess: str) -> str | None:
 
 
 def _by_alphabet(strange: bytes, names: Sequence[str]) -> str | None:
-    """Return the encoding in which most letters beyond ASCII belong to one language, if nearly all do."""
+    """Return the encoding in which nearly all non-ASCII letters belong to one language, if any."""
     best, found = _SURE, None
     for name in names if len(names) > 1 else ():
         text = strange.decode(CODECS[name], "replace").lower()
@@ -317,7 +317,7 @@ def _by_alphabet(strange: bytes, names: Sequence[str]) -> str | None:
 
 
 def looks_western(body: bytes) -> bool:
-    """Return whether bytes may be a text in windows-1252: letters of Western languages, seldom two in a row."""
+    """Return whether bytes are plausible windows-1252: Western letters, seldom two in a row."""
     strange = bytes(byte for byte in body[:_SAMPLE] if byte >= 0x80)
     if not _WESTERN_LETTERS.issuperset(strange) or len(_PAIR.findall(body[:_SAMPLE])) > len(strange) // 5:
         return False
@@ -325,7 +325,7 @@ def looks_western(body: bytes) -> bool:
 
 
 def is_iso_2022_jp(sample: bytes) -> bool:
-    """Return whether bytes switch between alphabets by the escapes of ISO-2022-JP, which are ASCII."""
+    """Return whether bytes contain the alphabet escapes of ISO-2022-JP, which are ASCII."""
     return b"\x1b$" in sample and sample.isascii() and _decodes(sample, "iso-2022-jp")
 
 

@@ -1,4 +1,4 @@
-"""Kinds of documents by what servers call them, by the end of an address, and by the first bytes of an archive."""
+"""Kinds of documents by media type, by file extension, and by the first bytes of an archive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KindName = Literal[
     "archive",
     "binary",
 ]
-"""The kinds of files; everything that has no text to read is `binary`."""
+"""The kinds of files; anything without text is `binary`."""
 
 _OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT: Final = "application/vnd.oasis.opendocument."
@@ -70,7 +70,7 @@ TYPES: Final[Mapping[str, KindName]] = {
     "application/epub+zip": "epub",
     "image/svg+xml": "svg",
 }
-"""What the types of servers mean, as far as they are read; their suffixes tell other types of XML and JSON."""
+"""The supported media types; suffixes identify other XML and JSON types."""
 
 LANGUAGES: Final[Mapping[str, str]] = {
     "application/javascript": "javascript",
@@ -113,7 +113,7 @@ LANGUAGES: Final[Mapping[str, str]] = {
     "text/x-diff": "diff",
     "text/x-patch": "diff",
 }
-"""The types of source code and settings, and what a code block calls their language."""
+"""The media types of source code and configuration, with the language of their code block."""
 
 _ENDS: Final[Mapping[str, KindName]] = {
     "md": "markdown",
@@ -158,16 +158,16 @@ _OFFICE_PARTS: Final[tuple[tuple[bytes, KindName], ...]] = (
     (b"xl/", "sheet"),
 )
 _PACKAGE: Final = (b"[Content_Types].xml", b"_rels/", b"docProps/", b"customXml/", b"META-INF/container.xml")
-"""What the archives of documents begin with (ECMA-376, part 2; EPUB 3.3, OCF)."""
+"""The first bytes of document archives (ECMA-376, part 2; EPUB 3.3, OCF)."""
 
 
 def archive_kind(head: bytes, said: KindName | None, url: str) -> KindName | None:
-    """Return what document a ZIP archive is, by its first bytes, else by its type or address; None when it is none.
+    """Return the document kind of a ZIP archive from its first bytes, else its type or URL; None if unknown.
 
     Args:
         head: The beginning of the archive.
-        said: The kind that its type says.
-        url: Its address.
+        said: The kind of its media type.
+        url: Its URL.
     """
     for mark, kind in _OFFICE_PARTS:
         if mark in head:
@@ -179,16 +179,16 @@ def archive_kind(head: bytes, said: KindName | None, url: str) -> KindName | Non
 
 
 def kind_of_address(url: str) -> KindName | None:
-    """Return the kind that the end of an address tells, of those whose servers often say nothing of it."""
+    """Return the kind for a URL's extension, among those that servers often do not declare."""
     return _ENDS.get(_end(url)[1])
 
 
 def language_of(said: str, url: str) -> str:
-    """Return the language of source code, as a code block calls it; empty when it is none.
+    """Return the language of source code for a code block; empty if there is none.
 
     Args:
-        said: The type that the server says, in lower case and without parameters.
-        url: The address.
+        said: The media type, in lower case and without parameters.
+        url: The URL.
     """
     if language := LANGUAGES.get(said):
         return language
@@ -197,7 +197,7 @@ def language_of(said: str, url: str) -> str:
 
 
 def _end(url: str) -> tuple[str, str]:
-    """Return the last part of an address's path in lower case, and its extension."""
+    """Return the last path segment of a URL in lower case, and its extension."""
     try:
         name = urlsplit(url).path.rpartition("/")[2].lower()
     except ValueError:

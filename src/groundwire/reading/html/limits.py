@@ -1,12 +1,11 @@
-"""How much of a page is read: the limits, and what holds a page to them before and after it is parsed.
+"""Limits on the size of a page, applied before and after parsing.
 
-A page over a limit is read up to it, and the caller says so; nothing is refused and nothing is left out silently.
+A page over a limit is read up to it, with a warning; nothing is rejected or dropped silently. Also HTML as a flat
+sequence of tokens: linear in time, without a tree or nesting.
 
-HTML as a flat row of tokens: linear in time, no tree, no depth.
-
-For pages that a tree parser cannot take: what costs it seconds or its stack (a hundred thousand siblings, ten
-thousand nested elements) is nothing here. Follows the tokenizer of the HTML Standard
-(https://html.spec.whatwg.org/multipage/parsing.html#tokenization) as far as the visible text needs it.
+It is for pages that would cost a tree parser seconds or overflow its stack (a hundred thousand siblings, ten thousand
+nested elements). Follows the tokenizer of the HTML Standard
+(https://html.spec.whatwg.org/multipage/parsing.html#tokenization) as far as visible text requires.
 """
 
 from __future__ import annotations
@@ -35,33 +34,33 @@ __all__ = [
     "trim",
 ]
 
-# A lookahead and a backreference make the group atomic, so that a page of unclosed quotes costs linear time. Possessive
-# groups say the same and are matched wrongly by Python up to 3.11.4 (CPython issue 106052).
+# A lookahead and a backreference make the group atomic, so that a page of unclosed quotes takes linear time. Possessive
+# groups are equivalent but matched incorrectly by Python up to 3.11.4 (CPython issue 106052).
 _ATTRIBUTES = r"""(?:[^>=]+|=\s*(?!\s)(?:"[^"]*"|'[^']*'|(?!["'])))*"""
 _TAG = re.compile(rf"<(/?)([a-zA-Z][^\s/>]*+)(?=({_ATTRIBUTES}))\3>")
 _RAW: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)
     for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")
 }
-_TELLING: Final = 100_000  # characters of a style or of JSON-LD that are worth their room
+_TELLING: Final = 100_000  # characters of a style or of JSON-LD that are worth keeping
 _LONG_VALUE = re.compile(r"""=\s*+(?:"[^"]{2000,}+"|'[^']{2000,}+'|[^\s>"'=]{2000,}+)""")
 
 
 class Token(NamedTuple):
-    """One piece of markup: a text, a start tag or an end tag."""
+    """A token of HTML: text, a start tag or an end tag."""
 
     kind: str
-    """`text`, `start`, `end`, or `raw` for what stands inside a script, style, title and the like."""
+    """`text`, `start`, `end`, or `raw` for the content of a script, style, title and the like."""
     name: str
-    """The element's name in lower case; empty for a text."""
+    """The element's name in lower case; empty for text."""
     text: str
-    """The text as it stands, references not resolved; the attributes of a start tag."""
+    """The unprocessed text, with references; for a start tag, its attributes."""
     start: int
-    """Where the token begins."""
+    """The position of the token."""
 
 
 def tokens(markup: str) -> Iterator[Token]:
-    """Yield the tokens of `markup` in order; comments, doctypes and processing instructions are left out."""
+    """Yield the tokens of `markup` in order, without comments, doctypes and processing instructions."""
     position, end = 0, len(markup)
     while position < end:
         opening = markup.find("<", position)
@@ -84,7 +83,7 @@ def tokens(markup: str) -> Iterator[Token]:
         if follower.isascii() and (
             follower.isalpha() or (follower == "/" and markup[opening + 2 : opening + 3].isalpha())
         ):
-            return  # a tag that never ends swallows the rest
+            return  # an unterminated tag swallows the rest
         if markup.startswith("<!--", opening):
             close_at = opening + 2 if markup.startswith(("<!-->", "<!--->"), opening) else opening + 4
             position = _after(markup, "-->", close_at)
@@ -96,10 +95,10 @@ def tokens(markup: str) -> Iterator[Token]:
 
 
 def shorten(markup: str, length: int) -> tuple[str, bool]:
-    """Return markup of at most `length` characters, and whether text may be missing from it.
+    """Shorten markup to at most `length` characters; return whether text may be missing.
 
-    What is not text goes first (scripts other than JSON-LD, huge styles, comments, attribute values of 2,000 characters
-    and more); then the end, at the beginning of a tag.
+    Markup other than text is removed first (scripts other than JSON-LD, huge styles, comments, attribute values of at
+    least 2,000 characters), then the end, from the start of a tag.
     """
     if len(markup) <= length:
         return markup, False
@@ -109,7 +108,7 @@ def shorten(markup: str, length: int) -> tuple[str, bool]:
         if token.kind == "text":
             part = token.text
         elif token.kind == "raw":
-            wanted = token.name == "style" or '"@context"' in token.text  # styles say what is hidden
+            wanted = token.name == "style" or '"@context"' in token.text  # styles determine what is hidden
             part = (
                 token.text if token.name not in {"script", "style"} or (wanted and len(token.text) < _TELLING) else ""
             )
@@ -134,51 +133,51 @@ def _after(markup: str, mark: str, position: int) -> int:
 MAX_MARKUP: Final = 2_000_000
 """Characters of markup; the largest of 1,497 real pages had 1.2 million."""
 MAX_TAGS: Final = 100_000
-"""The count of `<`; the largest of 1,497 real pages had 19,444."""
+"""The number of `<`; the largest of 1,497 real pages had 19,444."""
 MAX_NODES: Final = 400_000
-"""Elements that a tree may get from formatting tags which are never closed: 110 bytes each make 44 MB."""
+"""Elements that a tree may get from unclosed formatting tags: 110 bytes each make 44 MB."""
 MAX_DEPTH: Final = 512
-"""Elements inside each other; where Chromium stops nesting, too (kMaximumHTMLParserDOMTreeDepth)."""
+"""Nesting depth, as in Chromium (kMaximumHTMLParserDOMTreeDepth)."""
 MAX_LINKS: Final = 10_000
-"""Links that keep their targets; of 300 real pages, the fullest had 1,562."""
+"""Links that keep their targets; of 300 real pages, the largest had 1,562."""
 HEAVY_BYTES: Final = 250_000
-"""Bytes of a body from which a page is converted in a process of its own; 121 of 1,497 real pages have more."""
+"""Size of a body in bytes from which a page is converted in a separate process; 121 of 1,497 real pages have more."""
 _HEAVY_TAGS: Final = 5_000
 
 _FORMATTING: Final = frozenset(
     {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
 )
-"""The elements that a parser opens again in every later block until they are closed (HTML Standard, 13.2.4.3)."""
+"""The elements that a parser reopens in every later block until they are closed (HTML Standard, 13.2.4.3)."""
 _BORDERS: Final = frozenset(
     {"applet", "caption", "html", "marquee", "math", "object", "select", "svg", "table", "td", "template", "th"}
 )
-"""The elements out of which an end tag does not reach (HTML Standard, 13.2.4.2)."""
-# `a` is missing in both: a second one closes the first, so that at most one is opened again.
+"""The elements that limit the scope of an end tag (HTML Standard, 13.2.4.2)."""
+# `a` is missing in both: a second one closes the first, so that at most one is reopened.
 _NAMES: Final = (
     "[bisuBISU]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL]{2}"
     "|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])|[tT]{2}"
 )
-_OPENING = re.compile(rf"<(?=[bcefinstuBCEFINSTU])(?:{_NAMES})[\s/>]")  # twice as fast as with IGNORECASE
+_OPENING = re.compile(rf"<(?=[bcefinstuBCEFINSTU])(?:{_NAMES})[\s/>]")  # twice as fast as IGNORECASE
 _ATTRIBUTES_PATTERN: Final = r"""(?:\s+[^\s<>"'=/]+(?:\s*=\s*(?:"[^"<>]*"|'[^'<>]*'|[^\s<>"'=`]+))?)*\s*/?>"""
 _CLOSED_LATER = re.compile(
     rf"<(?=[bcefinstuBCEFINSTU])({_NAMES}){_ATTRIBUTES_PATTERN}"
     rf"(?=[^<>]*(?:</?(?!(?i:\1)[\s/>])(?:{_NAMES}|[aA]|(?i:span|br|img|wbr|svg|path|use)){_ATTRIBUTES_PATTERN}[^<>]*)*"
     r"</(?i:\1)\s*>)"
 )
-"""A formatting element that surely ends where it seems to: no quote in it can be read in two ways, and what is inside
-neither hides its end tag nor is a border."""
+"""A formatting element that certainly ends where it seems to: its quotes are unambiguous, and its content neither
+hides the end tag nor limits its scope."""
 
 
 @dataclass(slots=True)
 class _Open:
-    """The formatting elements that are open inside one border."""
+    """The open formatting elements inside one scope."""
 
     border: str
     names: dict[str, int]
 
 
 def is_heavy(body: bytes) -> bool:
-    """Return whether converting a body may take so long or so much memory that it belongs into its own process.
+    """Return whether converting a body may take so much time or memory that it needs a separate process.
 
     Args:
         body: The bytes, without any content coding; of any kind and in any encoding.
@@ -187,10 +186,10 @@ def is_heavy(body: bytes) -> bool:
 
 
 def fit(markup: str) -> tuple[str, bool]:
-    """Return markup that can be parsed within bounds, and whether text may be missing from it.
+    """Shorten markup to the limits; return whether text may be missing.
 
     Args:
-        markup: The markup of a page, of any size and any form.
+        markup: The HTML of a page, of any size.
     """
     tags = markup.count("<")
     many = tags > MAX_TAGS
@@ -203,19 +202,19 @@ def fit(markup: str) -> tuple[str, bool]:
 
 
 def trim(document: Document) -> bool:
-    """Flatten what is nested too deeply, and unlink what comes after the last link that counts.
+    """Flatten elements that are nested too deeply, and unlink links over the limit.
 
-    All text stays. Elements below the deepest level are taken out and leave what they held in their place, so that
-    the tree can be walked recursively afterwards.
+    All text stays. Elements below the deepest level are replaced by their content, so that the tree can be walked
+    recursively afterwards.
 
     Args:
-        document: The tree; it is changed.
+        document: The tree, modified in place.
 
     Returns:
         Whether anything was changed.
     """
     deep = _too_deep(list(document.iter_elements())) if _is_deep(document.iter_elements()) else []
-    for element in deep:  # from the top down, so that every node moves once for each child list it is in
+    for element in deep:  # from the top down, so that every node moves once per child list
         element.unwrap()
     surplus = document.find_all("a")[MAX_LINKS:]
     for link in surplus:
@@ -224,9 +223,9 @@ def trim(document: Document) -> bool:
 
 
 def _is_deep(elements: Iterator[Element]) -> bool:
-    """Return whether an element of a document may be nested too deeply; only a few are looked at.
+    """Return whether an element of a document may be nested too deeply; only a few are examined.
 
-    In the order of the document each is at most one level below the one before it.
+    In document order, each is at most one level below the previous one.
     """
     skipped = 0
     while (element := next(islice(elements, skipped, None), None)) is not None:
@@ -248,26 +247,26 @@ def _too_deep(elements: Sequence[Element]) -> list[Element]:
 
 
 def _first_tags(markup: str, count: int) -> str:
-    """Return the beginning of `markup`, up to where the tag after the first `count` begins."""
+    """Return the beginning of `markup`, up to the tag after the first `count`."""
     parts = markup.split("<", count + 1)
     return markup[: len(markup) - len(parts[-1]) - 1]
 
 
 def _may_explode(markup: str, tags: int) -> bool:
-    """Return whether formatting elements might be opened so often that simulating them is worth its time."""
+    """Return whether formatting elements might be reopened so often that a simulation is worthwhile."""
     if tags * tags <= MAX_NODES:
         return False
     opened = len(_OPENING.findall(markup))
     if opened * tags <= MAX_NODES:
         return False
-    needed = opened - MAX_NODES // tags  # as many have to end where they seem to; no more are looked for
+    needed = opened - MAX_NODES // tags  # this many must end where they seem to; no more are looked for
     return sum(1 for _ in islice(_CLOSED_LATER.finditer(markup), needed)) < needed
 
 
 def _explosion(markup: str) -> int | None:
-    """Return where formatting elements that stay open would have multiplied into too many nodes, or None.
+    """Return where unclosed formatting elements would multiply to too many nodes, or None.
 
-    Every block opens all of them again, so a page of n blocks with a new one each makes a tree of n * n / 2 elements.
+    Every block reopens all of them, so a page of n blocks with a new one each makes a tree of n * n / 2 elements.
     """
     nodes = 0
     scopes = [_Open("", {})]

@@ -1,9 +1,9 @@
-"""Formulas as TeX between dollars, from MathML, KaTeX, MathJax and the images of wikis and blogs.
+"""Formulas as TeX between dollar signs, from MathML, KaTeX, MathJax and formula images.
 
-Whether a text behind a formula is TeX: it is invisible, so prose must not pass for it.
+Also a check that the hidden source of a formula is TeX and not prose.
 
-The commands are those of LaTeX and amsmath that KaTeX knows (https://katex.org/docs/supported), as far as their names
-are long; all others count as words.
+The commands are those of LaTeX and amsmath that KaTeX supports (https://katex.org/docs/supported) with long names; all
+others count as words.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _STRUCTURE: Final = re.compile(
     r"\\(?:begin|end|color|textcolor|colorbox|label|ref|eqref|tag|class|cssId|style|operatorname|math[a-z]+|hspace|vspace)\*?"
     r"\s*\{[^{}\s]{0,24}\}"
 )
-"""Commands with an argument that is no text, or one word of it."""
+"""Commands with an argument that is not text, or is one word of it."""
 _COMMAND: Final = re.compile(r"\\([a-zA-Z]+)\*?")
-_LONG: Final = 5  # letters; shorter names of commands say little
+_LONG: Final = 5  # letters; shorter command names are weak evidence
 _PROSE: Final = re.compile(r"[^\W\d_]{4,}")
-_MAX_PROSE: Final = 2  # words in a formula that are no commands and that it does not show
-_MAX_UNSHOWN: Final = 3  # the same of a formula of which nothing else is known
+_MAX_PROSE: Final = 2  # words in a formula that are neither commands nor displayed
+_MAX_UNSHOWN: Final = 3  # the same for a formula with an unknown display
 _COMMANDS: Final = """
     acute aleph align aligned alpha amalg angle approx approxeq arccos arccot arcsin arctan argmax argmin array
     arrow asymp backepsilon backslash barwedge bcancel because begin between bigcap bigcirc bigcup biggl Biggl biggm
@@ -74,7 +74,7 @@ _KNOWN: Final = frozenset(_COMMANDS.split())
 
 
 def is_formula(tex: str, shown: str = "") -> bool:
-    """Tell whether a text is TeX rather than prose.
+    """Return whether a text is TeX rather than prose.
 
     Args:
         tex: The text, which is invisible.
@@ -88,11 +88,11 @@ def is_formula(tex: str, shown: str = "") -> bool:
 
 
 def _word_of(match: re.Match[str]) -> str:
-    """Return of a structural command nothing, and of a name that is set in letters the name."""
+    """Return an empty string for a structural command, and the name for a name set as letters."""
     return match[0].partition("{")[2] if match[0].startswith((r"\operatorname", r"\math")) else " "
 
 
-_MAX_FORMULA: Final = 5_000  # characters; longer ones are data, not a formula
+_MAX_FORMULA: Final = 5_000  # characters; longer ones are data
 _TEX: Final = frozenset({"application/x-tex", "application/x-latex", "tex", "latex", "text/x-tex"})
 _STYLE: Final = re.compile(r"\{\\(?:display|text|script)style\s*(.*)\}", re.DOTALL)
 _DELIMITED: Final = re.compile(r"\\\((.*)\\\)|\\\[(.*)\\\]|\$\$?(.*?)\$\$?", re.DOTALL)
@@ -100,7 +100,7 @@ _IMAGE: Final = re.compile(
     r"(?:^|[\s_-])(?:tex|latex|math|mwe-math\S*|wp-katex|mathjax|equation)(?=[\s_-]|$)", re.IGNORECASE
 )
 _DRAWN: Final = re.compile(r"[./]latex[.?]|/math/render/|render/math\?|mathtex|mimetex|[?&]cht=tx", re.IGNORECASE)
-"""Addresses of services that draw formulas."""
+"""URLs of formula rendering services."""
 _SIGN: Final = re.compile(r"[\\^_{}=+<>|/]")
 _JOINED: Final[Mapping[str, str]] = {"msup": "^", "msub": "_", "munder": "_", "mover": "^"}
 _SCRIPTED: Final = frozenset({"msubsup", "munderover"})
@@ -108,13 +108,13 @@ _SKIPPED: Final = frozenset({"annotation", "annotation-xml", "mphantom"})
 
 
 def formula(element: Element) -> tuple[str, bool]:
-    """Return the TeX of a formula's element, and whether it is on a line of its own.
+    """Return the TeX of a formula's element, and whether it is on its own line.
 
     Args:
-        element: A `math` element, or what KaTeX, MathJax or MediaWiki put around one.
+        element: A `math` element, or the wrapper of one in KaTeX, MathJax or MediaWiki.
 
     Returns:
-        The TeX without dollars; what MathML says as a line of text if it comes without TeX; "" if there is neither.
+        The TeX without dollar signs; linear text of the MathML if it has no TeX; "" if there is neither.
     """
     block = _is_block(element)
     math = element if element.tag == "math" else element.find("math")
@@ -138,7 +138,7 @@ def formula(element: Element) -> tuple[str, bool]:
 
 
 def script_formula(script: Element) -> tuple[str, bool] | None:
-    """Return the TeX in a script of MathJax 2 and whether it is on a line of its own, or None for any other script."""
+    """Return the TeX in a MathJax 2 script and whether it is on its own line, or None for any other script."""
     kind = (script.attr("type") or "").lower()
     if not kind.startswith("math/tex"):
         return None
@@ -146,10 +146,10 @@ def script_formula(script: Element) -> tuple[str, bool] | None:
 
 
 def is_written_out(element: Element) -> bool:
-    """Tell whether behind what MathJax 2 has drawn there is the script with its TeX.
+    """Return whether MathJax 2's output is followed by the script with its TeX.
 
     Args:
-        element: What MathJax calls `MathJax` or `MathJax_Preview`.
+        element: The output, with class `MathJax` or `MathJax_Preview`.
     """
     around = element.parent
     places = [element]
@@ -163,7 +163,7 @@ def is_written_out(element: Element) -> bool:
 
 
 def image_formula(image: Element) -> str:
-    """Return the TeX that an image shows, or "" when it shows something else."""
+    """Return the TeX of a formula image, or "" for any other image."""
     alt = (image.attr("alt") or "").strip()
     if not alt or len(alt) > _MAX_FORMULA:
         return ""
@@ -177,7 +177,7 @@ def image_formula(image: Element) -> str:
 
 
 def write_out_images(document: Document) -> None:
-    """Replace images of formulas by scripts as MathJax 2 has them, so that a formula has text like any other part."""
+    """Replace formula images by MathJax 2 scripts, so that a formula counts as text."""
     for image in document.find_all("img"):
         if tex := image_formula(image):
             mode = "; mode=display" if _is_block(image) else ""
@@ -185,7 +185,7 @@ def write_out_images(document: Document) -> None:
 
 
 def _unless_prose(tex: str, shown: str = "") -> str:
-    """Return the text behind a formula if it is one; see `is_formula`."""
+    """Return the source of a formula if it is TeX; see `is_formula`."""
     return tex if is_formula(tex[:_MAX_FORMULA], shown) else ""
 
 
@@ -262,5 +262,5 @@ def _laid_out(element: Element) -> list[Element | Text | str]:
 
 
 def _between(kids: list[Element | Text | str], mark: str) -> list[Element | Text | str]:
-    """Return elements with a mark between each two of them."""
+    """Return elements with a separator between them."""
     return [part for kid in kids for part in (mark, kid)][1:]

@@ -1,7 +1,7 @@
-"""A page's tree, with parse repair for pages that would otherwise be empty.
+"""Parsing of a page's HTML, with repair of pages that would otherwise be empty.
 
-Two kinds of real pages have their text where a browser would not show it and nothing else: those that an unclosed
-conditional comment has swallowed, and those that a script fills, with the same text for readers without scripts.
+Two kinds of real pages have their text where a browser would not show it, and no other text: those with an unclosed
+conditional comment, and those filled by a script, with the same text in `noscript`.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from turbohtml import Document, Element, Text, parse
 __all__ = ["mend_comments", "parse_page"]
 
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
-_MIN_FALLBACK: Final = 250  # characters; a shorter text for readers without scripts is a request to switch them on
+_MIN_FALLBACK: Final = 250  # characters; shorter text for browsers without scripts is a request to enable them
 _MAX_SHELL: Final = 200  # characters of a page that waits for its script
 _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head", "textarea", "option"})
 
 
 def parse_page(markup: str) -> Document:
-    """Return a page's tree; see `groundwire.reading.visibility.visible.drop_unseen` for what is to be done next.
+    """Parse a page; `groundwire.reading.visibility.visible.drop_unseen` is the next step.
 
-    What a sound page hides stays hidden: comments are opened and `noscript` is shown only when there is next to
-    nothing else to read.
+    Hidden content normally stays hidden: comments are opened and `noscript` is shown only if there is almost no other
+    text.
 
     Args:
         markup: The page's HTML.
@@ -39,9 +39,9 @@ def parse_page(markup: str) -> Document:
 
 
 def mend_comments(markup: str) -> str:
-    """Return markup without the marks of conditional comments (`<!--[if gte IE 9]>` and `<![endif]-->`).
+    """Remove the markers of conditional comments (`<!--[if gte IE 9]>` and `<![endif]-->`).
 
-    Without its end, such a comment hides what follows; a parser takes the page itself for a comment.
+    An unclosed one hides what follows; a parser treats the rest of the page as a comment.
 
     Args:
         markup: The page's HTML.
@@ -55,7 +55,7 @@ def _has_text(document: Document) -> bool:
 
 
 def _shell(document: Document) -> int:
-    """Return how many characters a page shows while its script has not run, up to `_MAX_SHELL`."""
+    """Return how many characters a page shows without its script, up to `_MAX_SHELL`."""
     size = 0
     for node in document.descendants:
         if isinstance(node, Text):

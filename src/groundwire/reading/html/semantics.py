@@ -1,8 +1,8 @@
-"""Elements that only their role makes to what they are.
+"""Elements with an ARIA role in place of a semantic tag.
 
 Source: WAI-ARIA 1.2, section 5.4 (https://www.w3.org/TR/wai-aria-1.2/#role_definitions).
 
-Task lists: which of a page's boxes say what is done.
+Also task lists: the checkboxes that show whether an item is done.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _HELD: Final[Mapping[str, str]] = {
 
 
 def may_have_roles(markup: str) -> bool:
-    """Tell whether a page's markup may hold tables, lists or headings that only a role makes to what they are."""
+    """Return whether a page's markup may have tables, lists or headings defined only by roles."""
     return _ROLES.search(markup) is not None
 
 
 def apply_roles(root: Element) -> None:
-    """Give the elements that say by their role to be a heading, a list, a table or a part of one the names of these.
+    """Rename elements with the role of a heading, a list, a table or a part of one to the semantic tag.
 
-    Only elements without a meaning of their own are renamed, and parts only where they are in their whole.
+    Only elements without their own semantics are renamed, and parts only inside their container.
 
     Args:
-        root: What is to be changed.
+        root: The element to modify.
     """
     for element in root.select("[role]"):
         role = (element.attr("role") or "").strip().lower()
@@ -65,9 +65,9 @@ _DONE: Final = re.compile(r"(?:^|\s)(?:checked|is-checked|checkbox-on)(?=\s|$)")
 
 
 def is_task_box(box: Element) -> bool:
-    """Tell whether an `input` is the box of a task, which shows whether it is done, and no field of a form.
+    """Return whether an `input` is the checkbox of a task and not a form field.
 
-    That is: a checkbox in a list item that cannot be used, or whose names say so.
+    That is: a checkbox in a list item that is disabled, or has a corresponding class.
 
     Args:
         box: An `input` element.
@@ -85,10 +85,10 @@ def is_task_box(box: Element) -> bool:
 
 
 def task_state(element: Element) -> str:
-    """Return `[x]` or `[ ]`, by the class with which some sites say whether a task is done.
+    """Return `[x]` or `[ ]`, from the class that some sites use for the state of a task.
 
     Args:
-        element: An item of Confluence's lists, or the box that Discourse and Notion draw.
+        element: An item of a Confluence list, or the checkbox of Discourse or Notion.
     """
     classes = element.attr("class") or ""
     return "[x]" if _DONE.search(classes) else "[ ]"

@@ -1,1 +1,1 @@
-"""The main content of a page: block features and their classifier."""
+"""Selection of a page's main content: block features and their classifier."""

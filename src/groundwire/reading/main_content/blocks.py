@@ -1,7 +1,7 @@
-"""A document as a row of text blocks: what the choice of the main content looks at.
+"""A document as a sequence of text blocks, the input of the main content classifier.
 
 A block is a run of text that no block-level element interrupts: a paragraph, a heading, a list item, a cell, a menu
-entry. One walk over the tree finds them all, in the order of the page, with the block-level elements around them.
+entry. A single tree walk finds all blocks in document order, with their block-level ancestors.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ INLINE: Final = frozenset(
         "time", "tt", "u", "var", "wbr",
     }
 )  # fmt: skip
-"""Elements that do not interrupt a run of text. A name that is not known is taken for a block: custom elements are."""
+"""Elements that do not interrupt a run of text. Unknown names count as blocks, as custom elements do."""
 
 _UNREAD: Final = (
     "style", "noscript", "template", "iframe", "select", "option", "optgroup", "textarea", "canvas", "object", "embed",
@@ -40,58 +40,57 @@ _MENUS: Final = "nav,[role=navigation],footer,[role=contentinfo]"
 _MIN_LINKS: Final = 4
 _MENU_SHARE: Final = 0.7
 _FOOTER_SHARE: Final = 0.4
-"""The share of links from which a menu or a footer is nothing else. On the developers' pages these hold three in ten
-of all blocks, and one in a thousand of the words of the main content."""
+"""The share of links from which a menu or a footer has nothing else. On the development pages these hold three in
+ten of all blocks, and one in a thousand of the words of the main content."""
 _NAMED: Final = re.compile(
     "menu|nav|foot|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
 )
 _NAMED_SHARE: Final = 0.6
-"""The same for what is only named like a menu, if it is at the edge of the page and holds no main heading: one
-in ten of the blocks that are left, and one in five thousand of the words of the main content."""
+"""The same for an element only named like a menu, if it is at the edge of the page and has no main heading: one in
+ten of the remaining blocks, and one in five thousand of the words of the main content."""
 _OUTSIDE: Final = 5  # levels
-_MAX_NAMES: Final = 150  # elements whose names are looked at
-_MOST: Final = 0.9  # of a page's text; menus that are more than that are what the page is for
+_MAX_NAMES: Final = 150  # elements whose names are examined
+_MOST: Final = 0.9  # share of a page's text; larger menus are the purpose of the page
 _WEIGHED_AT_ONCE: Final = 10_000  # characters
-_MAX_WEIGHED: Final = 2_000_000  # characters; elements in elements are weighed again and again
+_MAX_WEIGHED: Final = 2_000_000  # characters; nested elements are weighed repeatedly
 
 
 @dataclass(slots=True)
 class Layout:
-    """The blocks of a document and the block-level elements around them, as rows of equal length.
+    """The blocks of a document and their block-level elements, as columns of equal length.
 
-    Elements are numbered in the order of the document, so everything inside an element has a higher number. The first
-    element is the root.
+    Elements are numbered in document order, so descendants have higher numbers. The first element is the root.
     """
 
     elements: list[Element] = field(default_factory=list)
     """The block-level elements."""
     parents: list[int] = field(default_factory=list)
-    """Number of the next block-level element around each; the root is its own."""
+    """The number of each element's nearest block-level ancestor; the root is its own."""
     tags: list[str] = field(default_factory=list)
     """Name of each element."""
     texts: list[str] = field(default_factory=list)
-    """Text of each block, its white space made single spaces."""
+    """Text of each block, with collapsed white space."""
     owners: list[int] = field(default_factory=list)
-    """Number of the element that each block belongs to."""
+    """The number of each block's element."""
     linked: list[int] = field(default_factory=list)
     """Characters inside links, of each block."""
     lengths: list[int] = field(default_factory=list)
-    """Characters of each block in the source; the measure for `linked`."""
+    """Characters of each block in the source; the basis for `linked`."""
     links: list[int] = field(default_factory=list)
-    """Pieces of text inside links, of each block."""
+    """Linked pieces of text in each block."""
     leads: list[str] = field(default_factory=list)
-    """Name of the inline element that the first text of each block stands in; empty when in none."""
+    """The inline element around the first text of each block; empty if none."""
     nodes: list[list[Text]] = field(default_factory=list)
-    """The pieces of text that each block is made of."""
+    """The text nodes of each block."""
     trimmed: bool = False
-    """Whether menus have been cut off beforehand."""
+    """Whether menus have been removed beforehand."""
 
 
 def lay_out(document: Document) -> Layout:
-    """Return the blocks of a document. What is never read on the screen (scripts, form fields) is removed from it.
+    """Return the blocks of a document, after removing what is never displayed (scripts, form fields).
 
     Args:
-        document: A parsed page. It is changed.
+        document: A parsed page, modified in place.
     """
     for element in list(document.iter_elements((*_UNREAD, *_UNREAD_SOMETIMES))):
         if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
@@ -105,11 +104,11 @@ def lay_out(document: Document) -> Layout:
     elements, parents, tags = layout.elements, layout.parents, layout.tags
     texts, owners, linked, lengths = layout.texts, layout.owners, layout.linked, layout.lengths
     links, leads, nodes = layout.links, layout.leads, layout.nodes
-    inline, text_type, element_type = INLINE, Text, Element  # a local name is found sooner
+    inline, text_type, element_type = INLINE, Text, Element  # local names are faster to look up
     elements.append(root)
     parents.append(0)
     tags.append(root.tag)
-    places: dict[Node, int] = {root: 0}  # twice the element's number, and one more inside a link
+    places: dict[Node, int] = {root: 0}  # twice the element's number, plus one inside a link
     owner, length, link_length, link_count = 0, 0, 0, 0
     lead = ""
     parts: list[str] = []
@@ -117,7 +116,7 @@ def lay_out(document: Document) -> Layout:
 
     def flush() -> None:
         text = "".join(parts)
-        single = text.isascii() and text.isprintable() and "  " not in text  # telling so takes half the time
+        single = text.isascii() and text.isprintable() and "  " not in text  # this check takes half the time
         text = text.strip() if single else " ".join(text.split())
         if text:
             texts.append(text)
@@ -176,7 +175,7 @@ def lay_out(document: Document) -> Layout:
 
 
 def _is_read(element: Element) -> bool:
-    """Tell whether a script is a formula, whether a dialog is open, and whether a field says what is done."""
+    """Return whether a script is a formula, a dialog is open, or a field is a task's checkbox."""
     if element.tag == "input":
         return is_task_box(element)
     if element.tag == "script":
@@ -185,7 +184,7 @@ def _is_read(element: Element) -> bool:
 
 
 def _cut_menus(root: Element) -> bool:
-    """Remove menus and footers that are little but links, unless the page is little but them."""
+    """Remove menus and footers that are mostly links, unless the page is mostly such."""
     menus: dict[Element, int] = {}
     left = _MAX_WEIGHED
     for menu, share in _likely_menus(root, menus):
@@ -207,11 +206,11 @@ def _cut_menus(root: Element) -> bool:
 
 
 def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[Element, float]]:
-    """Yield what may be a menu or a footer, and the share of links from which it is nothing else.
+    """Yield possible menus and footers, and the share of links from which each is one.
 
     Args:
-        root: What is looked through.
-        menus: What has been found to be one; nothing in it is yielded any more.
+        root: The element to search.
+        menus: The menus found so far; nothing inside them is yielded.
     """
     for element in root.select(_MENUS):
         is_footer = element.tag == "footer" or element.attr("role") == "contentinfo"
@@ -230,7 +229,7 @@ def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[El
 
 
 def _outweighs(element: Element, size: int) -> bool:
-    """Tell whether most of what an element weighs is more than a size; no more of it is weighed than that takes."""
+    """Return whether the weight of an element exceeds a size, computing no more than necessary."""
     text, weight = element.text, 0
     for start in range(0, len(text), _WEIGHED_AT_ONCE):
         weight += _length(text[start : start + _WEIGHED_AT_ONCE])
@@ -240,7 +239,7 @@ def _outweighs(element: Element, size: int) -> bool:
 
 
 def _weight(*elements: Element) -> int:
-    """Return how many characters some elements have that are no white space of the markup."""
+    """Return how many characters some elements have, without white space."""
     return _length("".join([element.text for element in elements]))
 
 

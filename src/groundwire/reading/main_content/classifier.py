@@ -1,15 +1,15 @@
-"""Boosted trees over many blocks at once, in nothing but whole numbers.
+"""Gradient-boosted trees, evaluated for many blocks at once in integer arithmetic.
 
-A page's blocks are lanes of 16 bits in one large integer, a code from 0 to 254 in the lower half of each. Comparing all
-of them with a threshold is one addition: 255 - t more than a code reaches the ninth bit when the code is above t, and
-256 + t less the code does when it is at most t. Following a branch of a tree is one `&` for all blocks (only the ninth
-bits matter), and what a branch adds to the blocks that take it is one multiplication and one addition. The branches of
-all trees are followed together, level by level, so that the interpreter is not asked for each of them.
+A page's blocks are 16-bit lanes of one large integer, with a code from 0 to 254 in the lower half of each. Comparing
+all of them with a threshold is one addition: 255 - t plus a code reaches the ninth bit if the code is above t, and 256
++ t minus the code if it is at most t. Following a tree's branch is one `&` for all blocks (only the ninth bits matter),
+and adding its value is one multiplication and one addition. The branches of all trees are followed together, level by
+level, to reduce the interpreter's overhead.
 
-Of two branches with the two answers to one question only one is followed so: the other has the blocks that are left,
-and what it adds is added to the branch that both start from and taken off the first.
+Of the two branches of a split only one is followed: the other applies to the remaining blocks, and its value is added
+to their parent branch and subtracted from the first.
 
-What training has learned: the words' meanings, the trees, the thresholds; read from the package's data.
+Also the trained model: word meanings, trees, thresholds; loaded from the package's data.
 """
 
 from __future__ import annotations
@@ -34,77 +34,77 @@ from groundwire.reading.main_content.text_features import Lexicon
 __all__ = ["KINDS", "Forest", "Lanes", "Model", "Step", "load_model", "read_model"]
 
 Step = tuple[int, int, int]
-"""Where a branch of a tree starts (0 is the root, n the n-th step), the number of its question, what it adds."""
+"""A branch: its parent (0 is the root, n the n-th step), the index of its condition, its value."""
 
-_LANES: Final = 1024  # blocks that are scored together, so that the integers stay in the processor's cache
-_NINTH: Final = 8  # the place of the bit that answers
+_LANES: Final = 1024  # blocks scored together, so that the integers stay in the processor's cache
+_NINTH: Final = 8  # the position of the result bit
 _TOTALS: Final = 1 << 16
 
 Lanes: TypeAlias = dict[int, dict[int, int]]
-"""For the first block of each part of a page: the features that are in lanes already."""
+"""For the first block of each part of a page: the features already packed in lanes."""
 
 _Pick: TypeAlias = Callable[[Sequence[int]], Sequence[int]]
 _Split: TypeAlias = "tuple[int, int, int, tuple[_Split, ...], int, tuple[_Split, ...]]"
-"""Feature and threshold; what is added to a code that is at most that and how it goes on; the same of one above it."""
+"""Feature and threshold; value and continuation for a code up to it; the same for a code above it."""
 
 
 @dataclass(slots=True)
 class _Branch:
-    """A branch of a tree that is being read."""
+    """A branch of a tree while it is parsed."""
 
     question: int
     value: int
     further: list[_Branch] = field(default_factory=list)
     other: _Branch | None = None
-    """The branch for the other answer, if that does anything."""
+    """The opposite branch, if it has any effect."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The branches of all trees that are equally far from the root: those that are followed, then those left over."""
+    """The branches of all trees at one depth: those that are followed, then the remaining ones."""
 
     starts: _Pick
-    """Picks for each branch that is followed, from the branches of the level above, the one that it starts from."""
+    """Selects the parent of each followed branch from the level above."""
     questions: _Pick
-    """Picks for each of them the question that is answered by yes on it."""
+    """Selects the condition of each."""
     values: tuple[int, ...]
-    """What each of them adds, without the last ones, which add nothing."""
+    """The value of each, without trailing zeros."""
     around: _Pick
-    """Picks for each branch that is left over the one that it starts from."""
+    """Selects the parent of each remaining branch."""
     taken: _Pick
-    """Picks for each of them the branch with the other answer."""
+    """Selects the opposite branch of each."""
 
 
 @dataclass(slots=True)
 class Forest:
-    """A sum of decision trees over columns of bytes.
+    """A sum of decision trees over byte columns.
 
-    The total of a block is `base` and what the branches add, always from 0 to 65,535; `scale` units make one unit of
-    the logarithm of the odds, and `zero` is the total of even odds.
+    The total of a block is `base` plus the values of the branches, always from 0 to 65,535; `scale` units are one unit
+    of the log odds, and `zero` is the total of even odds.
     """
 
     questions: tuple[tuple[int, int, bool], ...]
-    """Feature, threshold, and whether the answer is yes up to the threshold (or above it)."""
+    """Feature, threshold, and whether the condition holds up to the threshold (or above it)."""
     trees: tuple[tuple[Step, ...], ...]
-    """Each by its steps; a step comes after the one that it starts from."""
+    """The steps of each tree; a step follows its parent."""
     base: int
     scale: float
     zero: int
     _levels: tuple[_Level, ...] = field(init=False, repr=False)
     _sure: int = field(init=False, repr=False)
-    """What all blocks have in common."""
+    """Constants shared by all blocks."""
     _features: tuple[int, ...] = field(init=False, repr=False)
-    """The features that are asked for."""
+    """The features used."""
     _marks: tuple[int, ...] = field(init=False, repr=False)
-    """The numbers that codes are compared with."""
+    """The thresholds."""
     _compared: _Pick = field(init=False, repr=False)
-    """Picks for each question its codes, from those of all features and the same less than zero."""
+    """Selects the codes for each condition, from those of all features and their negatives."""
     _with: _Pick = field(init=False, repr=False)
-    """Picks for each question one of the marks, in all lanes."""
+    """Selects one of the thresholds for each condition, in all lanes."""
     _chances: bytes = field(init=False, repr=False)
-    """How likely a block is, for each total."""
+    """The probability of a block, for each total."""
     _roots: tuple[_Split, ...] = field(init=False, repr=False)
-    """The trees as they are followed for a single row."""
+    """The trees in the form for a single row."""
 
     def __post_init__(self) -> None:
         roots = [self._read(tree) for tree in self.trees]
@@ -131,7 +131,7 @@ class Forest:
 
         Args:
             columns: The features, one byte from 0 to 254 a block.
-            lanes: What is known of the same columns from another forest; more may follow them.
+            lanes: The packed columns from another forest; further ones may follow.
         """
         lanes = {} if lanes is None else lanes
         count = len(columns[0]) if columns else 0
@@ -185,7 +185,7 @@ class Forest:
         return total
 
     def chances(self, columns: Sequence[bytes], lanes: Lanes | None = None) -> list[int]:
-        """Return how likely each block is, from 0 to 254; see `totals`."""
+        """Return the probability of each block, from 0 to 254; see `totals`."""
         return list(map(self._chances.__getitem__, self.totals(columns, lanes)))
 
     def _chance(self, total: int) -> int:
@@ -207,7 +207,7 @@ class Forest:
         return branches[0]
 
     def _splits(self, around: _Branch) -> tuple[_Split, ...]:
-        """Return what follows a branch."""
+        """Return the splits of a branch."""
         splits: list[_Split] = []
         for branch in around.further:
             feature, threshold, at_most = self.questions[branch.question]
@@ -218,7 +218,7 @@ class Forest:
 
 
 def _all(around: _Branch) -> Iterable[_Branch]:
-    """Yield all branches that are followed from one on."""
+    """Yield all followed branches below one."""
     for branch in around.further:
         yield branch
         yield from _all(branch)
@@ -227,7 +227,7 @@ def _all(around: _Branch) -> Iterable[_Branch]:
 
 
 def _settle(around: _Branch) -> None:
-    """Let only branches that are followed add something, and leave out what does nothing."""
+    """Move values to followed branches only, and drop branches without effect."""
     for branch in around.further:
         _settle(branch)
         if branch.other is not None:
@@ -240,7 +240,7 @@ def _settle(around: _Branch) -> None:
 
 
 def _grow(roots: Sequence[_Branch], places: Mapping[int, int]) -> tuple[_Level, ...]:
-    """Return the levels of some trees, with the place of each question among the answers."""
+    """Return the levels of some trees, with the index of each condition among the results."""
     levels = []
     above = [(0, root) for root in roots]
     while found := [(start, branch) for start, around in above for branch in around.further]:
@@ -266,21 +266,21 @@ KINDS: Final = ("article", "documentation", "forum", "product", "listing", "coll
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Everything that choosing the main content needs to know."""
+    """The trained model for selecting the main content."""
 
     lexicon: Lexicon
     first: Forest
-    """Judges a block by itself and its place."""
+    """Scores a block from its own features and position."""
     kinds: tuple[Forest, ...]
-    """One for each of `KINDS`; judges a page."""
+    """One for each of `KINDS`; scores a page."""
     second: Forest
-    """Judges a block by the first scores around it, too."""
+    """Scores a block from its neighbors' first scores, too."""
     cuts: tuple[float, ...]
-    """The score from which a block is content, one for each of `KINDS`; 0 to 254."""
+    """The score from which a block is content, for each of `KINDS`; 0 to 254."""
 
 
 def read_model(data: bytes) -> Model:
-    """Return the model that `benchmarks/extraction/train.py` wrote."""
+    """Load the model written by `benchmarks/extraction/train.py`."""
     raw = json.loads(gzip.decompress(data))
     return Model(
         lexicon=Lexicon(**raw["lexicon"]),
@@ -305,5 +305,5 @@ def _forest(raw: Mapping[str, Any]) -> Forest:
 
 @cache
 def load_model() -> Model:
-    """Return the model that comes with the package; it is read once."""
+    """Return the built-in model, loaded once."""
     return read_model(files("groundwire.reading").joinpath("data", "blocks.json.gz").read_bytes())

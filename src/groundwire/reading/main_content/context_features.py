@@ -1,4 +1,4 @@
-"""What the first scores of the blocks around it say about each block."""
+"""Features of each block derived from the first scores of its neighbors."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ SECOND: Final[tuple[str, ...]] = (
     "in_main", "below_main", "main_precision", "main_share", "in_most", "below_most", "most_precision",
     "page_expected", "page_expected_share", "page_sure", "page_sure_share", "page_doubt",
 )  # fmt: skip
-"""The names of the columns. "Main" is the innermost element with 90 % of what seems to be content, "most" with 60 %."""
+"""The column names. "Main" is the innermost element with 90 % of the apparent content, "most" with 60 %."""
 
 
 def second_look(facts: ElementFacts, scores: Sequence[int]) -> list[bytes]:
     """Return the columns of `SECOND`.
 
     Args:
-        facts: What is known of the page.
+        facts: The features of the page.
         scores: The first score of each block, 0 to 254.
     """
     sizes = facts.sizes
@@ -56,7 +56,7 @@ def second_look(facts: ElementFacts, scores: Sequence[int]) -> list[bytes]:
 
 
 def _sum_up(facts: ElementFacts, mass: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Return the characters in each element, and the same times their scores."""
+    """Return the characters in each element, and the same weighted by score."""
     parents = facts.parents
     held, held_mass = [0] * len(parents), [0] * len(parents)
     for owner, size, part in zip(facts.owners, facts.sizes, mass, strict=True):
@@ -70,7 +70,7 @@ def _sum_up(facts: ElementFacts, mass: Sequence[int]) -> tuple[list[int], list[i
 
 
 def _trail(sizes: Sequence[int], scores: Sequence[int]) -> bytes:
-    """Return the mean score of what stands before each block; the further away, in units of `_NEAR`, the less."""
+    """Return the mean score of the blocks before each block, with weights that decay in units of `_NEAR`."""
     mean = 0.0
     trail = [
         mean := mean + (score - mean) * (size + 10) / (size + 10 + _NEAR)
@@ -105,7 +105,7 @@ def _group_columns(facts: ElementFacts, mass: Sequence[int], held: list[int], he
 
 
 def _section_column(facts: ElementFacts, mass: Sequence[int]) -> bytes:
-    """Return the mean score of what follows each block up to the next heading."""
+    """Return the mean score of the blocks after each block up to the next heading."""
     section = bytearray(len(mass))
     size_sum = mass_sum = 0
     for block in range(len(mass) - 1, -1, -1):
@@ -119,7 +119,7 @@ def _section_column(facts: ElementFacts, mass: Sequence[int]) -> bytes:
 
 
 def _sure_columns(sizes: Sequence[int], scores: Sequence[int]) -> list[bytes]:
-    """Return where each block is among those that are surely content, and its rank by score."""
+    """Return the position of each block among those that are certainly content, and its rank by score."""
     count = len(scores)
     sure = [block for block, score in enumerate(scores) if score >= _SURE]
     first, last = (sure[0], sure[-1]) if sure else (count, -1)

@@ -1,4 +1,4 @@
-"""What the elements of a page hold, what they are called and where they stand."""
+"""Features of elements: their content, names and ancestors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEMANTIC: Final = (
     "main", "article", "footer", "aside", "figure", "nav", "header", "form", "table", "list", "section", "quote",
     "button", "noscript", "details", "pre",
 )  # fmt: skip
-"""What an element means by its name or its role, in the order of the bits of `ElementFeatures.flags`."""
+"""The semantics of an element's name or role, in the order of the bits of `ElementFeatures.flags`."""
 _FLAGS: Final[Mapping[str, int]] = {
     **{name: 1 << bit for bit, name in enumerate(SEMANTIC)},
     "ul": 1 << 9, "ol": 1 << 9, "dl": 1 << 9, "menu": 1 << 9, "blockquote": 1 << 11,
@@ -28,10 +28,10 @@ _ROLES: Final[Mapping[str, int]] = {
 }  # fmt: skip
 
 _Place = tuple[int, int, int, int, int, int, int, int, int, int, int]
-"""Depth, and what `ElementFeatures` has of each standing, in its order."""
+"""Depth and the other attributes of `ElementFeatures` for each context, in order."""
 _NOWHERE: Final[_Place] = (0, 0, 0, 0, 0, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, 0)
 _Verdict = tuple[int, int, int, int]
-"""What names mean: groups of keywords, a bit each; the worst of their words; the best; the meaning of the role."""
+"""Meanings of names: keyword groups as bits; the worst of the words; the best; the meaning of the role."""
 
 
 @dataclass(slots=True)
@@ -41,55 +41,55 @@ class Holdings:
     sizes: list[int]
     """Characters."""
     links: list[int]
-    """Characters times their share of links."""
+    """Characters times the share of links."""
     good: list[int]
     """Running text; see `groundwire.reading.main_content.features`."""
     blocks: list[int]
     paragraphs: list[int]
     firsts: list[int]
-    """The first block inside."""
+    """The first block inside each."""
     lasts: list[int]
     ends: list[int]
-    """The last element with text inside each."""
+    """The last descendant with text of each."""
 
 
 @dataclass(slots=True)
 class ElementFeatures:
-    """Names and places of the elements that hold text.
+    """Names and contexts of the elements that hold text.
 
-    Elements of one name and one tag in elements of one standing have the same standing, and of a page's elements most
-    have it from others; so what is known of them is kept for each standing.
+    Elements with the same name and tag in the same context share a context, which applies to most elements of a page,
+    so features are stored once per context.
     """
 
     states: list[int]
-    """The number of each element's standing; 0 for the elements without text."""
+    """The context of each element; 0 for elements without text."""
     depths: list[int]
-    """How deep each element stands that holds text."""
+    """The depth of each element with text."""
     flags: list[int]
-    """For each standing the meanings of the element and of all around it, a bit each; see `SEMANTIC`."""
+    """For each context, the semantics of the element and all ancestors as bits; see `SEMANTIC`."""
     own: list[int]
-    """What its names say it is for, a bit for each group of keywords."""
+    """The purpose suggested by its names, a bit per keyword group."""
     near: list[int]
-    """The same, of the element around it, too."""
+    """The same, including its parent."""
     around: list[int]
-    """The same, of all around it, too."""
+    """The same, including all ancestors."""
     low: list[int]
-    """The worst that one of its names means."""
+    """The worst meaning of its names."""
     high: list[int]
     """The best."""
     low_any: list[int]
     high_any: list[int]
     sums: list[int]
     articles: list[int]
-    """How many articles it is in."""
+    """The number of enclosing articles."""
     siblings: list[int]
-    """For each element the number of its group of brothers: same parent, same tag, same names."""
+    """For each element, its sibling group: same parent, same tag, same names."""
     brother_counts: list[int]
     brother_sizes: list[int]
 
 
 def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], good: Sequence[int]) -> Holdings:
-    """Return what each element holds."""
+    """Return the sums for each element."""
     count, total = len(sizes), len(layout.parents)
     held, links, running, blocks, paragraphs = ([0] * total for _ in range(5))
     firsts, lasts, ends = [count] * total, [-1] * total, list(range(total))
@@ -123,7 +123,7 @@ def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], goo
 
 
 def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexicon: Lexicon) -> ElementFeatures:
-    """Return the names and places of the elements that hold text."""
+    """Return the names and contexts of the elements that hold text."""
     parents, tags, held, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
     total = len(parents)
     states, siblings = [0] * total, [0] * total
@@ -166,7 +166,7 @@ def _at_root(verdict: _Verdict) -> _Place:
 
 
 def _stand(around: _Place, tag: str, verdict: _Verdict) -> _Place:
-    """Return the standing of an element by the one around it."""
+    """Return the context of an element, given its parent's."""
     depth, flags, own, _, masks, _, _, low_any, high_any, total, articles = around
     mask, low, high, flag = verdict
     return (
@@ -185,7 +185,7 @@ def _stand(around: _Place, tag: str, verdict: _Verdict) -> _Place:
 
 
 def _judge(names: Iterable[str], lexicon: Lexicon) -> dict[str, _Verdict]:
-    """Return what each text of names means: groups of keywords, the worst, the best, and the meaning of the role."""
+    """Return the meaning of each text of names: keyword groups, the worst, the best, and the meaning of the role."""
     different = list(dict.fromkeys(names))
     verdicts: dict[str, _Verdict] = {}
     for name, (mask, worst, best) in zip(different, lexicon.judge(different), strict=True):
@@ -195,11 +195,11 @@ def _judge(names: Iterable[str], lexicon: Lexicon) -> dict[str, _Verdict]:
 
 
 def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:
-    """Return the deepest element that holds a share of the whole; the first one of the deepest.
+    """Return the first of the deepest elements that hold a share of the whole.
 
     Args:
-        parts: What each element holds; the first holds the whole.
-        depths: How deep each element stands.
+        parts: The weight of each element; the first holds the whole.
+        depths: The depth of each element.
         share: From 0 to 1.
     """
     needed = share * (parts[0] or 1)
@@ -207,11 +207,11 @@ def innermost(parts: Sequence[int], depths: Sequence[int], share: float) -> int:
 
 
 def within(here: Picker, depths: Sequence[int], place: int, end: int) -> list[bytes]:
-    """Return for each block whether an element holds it, and how deep below it, from 1 to 51.
+    """Return for each block whether an element contains it, and how deep below it, from 1 to 51.
 
     Args:
-        here: Picks for each block what belongs to its element.
-        depths: How deep each element stands.
+        here: Selects the value of each block's element.
+        depths: The depth of each element.
         place: The element.
         end: The last element inside.
     """

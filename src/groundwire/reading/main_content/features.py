@@ -1,6 +1,6 @@
-"""What is known of each block of a page, as numbers from 0 to 254.
+"""Features of each block of a page, as numbers from 0 to 254.
 
-The numbers stand in columns, one byte a block, because the trees that judge the blocks read them column by column.
+The features are columns with a byte per block, because the trees read them column by column.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _FOOTER: Final = 1 << SEMANTIC.index("footer")
 _LEVELS: Final = (0, 1, 2, 3, 5)
 _STEPS: Final = (-2, -1, 1, 2)
 _WIDENED: Final = tuple(int(f"{mask:b}", 4) for mask in range(1 << len(GROUPS)))
-"""Masks with two bits for each of theirs, so that two of them can be added group by group."""
+"""Masks with two bits for each bit, so that two of them can be added group by group."""
 _PAGE_GROUPS: Final = tuple(GROUPS.index(name) for name in ("comment", "thread", "product", "listing"))
 
 FEATURES: Final[tuple[str, ...]] = (
@@ -91,28 +91,28 @@ FEATURES: Final[tuple[str, ...]] = (
     "page_times", "page_forms", "page_main", "page_kind_share", "page_kind_size", "page_kind_count", "page_comment",
     "page_thread", "page_product", "page_listing", *HINTS,
 )  # fmt: skip
-"""The names of the columns. `@n` is of the n-th element around the block, `+n` of the n-th block after it. "Good" is
+"""The column names. `@n` refers to the n-th ancestor of the block, `+n` to the n-th block after it. "Good" is
 running text: long and without links. The core is the innermost element with 70 % of it, the half with 45 %."""
 
 
 @dataclass(slots=True)
 class ElementFacts:
-    """What is known of a page's blocks."""
+    """The features of a page's blocks."""
 
     columns: list[bytes]
-    """One column a feature, in the order of `FEATURES`; one byte a block."""
+    """The columns in the order of `FEATURES`; a byte per block."""
     around: list[Picker]
-    """Pick for each block what belongs to its element; to the next element around it; and so on, five times."""
+    """Select for each block the value of its element, of its parent, and so on, five times."""
     depths: list[int]
-    """How deep each element stands that holds text."""
+    """The depth of each element with text."""
     ends: list[int]
-    """For each element: the last one inside that holds text."""
+    """For each element, its last descendant with text."""
     siblings: list[int]
-    """For each element: the number of its group of brothers of one kind."""
+    """For each element, its sibling group."""
     kinds: list[int]
-    """For each block: the number of its group of blocks of one shape, anywhere on the page."""
+    """For each block, its shape group anywhere on the page."""
     parents: list[int]
-    """For each element: the next one around it."""
+    """For each element, its parent."""
     owners: list[int]
     """The element of each block."""
     sizes: list[int]
@@ -122,13 +122,13 @@ class ElementFacts:
 
 
 def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, hints: Hints = NO_HINTS) -> ElementFacts:
-    """Return what is known of each block of a page that has blocks.
+    """Return the features of each block of a page with blocks.
 
     Args:
         layout: The page.
-        lexicon: What words mean.
-        names: What each element says of itself, when it is known already; see `names_of`.
-        hints: What the page says it is.
+        lexicon: The meanings of words.
+        names: The names of each element, if already known; see `names_of`.
+        hints: The page's type hints.
     """
     owners, tags = layout.owners, layout.tags
     sizes = list(map(len, layout.texts))
@@ -232,7 +232,7 @@ def _neighbor_columns(sizes: Sequence[int], shares: Sequence[int]) -> list[bytes
 
 
 def _around(sums: Sequence[int]) -> list[int]:
-    """Return, of running sums, what lies between five blocks before and five after each."""
+    """Return, from running sums, the sum of five blocks before to five after each block."""
     count = len(sums) - 1
     ends = [*sums[6:], *repeat(sums[-1], min(count, 5))]
     starts = [*repeat(sums[0], min(count, 5)), *sums[: max(0, count - 5)]]
@@ -275,7 +275,7 @@ def _element_columns(codes: list[bytes], standing: ElementFeatures, around: list
 
 
 def _shapes(layout: Layout, names: Sequence[str]) -> list[int]:
-    """Return for each block the number of its shape: tag and names of its element and of the next one around it."""
+    """Return the shape group of each block: tag and names of its element and its parent."""
     tags, parents = layout.tags, layout.parents
     numbers: dict[tuple[str, str, str, str], int] = {}
     shapes = []

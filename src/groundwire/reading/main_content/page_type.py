@@ -1,4 +1,4 @@
-"""What kind of page a page says it is: by its JSON-LD, by the tags of its head, by its address.
+"""Hints about a page's type from its JSON-LD, its meta tags and its URL.
 
 Sources: schema.org for types and properties, the Open Graph Protocol (https://ogp.me) for `og:type`.
 """
@@ -19,7 +19,7 @@ Hints = tuple[int, ...]
 """Codes from 0 to 254, in the order of `HINTS`."""
 
 _PATH, _ITEM, _DESCRIPTION, _BODY, _COMMENT = range(5)
-"""A link of the path to the page, an entry of a list; the characters of descriptions, bodies, comments and reviews."""
+"""Breadcrumbs and list entries; the length of descriptions, bodies, comments and reviews."""
 
 _BODIES: Final[Mapping[str, int]] = {
     "articleBody": _BODY, "text": _BODY, "recipeInstructions": _BODY, "reviewBody": _COMMENT, "commentText": _COMMENT,
@@ -66,7 +66,7 @@ _PLACES: Final = tuple(
         ),
     )
 )
-"""What folders and hosts are called, in the order of `HINTS`; the last is the front page of a host as well."""
+"""Typical path segments and hosts, in the order of `HINTS`; the last stands for a host's front page too."""
 
 _GENERATORS: Final = (
     ("discourse", 1), ("phpbb", 1), ("vbulletin", 1), ("xenforo", 1), ("flarum", 1), ("vanilla", 1), ("docusaurus", 2),
@@ -91,19 +91,19 @@ HINTS: Final = (
     "at_article", "at_manual", "at_forum", "at_product", "at_collection", "at_list", "at_service", "at_depth",
     "at_words", "at_query",
 )  # fmt: skip
-"""The names of the hints: types of things, what there is of them, tags of the head, parts of the address."""
+"""The names of the hints: types, their properties, meta tags, parts of the URL."""
 
 NO_HINTS: Final[Hints] = (0,) * len(HINTS)
-"""Those of a page that says nothing."""
+"""The hints of a page without any."""
 
 
 def read_hints(found: Sequence[Thing], metas: Mapping[str, str], url: str) -> Hints:
-    """Return what kind of page a page says it is.
+    """Return the type hints of a page.
 
     Args:
-        found: The things that its JSON-LD is about.
+        found: The top-level objects of its JSON-LD.
         metas: The contents of its `<meta>` elements by name.
-        url: Its address.
+        url: Its URL.
     """
     types: set[str] = set()
     products = answers = 0
@@ -133,9 +133,9 @@ def read_hints(found: Sequence[Thing], metas: Mapping[str, str], url: str) -> Hi
 
 
 def _inside(found: Sequence[Thing]) -> Iterator[tuple[frozenset[str], str, Thing]]:
-    """Yield all things, those in others too: the types, the property that holds it, the thing itself.
+    """Yield all objects, including nested ones: types, containing property, object.
 
-    What is in a path to the page stands in `path`.
+    Objects in breadcrumbs have the property `path`.
     """
     stack: list[tuple[object, str]] = [(thing, "") for thing in reversed(found)]
     seen: set[int] = set()
@@ -158,7 +158,7 @@ def _inside(found: Sequence[Thing]) -> Iterator[tuple[frozenset[str], str, Thing
 
 
 def _at(url: str) -> Hints:
-    """Return what an address says of its page; all zero when it says nothing."""
+    """Return the hints in a URL; all zero if there are none."""
     try:
         parts = urlsplit(url[:2_000].lower())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Numbers as codes from 0 to 254, and rows of codes as columns of bytes."""
+"""Quantization of numbers to codes from 0 to 254, and byte columns of codes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = [
 _T = TypeVar("_T")
 
 Picker: TypeAlias = Callable[[Sequence[int]], Sequence[int]]
-"""Takes from a column the codes at certain places."""
+"""Selects the codes at certain indexes of a column."""
 
 MAX_CODE: Final = 254
 _LIMIT: Final = 32767
 
 
 def _logarithms() -> bytes:
-    """Return 16 log2(n + 1), with straight lines between the powers, for each n up to the limit."""
+    """Return 16 log2(n + 1), linearly interpolated between powers of two, for each n up to the limit."""
     codes = bytearray()
     for power in range((_LIMIT + 1).bit_length() - 1):
         steps = 1 << power
@@ -44,7 +44,7 @@ _LOG: Final = _logarithms()
 
 
 def log(value: int) -> int:
-    """Return 16 times the logarithm to the base 2 of a number and one, with straight lines between the powers."""
+    """Return 16 log2(n + 1), linearly interpolated between powers of two."""
     return _LOG[min(value, _LIMIT)]
 
 
@@ -61,14 +61,14 @@ def ratio(part: float, whole: float) -> int:
 
 
 def picker(places: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
-    """Return a function that takes what is at some places of a sequence; several times as fast as a loop."""
+    """Return a function that selects some indexes of a sequence; several times faster than a loop."""
     if len(places) > 1:
         return itemgetter(*places)
     return lambda column: [column[place] for place in places]
 
 
 def take(column: Sequence[int], pick: Picker) -> bytes:
-    """Return the picked codes of a column, as a column."""
+    """Return the selected codes of a column, as a column."""
     return bytes(pick(column))
 
 
@@ -76,15 +76,15 @@ _PARTS: Final[Mapping[int, list[bytes]]] = {
     width: [bytes(code >> shift & (1 << width) - 1 for code in range(256)) for shift in range(0, 8, width)]
     for width in (1, 2)
 }
-"""For fields of one and of two bits: what is in each of a byte's."""
+"""For fields of one and of two bits: the fields in each byte."""
 
 
 class LookupColumn:
-    """Rows that each stand for one of some things; makes columns of what is known of the things.
+    """Maps rows to items; builds columns from values of the items.
 
     Args:
-        places: For each row the number of its thing.
-        count: How many things there are.
+        places: The item of each row.
+        count: The number of items.
     """
 
     def __init__(self, places: Sequence[int], count: int) -> None:
@@ -92,18 +92,18 @@ class LookupColumn:
         self._row = bytes(places) if count <= 256 else b""
 
     def column(self, codes: Sequence[int]) -> bytes:
-        """Return the code of each row's thing."""
+        """Return the code of each row's item."""
         return bytes(self._pick(codes)) if self._pick else self._row.translate(bytes(codes).ljust(256, b"\x00"))
 
 
 def fields(values: Sequence[int], count: int, width: int, told: Callable[[Sequence[int]], bytes]) -> list[bytes]:
-    """Return a column of each of the lowest fields of some numbers.
+    """Return a column for each of the lowest fields of some numbers.
 
     Args:
-        values: The numbers, one a thing.
-        count: How many fields.
+        values: The numbers, one per item.
+        count: The number of fields.
         width: Bits of a field: 1 or 2.
-        told: Makes of a code for each thing the column that the fields are taken from.
+        told: Converts a code per item to the column that the fields are taken from.
     """
     rows = [told([value >> shift & 255 for value in values]) for shift in range(0, count * width, 8)]
     parts = _PARTS[width]
@@ -111,19 +111,19 @@ def fields(values: Sequence[int], count: int, width: int, told: Callable[[Sequen
 
 
 def stretch(start: int, length: int, count: int) -> bytes:
-    """Return where each block is within a span: 50 at its beginning, 150 at its end, 0 to 250 in all."""
-    first, end = max(0, start - length // 2 - 1), min(count, start + 2 * length + 1)  # all before are 0, behind 250
+    """Return the position of each block in a span: 50 at its start, 150 at its end, 0 to 250 overall."""
+    first, end = max(0, start - length // 2 - 1), min(count, start + 2 * length + 1)  # 0 before, 250 after
     places = bytes([min(250, max(0, 50 + 100 * (block - start) // length)) for block in range(first, end)])
     return bytes(first) + places + bytes((250,)) * (count - end)
 
 
 def steps(first: int, count: int, top: int = 200) -> bytes:
-    """Return a row of numbers from one to the next, each at least 0 and at most `top`."""
+    """Return the differences of consecutive numbers, each at least 0 and at most `top`."""
     row = bytes(min(max(-first, 0), count)) + bytes(range(max(first, 0), min(top, first + count)))
     return row + bytes((top,)) * (count - len(row))
 
 
 def shift(column: bytes, step: int) -> bytes:
-    """Return a column that shows of each block what stands `step` blocks further."""
+    """Return a column shifted by `step` blocks."""
     edge = bytes((MAX_CODE,)) * min(abs(step), len(column))
     return column[step:] + edge if step > 0 else edge + column[:step]

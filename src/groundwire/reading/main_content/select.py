@@ -1,6 +1,6 @@
-"""The choice of a page's main content: what a reader came for, without menus, banners and what else is on offer.
+"""Selection of a page's main content, without menus, banners and recommendations.
 
-Which blocks of a page are kept, by the scores of the model and by what stands together.
+Also the choice of blocks from the model's scores and from their grouping.
 """
 
 from __future__ import annotations
@@ -40,50 +40,49 @@ __all__ = [
 
 _DOCUMENTATION: Final = KINDS.index("documentation")
 MENUS_ONLY: Final = 0.2
-"""The chance of the likeliest block below which nothing on a page is content: true of nine of 1,497 real pages. Of six
-of them the reviewed text has no word, of three it is not in what came."""
+"""The best block's score below which a page has no content: true of nine of 1,497 real pages. The reviewed text of
+six of them is empty, and that of three is not in the response."""
 _MAYBE: Final = 0.15
-"""The chance from which a page is taken for documentation where a mistake would cost some of it."""
+"""The probability from which a page counts as documentation where a mistake would lose some of it."""
 _WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
-"""What is looked up rather than read; a repeated line belongs where it stands."""
+"""Kinds of pages that are looked up rather than read; a repeated line belongs there."""
 SHARE_OF_BEST: Final = 0.6
-"""What scores this share of the best block is content, however low all scores are."""
-_TINY: Final = 200  # characters of a whole page; there is nothing to choose, and a notice shows in all its words
+"""A block with this share of the best score is content, however low all scores are."""
+_TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
 _HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 REPEATED: Final = 40
-"""Characters; what is shorter may well be said twice."""
+"""Characters; shorter text may well be repeated."""
 _RUNNING: Final = frozenset({"p", "li"})
 _LONG: Final = 40  # characters of running text
 _FEW_LINKS: Final = 0.4  # their share of a running text
 _BETWEEN: Final = 0.5
-"""The share of the threshold that is enough between two kept paragraphs."""
-_SEVERAL: Final = 4  # items of a list from which they are judged together
+"""The share of the threshold that suffices between two selected paragraphs."""
+_SEVERAL: Final = 4  # list items from which they are judged together
 _SHARE_OF_LIST: Final = 0.6
-"""The share of a list's items from which the list is content."""
+"""The share of a list's items from which the whole list is content."""
 _SHARE_OF_TABLE: Final = 0.5
-"""The share of a table's text, headers aside, from which the table is content."""
-_COMPANIONS: Final = 3  # running texts side by side, from which they are judged together, too
+"""The share of a table's text, without headers, from which the table is content."""
+_COMPANIONS: Final = 3  # adjacent paragraphs from which they are also judged together
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What the model says of a page."""
+    """The model's scores of a page."""
 
     scores: list[int]
-    """How likely each block is main content, 0 to 254."""
+    """The probability of each block being main content, 0 to 254."""
     kinds: tuple[float, ...]
-    """How likely each of `KINDS` is; their sum is 1."""
+    """The probability of each of `KINDS`; their sum is 1."""
     cut: float
     """The score from which a block is content."""
 
 
 def choose(layout: Layout, verdict: Verdict) -> list[bool]:
-    """Return which blocks are kept: at least one, and all of a page that says next to nothing or has no content.
+    """Select the blocks to keep: at least one, and all of a page with very little text or no content.
 
-    A heading goes with what follows it, and code with the blocks around it, whatever the model thinks of them.
-    Paragraphs go with the paragraphs beside them, above all with those on both sides. What the page says in two places,
-    as it does for narrow and for wide screens, is kept once; not on a page of documentation, where every function may
-    carry the same note.
+    A heading is kept with what follows it, and code with the blocks around it, whatever their scores. Paragraphs are
+    kept with adjacent ones, especially between two. Text that is repeated on the page, as for narrow and wide screens,
+    is kept once, except in documentation, where every function may have the same note.
     """
     if is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 254:
         return [True] * len(verdict.scores)
@@ -95,7 +94,7 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
         for number in group if kept else ():
             if kept[0] < number < kept[-1] and verdict.scores[number] >= _BETWEEN * cut:
                 keep[number] = True
-    for number in range(len(keep) - 2, -1, -1):  # from the end, so that a row of headings goes with what follows it
+    for number in range(len(keep) - 2, -1, -1):  # backwards, so that consecutive headings depend on what follows
         if keep[number + 1] and not keep[number]:
             tag = layout.tags[layout.owners[number]]
             keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
@@ -108,9 +107,9 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
 
 
 def _keep_lists_whole(layout: Layout, keep: list[bool]) -> None:
-    """Keep the items that are missing from lists of which most is kept; a table of contents is not torn."""
+    """Keep the missing items of mostly selected lists; a table of contents stays whole."""
     tags, parents = layout.tags, layout.parents
-    lists = [0] * len(tags)  # for each element the number of the list that the item around it is in
+    lists = [0] * len(tags)  # for each element, the list of its enclosing item
     for number, tag in enumerate(tags):
         lists[number] = parents[number] if tag == "li" else lists[parents[number]]
     blocks: dict[int, list[int]] = {}
@@ -125,11 +124,11 @@ def _keep_lists_whole(layout: Layout, keep: list[bool]) -> None:
 
 
 def _keep_tables_whole(layout: Layout, keep: list[bool]) -> None:
-    """Keep all of a table of data, or nothing: a table that has lost cells looks whole and says something else."""
+    """Keep all of a data table, or nothing: a table with missing cells looks complete but is wrong."""
     tags, parents, lengths = layout.tags, layout.parents, list(map(len, layout.texts))
     if "table" not in tags:
         return
-    tables = [0] * len(tags)  # for each element the number of the table of data that it is in
+    tables = [0] * len(tags)  # for each element, its enclosing data table
     for number, tag in enumerate(tags):
         tables[number] = tables[parents[number]]
         if tag == "table" and not tables[number] and not is_layout(layout.elements[number]):
@@ -151,22 +150,22 @@ def _keep_tables_whole(layout: Layout, keep: list[bool]) -> None:
 
 
 def may_repeat(kinds: Sequence[float]) -> bool:
-    """Tell whether a page, by how likely each of `KINDS` is, may have reason to say the same in several places."""
+    """Return whether a page's kind, by the probability of each of `KINDS`, makes repetition plausible."""
     return kinds[_DOCUMENTATION] > _MAYBE
 
 
 def is_tiny(layout: Layout) -> bool:
-    """Tell whether a page says so little that there is nothing to choose."""
+    """Return whether a page has too little text to select from."""
     return sum(map(len, layout.texts)) <= _TINY
 
 
 def with_companions(layout: Layout, scores: Sequence[int], groups: Iterable[Sequence[int]]) -> list[int]:
-    """Return the scores, each paragraph's at least as high as those of the paragraphs beside it are on the whole.
+    """Return the scores, with each paragraph's at least the average of its adjacent paragraphs.
 
     Args:
         layout: The page.
-        scores: How likely each block is main content, 0 to 254.
-        groups: What stands side by side; see `side_by_side`.
+        scores: The score of each block, 0 to 254.
+        groups: The groups of adjacent blocks; see `side_by_side`.
     """
     raised = list(scores)
     for group in groups:
@@ -179,7 +178,7 @@ def with_companions(layout: Layout, scores: Sequence[int], groups: Iterable[Sequ
 
 
 def side_by_side(layout: Layout) -> list[list[int]]:
-    """Return the blocks of running text, those of one kind in one element together."""
+    """Return the blocks of running text, grouped by parent element and kind."""
     parents, tags, linked, lengths = layout.parents, layout.tags, layout.linked, layout.lengths
     groups: dict[tuple[int, str], list[int]] = {}
     for number, (owner, text) in enumerate(zip(layout.owners, layout.texts, strict=True)):
@@ -189,7 +188,7 @@ def side_by_side(layout: Layout) -> list[list[int]]:
 
 
 def repeats(layout: Layout, keep: Sequence[bool]) -> list[int]:
-    """Return the kept blocks whose text is kept before, in another part of the page."""
+    """Return the selected blocks whose text was already selected in another part of the page."""
     found = []
     parents, owners, tags = layout.parents, layout.owners, layout.tags
     places: dict[str, int] = {}
@@ -223,26 +222,25 @@ class Selection:
     """A page's main content."""
 
     root: Element
-    """The element that holds the kept blocks; everything else is gone from it."""
+    """The element with the selected blocks; everything else is removed from it."""
     kind: str
     """The page's kind: article, documentation, forum, product, listing, collection or service."""
     whole: bool
-    """Whether nothing was left out."""
+    """Whether everything was kept."""
     best: float = 1.0
-    """How likely the likeliest block is main content, 0 to 1; next to 0 on a page of nothing but menus, 1 if nothing
-    was there to choose."""
+    """The highest score of a block, 0 to 1; almost 0 for a page of only menus, 1 if there was nothing to select."""
 
 
 def select_main(document: Document, model: Model | None = None, hints: Hints = NO_HINTS) -> Selection:
-    """Cut a parsed page down to its main content.
+    """Reduce a parsed page to its main content.
 
     Args:
-        document: The page; what a reader could not see should be gone from it. It is changed.
-        model: What was learned; the one of the package when not given.
-        hints: What the page says it is.
+        document: The page without invisible text, modified in place.
+        model: The classifier; by default the built-in one.
+        hints: The page's type hints.
 
     Returns:
-        What is left. It has text whenever the page has.
+        The rest of the page. It has text whenever the page has.
     """
     layout = lay_out(document)
     if not layout.texts:
@@ -258,7 +256,7 @@ def select_main(document: Document, model: Model | None = None, hints: Hints = N
 
 
 def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
-    """Score each block of a page that has blocks, and tell the page's kind."""
+    """Score each block of a page with blocks, and classify the page."""
     facts = describe(layout, model.lexicon, hints=hints)
     lanes: Lanes = {}
     scores = model.first.chances(facts.columns, lanes)
@@ -272,7 +270,7 @@ def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
 
 
 def kind_row(facts: ElementFacts, scores: Sequence[int]) -> list[int]:
-    """Return the features for a page's kind: the page's own, and the average of what seems to be content."""
+    """Return the features for a page's kind: the page's own, and the average of its apparent content."""
     row = [column[0] for column in facts.columns[_PAGE:]]
     weights = [size * score for size, score in zip(facts.sizes, scores, strict=True)]
     whole = sum(weights) or 1
@@ -287,7 +285,7 @@ def kind_row(facts: ElementFacts, scores: Sequence[int]) -> list[int]:
 
 
 def prune(layout: Layout, keep: Sequence[bool]) -> None:
-    """Remove from the tree every block that is not kept, and the elements that nothing kept is in."""
+    """Remove every block that is not selected, and elements without selected content."""
     elements, parents, owners = layout.elements, layout.parents, layout.owners
     kept = bytearray(len(elements))
     full = bytearray(len(elements))
@@ -308,6 +306,6 @@ def prune(layout: Layout, keep: Sequence[bool]) -> None:
     for number in range(1, len(elements)):
         if not kept[number] and kept[parents[number]]:
             if layout.tags[number] == "label" and elements[number].find("input") is not None:
-                continue  # the box of a task, beside its text
+                continue  # the checkbox of a task, beside its text
             if layout.tags[number] not in _HOLDS_PLACE or full[number]:
                 elements[number].decompose()

@@ -1,6 +1,6 @@
-"""What names and phrases say about a block: the part of the model that is words.
+"""Features from names and phrases of a block: the lexical part of the model.
 
-What the text of each block looks like.
+Also features of each block's text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ NEUTRAL: Final = 128
 GROUPS: Final = (
     "nav", "foot", "related", "consent", "byline", "caption", "comment", "thread", "article", "product", "listing",
 )  # fmt: skip
-"""What a name can say an element is for."""
+"""The purposes that a name can suggest."""
 _KEYWORDS: Final = re.compile(
     r"(?P<nav>nav|menu|breadcrumb|toolbar|pagin)"
     r"|(?P<foot>foot|copyright|sidebar|rail)"
@@ -50,24 +50,24 @@ _BITS: Final[Mapping[str, int]] = {name: 1 << bit for bit, name in enumerate(GRO
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _END_OF_NAMES: Final = "."
 _LETTERS: Final = bytes(code if 97 <= code <= 122 else ord(_END_OF_NAMES) if code == 10 else 32 for code in range(256))
-"""Small letters stay, a line break becomes the end of names, and everything else becomes a space."""
+"""Keeps lower-case letters, converts a line break to the end of names, and everything else to a space."""
 SHORT: Final = 100
-"""Characters; of a longer block only the beginning is looked at."""
+"""Characters; only the beginning of a longer block is used."""
 _BEGINNING: Final = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """What words mean for a block: 128 is neutral, less is boilerplate, more is content. Learned in training."""
+    """The learned meanings of words for a block: 128 is neutral, less is boilerplate, more is content."""
 
     names: Mapping[str, int]
     """Parts of class names, ids, roles and item properties."""
     openings: Mapping[str, int]
-    """First two words of a block, in small letters; one word and a space for the first word alone."""
+    """The first two words of a block, in lower case; one word and a space for the first word alone."""
     groups: Mapping[str, int]
-    """Parts of names that tell what an element is for; see `group_of`."""
+    """Parts of names that suggest an element's purpose; see `group_of`."""
     parts: Mapping[str, int] = field(init=False, repr=False)
-    """What is known of each part of a name: its value from `names`, and 256 times its bits from `groups`."""
+    """Both values of each part of a name: the one from `names`, plus 256 times its bits from `groups`."""
 
     def __post_init__(self) -> None:
         words = {*self.groups, *self.names}
@@ -77,7 +77,7 @@ class Lexicon:
     def judge(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
         """Return for each text of names its bits from `groups`, and the worst and the best of its words.
 
-        All are looked at together, which is several times faster.
+        They are processed together, which is several times faster.
         """
         verdicts = []
         mask, worst, best = 0, NEUTRAL, NEUTRAL
@@ -99,12 +99,12 @@ class Lexicon:
 
 
 def split_name(name: str) -> list[str]:
-    """Return the words that a class name or an id is made of, in small letters."""
+    """Split a class name or an id into words, in lower case."""
     return [word.lower() for word in _WORDS.findall(name)]
 
 
 def group_of(word: str) -> int:
-    """Return what a part of a name says an element is for: a bit for each of `GROUPS`."""
+    """Return the purpose suggested by a part of a name: a bit for each of `GROUPS`."""
     mask = 0
     for match in _KEYWORDS.finditer(word):
         mask |= _BITS[match.lastgroup or ""]
@@ -112,22 +112,22 @@ def group_of(word: str) -> int:
 
 
 def beginning(text: str) -> str:
-    """Return as much of a block as its first words are taken from: all of a short one."""
+    """Return the part of a block that its first words are taken from: all of a short one."""
     return text if len(text) < SHORT else text[:_BEGINNING]
 
 
 def first_words(text: str) -> tuple[str, str]:
-    """Return the keys of a block's first word and of its first two words, in small letters."""
+    """Return the keys of a block's first word and of its first two words, in lower case."""
     one, space, rest = beginning(text).lower().partition(" ")
     return one + " ", f"{one} {rest.partition(' ')[0]}" if space else one
 
 
 def names_of(layout: Layout, blocks: Sequence[int] | None = None) -> list[str]:
-    """Return what each element says of itself: its classes, id, item property and role.
+    """Return the names of each element: its classes, id, item property and role.
 
     Args:
         layout: The page.
-        blocks: How many blocks each element holds; the names of those that hold none are left out.
+        blocks: How many blocks each element holds; the names of those without any are omitted.
     """
     names = []
     for element, held in zip(layout.elements, repeat(1) if blocks is None else blocks, strict=False):
@@ -153,16 +153,16 @@ _ENDS: Final[Mapping[str, int]] = {
 _MONEY: Final = re.compile(r"[$€£¥₹][^\n]*")
 _TIME: Final = re.compile(r"[0-9](?::[0-9]{2}|(?:(?<=\b1)9|(?<=\b2)0)[0-9]{2}\b)[^\n]*")
 """A time or a year, and the rest of its line."""
-_MONEY_SIZE: Final = 40  # characters; a price in a longer block is told of, not asked
+_MONEY_SIZE: Final = 40  # characters; a price in a longer block is mentioned, not offered
 _TIME_SIZE: Final = 60
 _FAR: Final = 200  # blocks since a heading
 
 
 class Wording:
-    """What the texts of a page look like: columns of codes, and counts for the page.
+    """Features of a page's texts: columns of codes, and counts for the page.
 
     Attributes:
-        repeats: How often the text has been seen before, up to four.
+        repeats: How often the text has occurred before, up to four.
         money: Short blocks with a price.
         times: Short blocks with a time or a year.
     """
@@ -179,13 +179,13 @@ class Wording:
 
 
 def read_wording(texts: Sequence[str], sizes: Sequence[int], headings: Sequence[bool], lexicon: Lexicon) -> Wording:
-    """Return what the texts of a page look like.
+    """Return the features of a page's texts.
 
     Args:
         texts: The blocks; each is one line.
         sizes: The characters of each block.
         headings: Whether each block is a heading.
-        lexicon: What words mean.
+        lexicon: The meanings of words.
     """
     found = Wording(len(texts))
     ends = _ENDS.get

@@ -1,1 +1,1 @@
-"""A tree of elements as Markdown."""
+"""Serialization of an element tree to Markdown."""

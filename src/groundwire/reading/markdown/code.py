@@ -1,4 +1,4 @@
-"""Code blocks: their text as it was typed, and the language they are in, as sites announce it."""
+"""Code blocks: their verbatim text, and their language from the conventions of many sites."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _KNOWN: Final = frozenset(
         "vhdl", "vim", "vue", "wasm", "xml", "xquery", "yaml", "yml", "zig", "zsh",
     }
 )  # fmt: skip
-"""Languages whose names alone, as the class of a block of code, are sure to be one."""
+"""Languages whose bare name, as the class of a code block, is unambiguous."""
 _DATA: Final = ("data-lang", "data-language", "data-code-language", "data-syntax", "data-canonical-lang")
 _NO_LANGUAGE: Final = frozenset(
     {
@@ -61,12 +61,12 @@ _ALIASES: Final[Mapping[str, str]] = {
     "python3": "python", "default": "",
 }  # fmt: skip
 _A_LANGUAGE: Final = re.compile(r"[\w+#.]{1,20}(?:-[\w+#.]{1,20})?", re.ASCII)
-"""One word or two: a longer name is none of a language, and is invisible on the page."""
-_ABOVE: Final = 7  # elements between a block of code and the wrapper that names its language
+"""One or two words: a longer name is not a language, and is invisible on the page."""
+_ABOVE: Final = 7  # elements between a code block and the wrapper that names its language
 
 
 def code_text(pre: Element) -> str:
-    """Return the text of a block of code without line numbers and buttons."""
+    """Return the text of a code block without line numbers and buttons."""
     parts: list[str] = []
     stack = [iter(pre)]
     open_tags = [""]
@@ -109,10 +109,10 @@ def _is_numbers(element: Element) -> bool:
 
 
 def code_language(pre: Element) -> str:
-    """Return the language that a block of code is announced in, or "".
+    """Return the declared language of a code block, or "".
 
-    The block itself and the `code` in it are asked first, then what is around it: Sphinx and GitHub, MediaWiki,
-    Rouge and Hexo put the language on a wrapper.
+    The block itself and the `code` in it are checked first, then its ancestors: Sphinx and GitHub, MediaWiki, Rouge and
+    Hexo put the language on a wrapper.
     """
     found = _named(pre, _OWN)
     if not found:
@@ -162,7 +162,7 @@ def is_code_part(classes: str) -> bool:
 
 
 def is_code_panel(element: Element) -> bool:
-    """Whether an element other than `pre` holds lines of code, as those of Doxygen and CodeMirror do."""
+    """Whether an element other than `pre` holds lines of code, as in Doxygen and CodeMirror."""
     classes = element.attr("class") or ""
     if "CodeMirror-code" in classes:
         return True
@@ -170,13 +170,13 @@ def is_code_panel(element: Element) -> bool:
 
 
 def is_gutter(element: Element) -> bool:
-    """Whether an element holds the line numbers of the code beside it and nothing else."""
+    """Whether an element holds only the line numbers of the code beside it."""
     text = "".join(element.text.split())
     return (not text or text.isdigit()) and _is_numbers(element)
 
 
 def code_blocks(table: Element) -> list[Element]:
-    """Return the blocks of code in a table that sets line numbers beside them."""
+    """Return the code blocks in a table with line numbers beside them."""
     return [
         block
         for block in table.iter_elements("pre")
@@ -185,7 +185,7 @@ def code_blocks(table: Element) -> list[Element]:
 
 
 def is_code_table(table: Element) -> bool:
-    """Whether a table only sets line numbers beside code, as Pygments, Rouge, Hexo and GitHub do."""
+    """Whether a table only places line numbers beside code, as in Pygments, Rouge, Hexo and GitHub."""
     classes = table.attr("class") or ""
     if re.search(
         r"(?:^|\s)(?:highlighttable|rouge-table|hljs-ln|js-file-line-container|lntable|crayon-table)(?=\s|$)", classes

@@ -1,8 +1,8 @@
-"""Text of a page as Markdown text: what would be markup is escaped and nothing else, so that prose stays readable.
+"""Escaping of page text for Markdown: only what would be markup is escaped, so that prose stays readable.
 
 The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/), with the tables of GitHub's Markdown.
 
-The addresses of a page's links, fit for Markdown.
+Also the resolution of a page's link URLs.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 def escape_text(text: str, *, in_label: bool = False) -> str:
-    r"""Return the text of one node so that it means itself anywhere in a line.
+    r"""Escape the text of one node so that it is literal anywhere in a line.
 
-    Formulas between `\(` and `\)`, `\[` and `\]`, or dollars stay as TeX, between dollars. Soft hyphens go.
+    Formulas between `\(` and `\)`, `\[` and `\]`, or dollar signs stay TeX, between dollar signs. Soft hyphens are
+    removed.
 
     Args:
         text: The text of a text node.
@@ -76,7 +77,7 @@ def _replacement(match: re.Match[str]) -> str:
 
 
 def escape_line(line: str) -> str:
-    """Return a line of text so that its beginning is not taken for a heading, a list, a quote, a rule or a table."""
+    """Escape a line's beginning so that it is not parsed as a heading, a list, a quotation, a rule or a table."""
     first = line[:1]
     if first.isalpha():
         return line
@@ -86,7 +87,7 @@ def escape_line(line: str) -> str:
 
 
 def inline_code(code: str) -> str:
-    """Return a code span with as many backticks as its text needs."""
+    """Return a code span with as many backticks as its text requires."""
     code = _SPACES.sub(" ", code).strip()
     if not code:
         return ""
@@ -108,11 +109,11 @@ def _free_ticks(code: str, least: int) -> str:
     return "`" * next(length for length in range(least, len(runs) + least + 1) if length not in runs)
 
 
-_MAX_ADDRESS: Final = 8_192  # characters; servers refuse longer addresses
+_MAX_ADDRESS: Final = 8_192  # characters; servers reject longer URLs
 _REMOVED: Final = re.compile(r"[\t\n\r]")  # as in https://url.spec.whatwg.org/#concept-basic-url-parser
 _UNFIT: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)")
 _DOUBTFUL: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`&]")
-"""What each of `_UNFIT` begins with."""
+"""The first characters of each match of `_UNFIT`."""
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _DOTS: Final = re.compile(r"/\.|\\")
 
@@ -121,7 +122,7 @@ class Links:
     """Resolves the links of one page.
 
     Args:
-        base_url: The address that relative links are relative to.
+        base_url: The base of relative links.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -134,7 +135,7 @@ class Links:
             self._origin = ""
 
     def resolve(self, reference: str) -> str:
-        """Return the http or https address that a link points to, or "" when it points elsewhere or nowhere."""
+        """Return the http or https URL of a link, or "" for any other target."""
         known = self._known.get(reference)
         if known is None:
             known = self._known[reference] = self._resolve(reference)
@@ -159,7 +160,7 @@ class Links:
                 return ""
         if not address[:8].lower().startswith(("http://", "https://")) or address[-3:] == "://":
             return ""
-        if "[" in address:  # an address of IPv6, or of nothing
+        if "[" in address:  # an IPv6 address, or an invalid one
             try:
                 urlsplit(address)
             except ValueError:
@@ -174,7 +175,7 @@ def _percent(match: re.Match[str]) -> str:
 
 
 def _balanced(address: str) -> bool:
-    """Whether the parentheses of an address are in pairs, few enough for every Markdown parser."""
+    """Whether the parentheses of a URL are balanced, and few enough for every Markdown parser."""
     if "(" not in address and ")" not in address:
         return True
     depth = 0

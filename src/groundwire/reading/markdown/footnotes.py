@@ -1,6 +1,6 @@
-"""Footnotes and notes in the margin, as Markdown has them.
+"""Footnotes and margin notes as Markdown.
 
-Footnotes: which references of a page have their note on the page.
+Also which references of a page have their note on the page.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BACK_CLASS: Final = re.compile(
 
 
 def footnotes(root: Element) -> dict[str, str]:
-    """Return the labels of the footnotes that are referred to and present, by the id of the note's element."""
+    """Return the labels of the footnotes with a reference on the page, by the id of the note's element."""
     labels: dict[str, str] = {}
     for reference in root.select(_MARKED if root.find("sup") is None else _REFERENCES):
         link: object = reference
@@ -59,13 +59,13 @@ def footnotes(root: Element) -> dict[str, str]:
 
 
 def note_label(text: str) -> str:
-    """Return what a reference to a note is called, "" when its text is none."""
+    """Return the label of a reference to a note, or "" if its text is not one."""
     match = _LABEL.fullmatch(text.strip())
     return match[1].replace(" ", "-") if match else ""
 
 
 def _holder(link: Element, root: Element) -> Element | None:
-    """Return what holds a note of which, as in Word, Google Docs and Substack, only the link back has a name."""
+    """Return the element of a note of which, as in Word, Google Docs and Substack, only the backlink has an id."""
     for around in link.ancestors:
         if not isinstance(around, Element) or around == root or around.tag in _HEADINGS:
             return None
@@ -75,7 +75,7 @@ def _holder(link: Element, root: Element) -> Element | None:
 
 
 def is_backlink(link: Element) -> bool:
-    """Whether a link inside a note only leads back to the note's place, as its text, its class or its role says."""
+    """Whether a link inside a note only leads back to its reference, according to its text, class or role."""
     if (link.attr("role") or "") == "doc-backlink" or _BACK_CLASS.search(link.attr("class") or ""):
         return True
     text = link.text.strip()
@@ -83,32 +83,32 @@ def is_backlink(link: Element) -> bool:
 
 
 def is_back_reference(text: str) -> bool:
-    """Whether a link's text is only the arrow with which a note points back to where it belongs."""
+    """Whether a link's text is only the arrow of a backlink."""
     text = text.strip().rstrip("\ufe0e\ufe0f")
     return len(text) == 1 and text in _BACK
 
 
 Close = Callable[[], None]
-"""Ends what a handler has begun."""
+"""Ends what a handler has started."""
 
 
 class Notes:
-    """Opens blocks, and the definitions of footnotes among them.
+    """Opens blocks, including footnote definitions.
 
     Args:
-        root: What is written.
-        writer: Writes it.
+        root: The element to serialize.
+        writer: The output.
     """
 
     def __init__(self, root: Element, writer: MarkdownWriter) -> None:
         self.labels = footnotes(root)
         """The label of each footnote, by the id of the element that defines it."""
         self.depth = 0
-        """How many definitions the writer is in."""
+        """The nesting depth of definitions."""
         self._writer = writer
 
     def block(self, element: Element) -> Close:
-        """Begin a block; return what ends it."""
+        """Start a block; return what ends it."""
         writer = self._writer
         writer.flush()
         if self.labels and (label := self.labels.get(element.attr("id") or "")):
@@ -116,7 +116,7 @@ class Notes:
         return writer.flush
 
     def define(self, label: str, otherwise: Close) -> Close:
-        """Open the definition of a footnote."""
+        """Open a footnote definition."""
         if not self._writer.open_container(f"[^{label}]: ", "    "):
             return otherwise
         self.depth += 1
@@ -128,7 +128,7 @@ class Notes:
         return close
 
     def inline(self) -> Close:
-        """Open a note inside the text that it belongs to."""
+        """Open a note inside its text."""
         writer = self._writer
         writer.text(" ")
         writer.raw("(")

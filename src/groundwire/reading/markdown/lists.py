@@ -1,4 +1,4 @@
-"""Lists and definitions, as Markdown has them."""
+"""Lists and definition lists as Markdown."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from groundwire.reading.markdown.writer import MarkdownWriter
 __all__ = ["Lists"]
 
 _BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
-_MAX_NUMBER: Final = 999_999_999  # CommonMark takes nine digits
-_MAX_SEARCHES: Final = 20_000  # lists of definitions that are looked into
+_MAX_NUMBER: Final = 999_999_999  # CommonMark allows nine digits
+_MAX_SEARCHES: Final = 20_000  # definition lists that are inspected
 
 
 class Lists:
     """Opens lists, their items, terms and definitions.
 
     Args:
-        writer: Writes what is in them.
-        notes: Tells which of them are footnotes.
+        writer: The output.
+        notes: Identifies those that are footnotes.
     """
 
     def __init__(self, writer: MarkdownWriter, notes: Notes) -> None:
         self.mark: Element | None = None
-        """The element at the beginning of an item that only holds the mark that the list shows already."""
+        """The element at the start of an item that only repeats the list marker."""
         self._writer = writer
         self._notes = notes
         self._numbers: list[int | None] = []
@@ -39,11 +39,11 @@ class Lists:
 
     @property
     def inside(self) -> bool:
-        """Whether the writer is in a list."""
+        """Whether a list is open."""
         return bool(self._numbers)
 
     def list_(self, element: Element) -> Close:
-        """Begin a list."""
+        """Start a list."""
         writer = self._writer
         writer.flush()
         start: int | None = None
@@ -71,7 +71,7 @@ class Lists:
         return close
 
     def item(self, element: Element) -> Close:
-        """Begin an item."""
+        """Start an item."""
         writer = self._writer
         writer.flush()
         if self._notes.labels and (label := self._notes.labels.get(element.attr("id") or "")):
@@ -93,7 +93,7 @@ class Lists:
         return writer.close_container if opened else writer.flush
 
     def definitions(self, element: Element) -> Close:
-        """Open a list of definitions; without terms, as wikis indent with it, it is none."""
+        """Open a definition list; without terms, as some wikis use it to indent, it is not one."""
         self._notes.block(element)
         self._searches += 1
         self._terms.append(self._searches <= _MAX_SEARCHES and element.find("dt") is not None)
@@ -105,7 +105,7 @@ class Lists:
         return close
 
     def term(self, element: Element) -> Close:
-        """Begin a term."""
+        """Start a term."""
         writer = self._writer
         self._notes.block(element)
         if self._in_term:
@@ -122,7 +122,7 @@ class Lists:
         return close
 
     def definition(self, element: Element) -> Close:
-        """Begin a definition."""
+        """Start a definition."""
         writer = self._writer
         writer.flush()
         if self._notes.labels and (label := self._notes.labels.get(element.attr("id") or "")):
@@ -142,7 +142,7 @@ class Lists:
 
 
 def _written_mark(item: Element, marker: str) -> Element | None:
-    """Return the element at the beginning of a list item that only holds the mark that the list shows already."""
+    """Return the element at the start of a list item that only repeats the list marker."""
     for node in item:
         if type(node) is Text:
             if node.data.isspace():
@@ -160,7 +160,7 @@ def _number(value: str | None, default: int) -> int:
 
 
 def _follows_item(element: Element) -> bool:
-    """Whether the element before this one is an item of the same list."""
+    """Whether the previous element is an item of the same list."""
     for node in element.previous_siblings:
         if type(node) is Element:
             return node.tag in {"li", "ul", "ol"}
@@ -168,7 +168,7 @@ def _follows_item(element: Element) -> bool:
 
 
 def _follows_term(element: Element) -> bool:
-    """Whether the element before this one is a term or a definition."""
+    """Whether the previous element is a term or a definition."""
     before = next((node for node in element.previous_siblings if type(node) is Element), None)
     return before is not None and before.tag in {"dt", "dd"}
 

@@ -1,4 +1,4 @@
-"""The chosen part of a page as Markdown, in one pass over its tree and without recursion."""
+"""Serialization of the selected part of a page to Markdown, in a single pass without recursion."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ _PERMALINK_TEXT: Final = frozenset(
 _INLINE_NOTE: Final = re.compile(r"(?:^|\s)(?:sidenote|marginnote|margin-note|ltx_note_outer)(?=\s|$)")
 _SHORTCODE: Final = re.compile(r":[\w+-]{1,40}:")
 _COPY: Final = frozenset({"copy", "copy code", "copied", "copied!", "copy to clipboard"})
-_MAX_SEARCHES: Final = 20_000  # spans that are looked into for a formula
+_MAX_SEARCHES: Final = 20_000  # spans that are searched for a formula
 
 _Open = Callable[[Element], "Close | bool | None"]
 
 
 def to_markdown(root: Element, base_url: str) -> str:
-    """Return an element and what is in it as Markdown.
+    """Convert an element and its content to Markdown.
 
-    Headings, lists, tables, code, links, quotes, definitions, footnotes and formulas keep their structure; images are
-    left out. The text of the page is escaped where it would be taken for markup. Takes time linear in the size of the
-    tree, however deep it is.
+    Headings, lists, tables, code, links, quotations, definitions, footnotes and formulas keep their structure; images
+    are omitted. Text that would be parsed as markup is escaped. Takes time linear in the size of the tree, however deep
+    it is.
 
     Args:
-        root: The element. What should not be seen or is not content is expected to be gone from it already.
-        base_url: The address that its relative links are relative to (`Document.base_url`). Links that do not lead to
-            an http or https address become their text.
+        root: The element, without invisible and irrelevant parts.
+        base_url: The base of relative links (`Document.base_url`). Links to anything but an http or https URL are
+            reduced to their text.
     """
     renderer = _Renderer(root, base_url)
     try:
@@ -69,10 +69,10 @@ def to_markdown(root: Element, base_url: str) -> str:
 
 
 class _Renderer:
-    """Walks one tree.
+    """Walker of one tree.
 
-    A handler opens an element and returns what closes it, None when nothing does, and False when what is in the
-    element is not looked at.
+    A handler opens an element and returns a function that closes it, None if there is nothing to close, and False to
+    skip the content.
     """
 
     def __init__(self, root: Element, base_url: str) -> None:
@@ -131,7 +131,7 @@ class _Renderer:
         return self._writer.result()
 
     def forget(self) -> None:
-        """Let go of the handlers, which hold what they are methods of: else the tree stays until a collection."""
+        """Break the reference cycle with the handlers: otherwise the tree would stay until a garbage collection."""
         self._handlers.clear()
 
     def _div(self, element: Element) -> Close | bool:
@@ -146,7 +146,7 @@ class _Renderer:
         return self._notes.block(element)
 
     def _unknown(self, element: Element) -> Close | None:
-        """Open an element without a handler: a custom element without text beside it is no part of a word."""
+        """Open an element without a handler: a custom element without adjacent text is a separate word."""
         if "-" not in element.tag:
             return None
         around = element.parent
@@ -219,7 +219,7 @@ class _Renderer:
         return lambda: self._writer.text(" ")
 
     def _label(self, element: Element) -> None:
-        """Open a label; a row of them, such as the tabs above some code, is no single word."""
+        """Open a label; a row of labels, such as tabs above code, is not a single word."""
         before = element.previous_sibling
         if type(before) is Element and before.tag in {"label", "button"}:
             self._writer.text(" ")
@@ -260,7 +260,7 @@ class _Renderer:
         return self._writer.close_mark if address and self._writer.open_mark("link", address) else None
 
     def _is_permalink(self, element: Element, reference: str) -> bool:
-        """Whether a link only lets its reader copy the address of a heading."""
+        """Whether a link only exists to copy the URL of a heading."""
         classes = element.attr("class")
         if classes and ("link" in classes or "anchor" in classes) and _PERMALINK.search(classes):
             return element.text.strip() in _PERMALINK_TEXT
@@ -268,13 +268,13 @@ class _Renderer:
             return False
         if self._writer.in_heading:
             return element.text.strip() in _PERMALINK_TEXT
-        return reference[0] == "#" and element.text == "\u00b6"  # RFCs have one behind every paragraph
+        return reference[0] == "#" and element.text == "\u00b6"  # RFCs have one after every paragraph
 
     def _code(self, element: Element) -> Close | bool | None:
         if self._in_code:
             return None
         if any(child.attr("href") for child in element.iter_elements("a")):
-            self._in_code = True  # its links say more than its face
+            self._in_code = True  # its links matter more than its font
             return self._leave_code
         laid_out = next(element.iter_elements(("br", "div", "ul", "ol")), None) is not None
         if laid_out and not self._writer.in_cell and not self._writer.in_heading:
@@ -308,7 +308,7 @@ class _Renderer:
         if not code.strip():
             return False
         if writer.in_cell:
-            writer.raw(" ".join(filter(None, map(inline_code, code.split("\n")))))  # a command a line
+            writer.raw(" ".join(filter(None, map(inline_code, code.split("\n")))))  # a command per line
             writer.flush()
         else:
             writer.block(fence(code, code_language(element)))
@@ -331,7 +331,7 @@ class _Renderer:
             if _SHORTCODE.fullmatch(alt) and "emoji" in (element.attr("class") or ""):
                 self._writer.text(alt)
             if alt and len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt):
-                self._writer.text(alt)  # an emoji that is drawn as an image
+                self._writer.text(alt)  # an emoji as an image
         return False
 
     def _formula(self, tex: str, *, block: bool) -> None:

@@ -1,6 +1,6 @@
-"""Tables, as Markdown has them.
+"""Tables as Markdown.
 
-Tables: which ones hold data and which only arrange a page, and data as a table of GitHub Flavored Markdown.
+Also the distinction between data and layout tables, and GitHub Flavored Markdown output of data.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from groundwire.reading.markdown.writer import MarkdownWriter
 __all__ = ["Grid", "Tables", "is_layout"]
 
 _MAX_SPAN: Final = 1_000  # the HTML Standard's own limit for colspan
-_LONG_CELL: Final = 600  # characters; a cell with more and without a header row is a column of a page
+_LONG_CELL: Final = 600  # characters; a longer cell without a header row is a page column
 _BLOCKS: Final = ("table", "h1", "h2", "h3", "h4", "pre", "blockquote", "article", "section", "form")
 
 
 def is_layout(table: Element) -> bool:
-    """Whether a table arranges a page rather than relating data.
+    """Whether a table is used for layout rather than data.
 
-    That is: it says so, or it has one row or one column, or it holds tables, headings, quotes or long texts while no
-    cell of it is a header.
+    That is: it declares so, has one row or one column, or contains tables, headings, quotations or long texts and no
+    header cell.
     """
     role = (table.attr("role") or "").strip().lower()
     if role in {"presentation", "none"}:
@@ -63,34 +63,34 @@ class _Cell:
 
 @dataclass(slots=True)
 class Grid:
-    """The cells of one table, filled in the order of the markup.
+    """The cells of one table, filled in source order.
 
-    A cell that spans columns or rows is written once, at its beginning; the places that it covers stay empty.
+    A cell that spans columns or rows is written once, in its first position; the others stay empty.
     """
 
     rows: list[list[_Cell]] = field(default_factory=list)
     """The rows so far."""
     feet: list[list[_Cell]] = field(default_factory=list)
-    """The rows of the table's foot, which is shown at the end wherever it is written."""
+    """The rows of the table's foot, which is shown at the end wherever it is in the source."""
     cell_open: tuple[int, int, bool] | None = None
-    """Columns, rows and whether it is a header, of the cell that is being filled."""
+    """The column span and row span of the open cell, and whether it is a header."""
     _spans: dict[int, int] = field(default_factory=dict)
     _in_foot: bool = False
     _fillers: int = 0
     _cells: int = 0
 
     def start_group(self, tag: str) -> None:
-        """Begin a head, a body or a foot; no cell reaches beyond its group."""
+        """Start a head, a body or a foot; no cell spans several of them."""
         self._spans.clear()
         self._in_foot = tag == "tfoot"
 
     def start_row(self) -> None:
-        """Begin a row."""
+        """Start a row."""
         (self.feet if self._in_foot else self.rows).append([])
         self._cover()
 
     def start_cell(self, cell: Element) -> None:
-        """Begin a cell of the current row."""
+        """Start a cell of the current row."""
         if not (self.feet if self._in_foot else self.rows):
             self.start_row()
         rows = _MAX_SPAN if (cell.attr("rowspan") or "").strip() == "0" else _span(cell, "rowspan")
@@ -100,7 +100,7 @@ class Grid:
         """End the open cell.
 
         Args:
-            text: What is in it, as Markdown of one line.
+            text: Its content, as Markdown of one line.
         """
         if self.cell_open is None:
             return
@@ -122,7 +122,7 @@ class Grid:
         return (self.feet if self._in_foot else self.rows)[-1]
 
     def _cover(self) -> None:
-        """Leave empty the places that a cell from above covers."""
+        """Skip the positions covered by a cell from above."""
         row = self._row
         while left := self._spans.pop(len(row), 0):
             if left > 1:
@@ -132,7 +132,7 @@ class Grid:
                 break
 
     def _filler(self, row: list[_Cell]) -> bool:
-        """Add an empty cell; a page may ask for at most four times as many as it has cells, and 1,000."""
+        """Add an empty cell; a page may have at most four times as many as cells, plus 1,000."""
         self._fillers += 1
         if self._fillers > 1_000 + 4 * self._cells:
             return False
@@ -140,7 +140,7 @@ class Grid:
         return True
 
     def to_markdown(self) -> str:
-        """Return the table; "" when there is nothing in it."""
+        """Return the table; "" if it is empty."""
         rows = [row for row in self.rows + self.feet if any(cell.text for cell in row)]
         if not rows:
             return ""
@@ -151,7 +151,7 @@ class Grid:
             width = len(used)
         filled = [cell for cell in rows[0] if cell.text]
         by_rows = len(rows) > 1 and rows[0][0].is_header and not any(cell.is_header for cell in rows[0][1:])
-        if by_rows and len(filled) > 1:  # its headers are in the first column: the first row is data as well
+        if by_rows and len(filled) > 1:  # the headers are in the first column: the first row is data
             lines = ["|" + "  |" * width]
         else:
             first = rows.pop(0)
@@ -172,14 +172,14 @@ def _span(cell: Element, name: str) -> int:
     return min(max(int(value), 1), _MAX_SPAN)
 
 
-_MAX_TABLES: Final = 20  # tables in each other that are looked at
+_MAX_TABLES: Final = 20  # nested tables that are inspected
 
 
 class Tables:
-    """Opens tables and their parts; those that only lay out a page become what is in them.
+    """Opens tables and their parts; layout tables are replaced by their content.
 
     Args:
-        writer: Writes what is in the cells, and the tables.
+        writer: The output.
     """
 
     def __init__(self, writer: MarkdownWriter) -> None:
@@ -187,7 +187,7 @@ class Tables:
         self._grids: list[Grid | None] = []
 
     def table(self, element: Element) -> Close | bool:
-        """Begin a table; False when it was code, which is written."""
+        """Start a table; False if it was code, which is then written."""
         writer = self._writer
         writer.flush()
         deep = len(self._grids) >= _MAX_TABLES
@@ -207,21 +207,21 @@ class Tables:
         return close
 
     def group(self, element: Element) -> Close:
-        """Begin a head, a body or a foot."""
+        """Start a head, a body or a foot."""
         self._writer.flush()
         if self._grids and (grid := self._grids[-1]) is not None and not self._writer.in_cell:
             grid.start_group(element.tag)
         return self._writer.flush
 
     def row(self, _element: Element) -> Close:
-        """Begin a row."""
+        """Start a row."""
         self._writer.flush()
         if self._grids and (grid := self._grids[-1]) is not None:
             grid.start_row()
         return self._writer.flush
 
     def cell(self, element: Element) -> Close:
-        """Begin a cell."""
+        """Start a cell."""
         writer = self._writer
         grid = self._grids[-1] if self._grids else None
         if grid is None or writer.in_cell:
@@ -235,7 +235,7 @@ class Tables:
         blocks = code_blocks(table)
         for head in table.iter_elements(("caption", "th")):
             if name := head.text.strip():
-                self._writer.text(name)  # the name of the file
+                self._writer.text(name)  # the file name
                 self._writer.flush()
         code = code_text(blocks[-1] if blocks else table)
         if code.strip():

@@ -1,7 +1,7 @@
-"""Markdown, written block by block: what is open around a block goes in front of each of its lines.
+"""Block-by-block Markdown output: the prefixes of open containers precede each line of a block.
 
-Every list and quote costs one prefix, every emphasis or link one mark; both have a limit, so that the time is linear
-in the text whatever a page nests.
+Every list and quotation costs a prefix, every emphasis or link a mark; both are limited, so that the time is linear in
+the text however deeply a page is nested.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from groundwire.reading.text.sanitize import strip_invisible
 
 __all__ = ["BREAK", "MarkdownWriter"]
 
-BREAK: Final = "\x0b"  # a line break that the page asks for; the others are spaces
-_MAX_CONTAINERS: Final = 12  # lists and quotes in each other that are still shown as such
+BREAK: Final = "\x0b"  # an explicit line break; other line breaks are spaces
+_MAX_CONTAINERS: Final = 12  # nested lists and quotations that are still shown as such
 _MAX_MARKS: Final = 12
 _SPACES: Final = re.compile(r"[ \t\n\f\r](?:(?<! )|[ \t\n\f\r])[ \t\n\f\r]*")
-"""White space that is not a single space already; replacing each of these by itself takes twice as long."""
+"""White space other than a single space; replacing each of these separately takes twice as long."""
 _WIDE: Final = "\u2e80-\u312f\u3190-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff01-\uff9f\U00020000-\U0003fffd"
 _WRAPPED: Final = re.compile(f"(?<=[{_WIDE}])[ \\t]*\\n[ \\t\\n]*(?=[{_WIDE}])")
-"""A line end between signs of Chinese or Japanese, which write no spaces
+"""A line break between Chinese or Japanese characters, which are written without spaces
 (https://www.w3.org/TR/css-text-3/#line-break-transform)."""
-_BREAKS: Final = re.compile(r" *\x0b[ \x0b]*")
+_BREAKS: Final = re.compile(r"(?<! ) *\x0b[ \x0b]*")
 _CLOSING_HASHES: Final = re.compile(r"(?:^|(?<=\s))#(?=#*$)")
 _BLANK: Final = " \t\n\r\f" + BREAK
-_EDGES: Final = " \u00a0\u3000" + BREAK  # what pages put before and behind a paragraph to set it off
+_EDGES: Final = " \u00a0\u3000" + BREAK  # characters that pages use to indent paragraphs
 _DELIMITERS: Final[Mapping[str, str]] = {"strong": "**", "em": "*", "del": "~~"}
 
 
@@ -47,11 +47,11 @@ class _Mark:
 
 
 class MarkdownWriter:
-    """Takes text, marks and blocks in the order of a page; `result` is the Markdown."""
+    """Takes text, marks and blocks in document order; `result` is the Markdown."""
 
     def __init__(self) -> None:
         self.line: list[str] = []
-        """The pieces of the line that is open; always the same list. Who adds white space may do so without a call."""
+        """The pieces of the open line; always the same list, so that callers may append white space directly."""
         self._out: list[str] = []
         self._marks: list[_Mark] = []
         self._fragile: str | None = None
@@ -62,13 +62,13 @@ class MarkdownWriter:
         self._tight = False
         self._heading = ""
         self.bullet: str = ""
-        """What goes before the next text of a cell."""
+        """The prefix of the next text of a cell."""
         self.lead = ""
-        """What goes before the next block, if that is a paragraph."""
+        """The prefix of the next block, if it is a paragraph."""
 
     @property
     def in_cell(self) -> bool:
-        """Whether the text goes into a cell of a table, where there are no blocks."""
+        """Whether the text goes into a table cell, which has no blocks."""
         return self._cell is not None
 
     @property
@@ -90,7 +90,7 @@ class MarkdownWriter:
                 return
             if self._fragile is not None:
                 if data[0].isalnum() and self._fragile_at == len(line):
-                    line[-1] = self._fragile  # a closing mark after a full stop and before a letter closes nothing
+                    line[-1] = self._fragile  # a closing mark between a full stop and a letter has no effect
                     self._closed.clear()
                 self._fragile = None
             if data[0] == "~" and data[1:2] != "~" and line[-1][-1:] == "~":
@@ -98,7 +98,7 @@ class MarkdownWriter:
         line.append(escape_text(data, in_label=bool(self._marks) and self._in_link()))
 
     def raw(self, markdown: str) -> None:
-        """Add a piece of a line that is Markdown already."""
+        """Add inline Markdown."""
         self._fragile = None
         if markdown:
             self.line.append(markdown)
@@ -116,7 +116,7 @@ class MarkdownWriter:
         return bool([mark for mark in self._marks if mark.address])
 
     def open_mark(self, kind: str, address: str = "") -> bool:
-        """Begin an emphasis or a link; False when it is open already or would mean nothing here."""
+        """Start an emphasis or a link; False if it is already open or has no effect here."""
         if len(self._marks) >= _MAX_MARKS or (kind in {"strong", "em"} and self._heading):
             return False
         if self._marks and kind in [mark.kind for mark in self._marks]:
@@ -129,7 +129,7 @@ class MarkdownWriter:
         self._apply(self._marks.pop())
 
     def _apply(self, mark: _Mark) -> bool:
-        """Put the Markdown of a mark around what the line has since it began; False when that is nothing."""
+        """Wrap the Markdown of a mark around the text since its start; False if there is none."""
         line = self.line
         content = "".join(line[mark.start :])
         inner = plain = content.strip(_BLANK)
@@ -160,12 +160,12 @@ class MarkdownWriter:
         return True
 
     def _delimit(self, inner: str, delimiter: str, plain: str) -> None:
-        """Write an emphasis, or only what is in it where Markdown has no way to put one.
+        """Write an emphasis, or only its content where Markdown cannot express it.
 
         Args:
-            inner: What is in it.
-            delimiter: What goes around it.
-            plain: The same without the mark at its end, if a letter behind that would keep it from closing.
+            inner: The content.
+            delimiter: The delimiter on both sides.
+            plain: The content without the mark at its end, for when a following letter would prevent it from closing.
         """
         line, size, sign = self.line, len(delimiter), delimiter[0]
         before = self.last_char()
@@ -176,8 +176,8 @@ class MarkdownWriter:
         while self._closed and self._closed[-1][0] > len(line):
             self._closed.pop()
         beside = self._closed[-1][1] if self._closed and self._closed[-1][0] == len(line) and before == sign else ""
-        begins = bool(self._marks) and self._marks[-1].start == len(line)  # what stands before is outside of that mark
-        if beside == delimiter and not begins:  # two of a kind side by side are one
+        begins = bool(self._marks) and self._marks[-1].start == len(line)  # the preceding text is outside of that mark
+        if beside == delimiter and not begins:  # merge adjacent marks of the same kind
             piece = line.pop()
             if inner[0] == "`" == piece[-size - 1]:
                 inner, plain = f" {inner}", f" {plain}"
@@ -186,7 +186,7 @@ class MarkdownWriter:
             beside
             or (
                 before.isalnum() and not inner[0].isalnum()
-            )  # an opening mark between a letter and a bracket opens nothing
+            )  # an opening mark between a letter and a bracket has no effect
             or (sign == "~" and "~" in {before, inner[0], inner[-1]})
         ):
             line.append(inner)
@@ -199,7 +199,7 @@ class MarkdownWriter:
             self._fragile, self._fragile_at = plain, len(line)
 
     def open_heading(self, level: int) -> None:
-        """Begin a heading of a level from 1 to 6."""
+        """Start a heading of level 1 to 6."""
         self.flush()
         self._heading = "#" * level + " "
 
@@ -209,12 +209,12 @@ class MarkdownWriter:
         self._heading = ""
 
     def open_container(self, first: str, rest: str, *, tight: bool = False) -> bool:
-        """Begin a list item or a quote; False when it is nested too deeply to be shown.
+        """Start a list item or a quotation; False if it is nested too deeply.
 
         Args:
             first: The prefix of its first line.
             rest: The prefix of the others.
-            tight: Whether no empty line is needed before it.
+            tight: Whether it needs no empty line before it.
         """
         self.flush()
         if self._cell is not None or len(self._containers) >= _MAX_CONTAINERS:
@@ -224,17 +224,17 @@ class MarkdownWriter:
         return True
 
     def close_container(self) -> None:
-        """End the innermost list item or quote."""
+        """End the innermost list item or quotation."""
         self.flush()
         self._containers.pop()
         self._tight = False
 
     def next_tight(self) -> None:
-        """Put the next block on the line below the last one."""
+        """Place the next block directly below the last one."""
         self._tight = True
 
     def flush(self) -> None:
-        """End the block of text that is being written, if there is one."""
+        """End the current block of text, if any."""
         if not self.line:
             return
         for mark in reversed(self._marks):
@@ -246,7 +246,7 @@ class MarkdownWriter:
         text = "".join(self.line)
         if "\n" in text and not text.isascii():
             text = _WRAPPED.sub("", text)
-        if "  " in text or not text.isprintable():  # what is neither has no other white space than single spaces
+        if "  " in text or not text.isprintable():  # otherwise it has no white space except single spaces
             text = _SPACES.sub(" ", text)
         text = text.strip(_EDGES)
         self.line.clear()
@@ -265,13 +265,13 @@ class MarkdownWriter:
             self.block(self._led(escape_line(text)))
 
     def _led(self, line: str) -> str:
-        """Return the first line of a paragraph with what goes before it, and put it right below the last block."""
+        """Return a paragraph's first line with its prefix, and place it directly below the last block."""
         lead, self.lead = self.lead, ""
         self._tight = self._tight or bool(lead)
         return lead + line
 
     def _lines(self, text: str) -> None:
-        """Write a text with line breaks; two together end a paragraph."""
+        """Write a text with line breaks; two consecutive ones end a paragraph."""
         paragraph: list[str] = []
         for line in (piece.strip() for piece in text.split(BREAK)):
             if line:
@@ -283,7 +283,7 @@ class MarkdownWriter:
             self.block("\n".join(paragraph))
 
     def block(self, markdown: str) -> None:
-        """Write a block that is Markdown already."""
+        """Write a block of Markdown."""
         self.lead = ""
         containers = self._containers
         out = self._out
@@ -311,7 +311,7 @@ class MarkdownWriter:
         out.append(markdown)
 
     def open_cell(self) -> None:
-        """Send the text that follows into a cell."""
+        """Redirect the following text to a cell."""
         self.flush()
         self._cell = []
 
@@ -328,7 +328,7 @@ class MarkdownWriter:
 
 
 def _is_blank(label: str) -> bool:
-    """Tell whether a link has nothing to be seen by, so that its address is hidden text."""
+    """Return whether a link has no visible label, so that its URL is hidden text."""
     return not strip_invisible(label)[0].replace("\u2800", "").strip()
 
 
@@ -339,13 +339,13 @@ def _link(label: str, address: str) -> str:
 
 
 _SUM: Final = re.compile(r"(?=.{3,30}$)[\w.]+(?:\s*[+\u2212/-]\s*[\w.]+)+")
-"""What would not be one exponent or index any more behind a bare sign."""
+"""What a bare sign would not keep together as one exponent or index."""
 _NOTES: Final = re.compile(r"\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4}){0,9}")
 _WORD_SCRIPT: Final = re.compile(r"[\w+\u2212-]{1,12}")
 
 
 def _script(kind: str, inner: str, before: str) -> str:
-    """Return a superscript after ^ and an index after _, where they are part of a formula rather than of a word."""
+    """Return a superscript after ^ and a subscript after _, where they belong to a formula rather than to a word."""
     if inner.startswith(("[", "^")):
         return inner
     if kind == "sup" and before and before in ".,;:!?%\"')\u201d\u2019\u00bb" and _NOTES.fullmatch(inner):

@@ -1,1 +1,1 @@
-"""Title, dates and embedded structured data of a page."""
+"""Title, dates and structured data of a page."""

@@ -1,6 +1,6 @@
-"""Dates as pages write them, to ISO 8601; what is not clearly a date is none.
+"""Conversion of dates on pages to ISO 8601; anything ambiguous is ignored.
 
-Where a page does not mark its day of publication, its URL and the text beside its heading tell it.
+Also publication dates from the URL and the text near the heading, for pages without markup for them.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _ISO: Final = re.compile(
 )
 _MONTH_ONLY: Final = re.compile(r"(\d{4})[-/](\d{2})")
 _DAY_MONTH_YEAR: Final = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)")
-"""With full stops the day goes first, wherever dates are written so."""
+"""With full stops, the day is first wherever such dates are used."""
 _EAST_ASIAN: Final = re.compile(r"(\d{4})\s?[年년.]\s?(\d{1,2})\s?[月월.]\s?(\d{1,2})(?:\s?[日일]|\.?(?!\d))")
 _SCRIPT: Final = re.compile(r"[A-Za-z]{3} [A-Za-z]{3} \d{2} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC)[+-]\d{4}(?=\s|$)")
-"""What JavaScript makes of a date."""
+"""JavaScript's date format."""
 _YEAR_ONLY: Final = re.compile(r"\d{4}")
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T\d{4,6}Z?)?")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -38,21 +38,21 @@ _MONTH_FIRST: Final = re.compile(
 _DAY_FIRST: Final = re.compile(
     rf"(?:[a-z]{{3,9}},?\s+)?(\d{{1,2}})(?:st|nd|rd|th)?(?:\s+of)?[\s-]+{_NAME},?[\s-]+(\d{{4}})\b", re.IGNORECASE
 )
-_EARLIEST: Final = 1450  # the first printed books; before that, a year is a mistake
+_EARLIEST: Final = 1450  # the first printed books; an earlier year is an error
 _AHEAD: Final = timedelta(days=400)
 
 
 def iso_date(value: str, *, today: date | None = None) -> str | None:
-    """Return a date as ISO 8601, as exact as it was written, or None.
+    """Convert a date to ISO 8601, with its original precision, or return None.
 
-    Understood are ISO 8601 and its near misses, RFC 5322, days with an English name of the month, what scripts write,
-    and the dates of East Asia. A date of digits alone whose order depends on the country is not understood: with
-    slashes it does, with full stops the day goes first. Refused are days that do not exist, the zeros of
-    clocks (1 January 1970), and days more than about a year ahead.
+    Supported are ISO 8601 and near misses, RFC 5322, dates with an English month name, script output, and East Asian
+    dates. A numeric date whose order depends on the country is not supported: with slashes it does, with full stops the
+    day is first. Rejected are nonexistent days, the zero of clocks (1 January 1970), and days more than about a year
+    ahead.
 
     Args:
-        value: What the page says.
-        today: The day to compare with; the current one when None.
+        value: The text on the page.
+        today: The reference date; the current one if None.
     """
     value = value.strip().replace("\u2212", "-")
     if not 4 <= len(value) <= _MAX_LENGTH:
@@ -114,7 +114,7 @@ _IN_ADDRESS: Final = (
 
 
 def date_in_address(url: str) -> str | None:
-    """Return the day in the path of a URL, as ISO 8601."""
+    """Return the date in the path of a URL, as ISO 8601."""
     try:
         path = _ARCHIVED.sub("/", urlsplit(url[:2_000]).path)
     except ValueError:
@@ -128,9 +128,9 @@ def date_in_address(url: str) -> str | None:
 
 
 def same_day(moment: str, day: str | None) -> str:
-    """Return the day in an address in place of a moment in UTC that is at most one day away from it, else the moment.
+    """Return the date in a URL instead of a UTC time at most one day away from it, else the time.
 
-    Addresses have the day of the place where a page was written.
+    URLs have the local date of the author.
     """
     if day is None or not moment.endswith("Z") or "T" not in moment:
         return moment
@@ -184,21 +184,21 @@ _LABEL: Final = re.compile(
     r"|gepubliceerd|опубликован[оа]?)(?: am| on| le| el| il| op)?[\s:]{1,20}",
     re.IGNORECASE,
 )
-"""What stands before the day wherever a page says it."""
+"""What precedes a date on pages."""
 _HEADINGS: Final = frozenset({"h1", "h2"})
 _MAX_TEXT: Final = 200_000  # characters of a page
 _MAX_MARKS: Final = 60
-_MARK: Final = 250  # characters of an element that is marked as a date
+_MARK: Final = 250  # characters of an element marked as a date
 _BEFORE: Final = 250  # characters before the heading
-_AFTER: Final = 700  # characters behind the heading
+_AFTER: Final = 700  # characters after the heading
 
 
 def visible_date(document: Document, language: str | None) -> str | None:
-    """Return the day that a page shows as its own: in an element that is called a date, or beside its heading.
+    """Return the date displayed on a page: in an element marked as a date, or near its heading.
 
     Args:
-        document: The page, without its invisible parts.
-        language: The page's language; days in digits have an order by it.
+        document: The page, without invisible parts.
+        language: The page's language, which determines the order of numeric dates.
     """
     marked = list(islice(document.select(_MARKS), _MAX_MARKS))
     headings = [number for number, element in enumerate(marked) if element.tag in _HEADINGS and element.text.strip()]
@@ -238,7 +238,7 @@ def _marked_day(element: Element, language: str | None) -> str | None:
 
 
 def _first_day(text: str, language: str | None) -> str | None:
-    """Return the first day in a text that is not said to be one of a change."""
+    """Return the first date in a text that is not a modification date."""
     for match in _WRITTEN.finditer(text):
         before = text[max(0, match.start() - 60) : match.start()]
         if (day := _written_day(match, language)) and not _CHANGED.search(before):

@@ -1,6 +1,6 @@
-"""Data that a page brings for its scripts: JSON in script elements, in assignments, in attributes.
+"""JSON data embedded in a page for its scripts: in script elements, assignments, attributes.
 
-What a page says about itself in JSON-LD (https://schema.org), within bounds and whatever is wrong with it.
+Also JSON-LD metadata (https://schema.org), with limits and error tolerance.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Island", "Thing", "islands", "main_thing", "name_of", "things", "typ
 Thing = dict[str, object]
 
 _MAX_SCRIPTS: Final = 20
-_MAX_LENGTH: Final = 500_000  # characters of all scripts together
+_MAX_LENGTH: Final = 500_000  # characters of all scripts in total
 _MAX_THINGS: Final = 1_000
 _ARTICLES: Final = frozenset(
     {
@@ -43,7 +43,7 @@ _TRAILING: Final = re.compile(r",(\s*[}\]])")
 
 
 def things(document: Document) -> list[Thing]:
-    """Return the objects that a page's JSON-LD is about, in their order; those in lists of other pages are left out."""
+    """Return the top-level objects of a page's JSON-LD, in order, without those in lists of other pages."""
     found: list[Thing] = []
     room, scripts = _MAX_LENGTH, 0
     for script in document.select('script[type*="ld+json" i]'):
@@ -81,9 +81,9 @@ def _objects(value: object) -> Iterator[Thing]:
 
 
 def main_thing(found: list[Thing], url: str) -> tuple[Thing, str]:
-    """Return the object that the page at `url` is, and its type; an empty one when there is none or no telling.
+    """Return the object for the page at `url`, and its type; an empty one if there is none or it is ambiguous.
 
-    An article goes before any other thing. Among several articles the one with the page's address is taken.
+    An article takes precedence over other objects. Among several articles, the one with the page's URL is used.
     """
     articles = [(thing, kind) for thing in found if (kind := next((t for t in types_of(thing) if t in _ARTICLES), ""))]
     if len(articles) > 1:
@@ -101,7 +101,7 @@ def main_thing(found: list[Thing], url: str) -> tuple[Thing, str]:
 
 
 def types_of(thing: Thing) -> list[str]:
-    """Return the names of the types of a thing."""
+    """Return the type names of an object."""
     value = thing.get("@type")
     values = value if isinstance(value, list) else [value]
     return [item.rpartition("/")[2] for item in values[:10] if isinstance(item, str)]
@@ -121,7 +121,7 @@ def _comparable(url: str) -> str:
 
 
 def name_of(value: object, found: list[Thing]) -> str:
-    """Return the name or names of the people or the organization that a property holds, by value or by `@id`."""
+    """Return the names of the people or organizations in a property, given by value or by `@id`."""
     names: list[str] = []
     for item in (value if isinstance(value, list) else [value])[:10]:
         name = item
@@ -136,11 +136,11 @@ def name_of(value: object, found: list[Thing]) -> str:
     return ", ".join(names)
 
 
-_MAX_SCRIPT_LENGTH: Final = 8_000_000  # characters of all data together
+_MAX_SCRIPT_LENGTH: Final = 8_000_000  # characters of all data in total
 _MAX_ISLANDS: Final = 60
-_MAX_TRIES: Final = 100  # assignments of one script that are looked at
-_MAX_REPAIRS: Final = 3  # of them, those that are repaired; each time the rest of the script is gone through
-_MAX_NODES: Final = 200_000  # values of one unfolded list
+_MAX_TRIES: Final = 100  # assignments of a script that are examined
+_MAX_REPAIRS: Final = 3  # of these, the ones that are repaired; each scans the rest of the script
+_MAX_NODES: Final = 200_000  # values of an expanded list
 _JSON: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 _PROGRAM: Final = re.compile(r"(?:(?:text|application)/(?:x-)?(?:java|ecma)script|module)?", re.IGNORECASE)
 _ASSIGNED: Final = re.compile(
@@ -157,16 +157,16 @@ _WRAPPED: Final = frozenset({"Date", "EmptyRef", "Reactive", "Ref", "Set", "Shal
 
 @dataclass(frozen=True, slots=True)
 class Island:
-    """One piece of data."""
+    """A piece of embedded data."""
 
     name: str
-    """What the page calls it."""
+    """Its name."""
     value: object
     """The data."""
 
 
 def islands(document: Document) -> Iterator[Island]:
-    """Yield the data of a page, as far as they can be read without running anything."""
+    """Yield the embedded data of a page that can be parsed without running scripts."""
     linked = things(document)
     if linked:
         yield Island("JSON-LD", linked)
@@ -204,12 +204,12 @@ def _of_attributes(element: Element) -> Iterator[Island]:
 
 
 def _assigned(text: str) -> Iterator[Island]:
-    """Yield what a script assigns to variables, where it is JSON, or a text that holds JSON."""
+    """Yield the JSON, or JSON in strings, that a script assigns to variables."""
     end, repairs = 0, _MAX_REPAIRS
     for match in islice(_ASSIGNED.finditer(text), _MAX_TRIES):
         start = match.end()
         if start < end:
-            continue  # inside of what was read already
+            continue  # inside of parsed data
         if text[start] in "\"'":
             quoted = _QUOTED.match(text, start)
             if quoted is None or not match[2]:
@@ -229,12 +229,12 @@ def _loaded(text: str) -> object:
 
 
 def _decoded(text: str, start: int, *, repair: bool = True) -> tuple[object, int]:
-    """Return the JSON that begins at `start`, and where it ends; None when it is none.
+    """Parse the JSON that begins at `start`; return it and its end, or None.
 
     Args:
-        text: Where it stands.
-        start: Where it begins.
-        repair: Whether `undefined`, which JSON does not know, is read as null.
+        text: The source.
+        start: The start position.
+        repair: Whether to parse `undefined`, which is not JSON, as null.
     """
     with suppress(ValueError, RecursionError):
         return _DECODER.raw_decode(text, start)
@@ -245,7 +245,7 @@ def _decoded(text: str, start: int, *, repair: bool = True) -> tuple[object, int
 
 
 def _unquoted(text: str) -> str:
-    """Return what a string literal of JavaScript says."""
+    """Return the value of a JavaScript string literal."""
 
     def plain(match: re.Match[str]) -> str:
         code = match[1]
@@ -255,7 +255,7 @@ def _unquoted(text: str) -> str:
 
 
 def _unfolded(flat: list[object]) -> object:
-    """Return what Nuxt writes as one flat list whose values point to each other by their place (`devalue`)."""
+    """Expand Nuxt's flat list whose values refer to each other by index (`devalue`)."""
     left = _MAX_NODES
 
     def unfold(index: object, depth: int, above: frozenset[int]) -> object:

@@ -1,8 +1,8 @@
-"""What a page says about itself: title, author, site, dates, language.
+"""Metadata of a page: title, author, site, dates, language.
 
-Whether a text can be a name.
+Also plausibility checks of names.
 
-Authors and sites are named where no reader looks, in the head of a page; so such a name must not be a sentence.
+Authors and sites are declared invisibly in the head of a page, so such a name must not be a sentence.
 """
 
 from __future__ import annotations
@@ -26,37 +26,37 @@ _BETWEEN_NAMES: Final = re.compile(r"[,;&/|\u2022\u00b7]")
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can be the name of a person, or a list of names."""
+    """Return whether a text is plausible as a person's name, or a list of names."""
     return "://" not in text and all(_is_titled(part.split(), 3, 7) for part in _BETWEEN_NAMES.split(text))
 
 
 def is_site(text: str) -> bool:
-    """Tell whether a text can be the name of a site."""
+    """Return whether a text is plausible as a site name."""
     return "://" not in text and _is_titled(text.split(), 4, 14)
 
 
 def _is_titled(words: Sequence[str], few: int, many: int) -> bool:
-    """Tell whether words are few, or not many and mostly with capitals, where their script has any."""
+    """Return whether words are few, or not many and mostly capitalized, if their script has capitals."""
     return len(words) <= few or (len(words) <= many and 2 * sum(not word[0].islower() for word in words) >= len(words))
 
 
 _MAX_METAS: Final = 500
 _MAX_TIMES: Final = 200
 _MAX_HEADINGS: Final = 10
-_MAX_TEXT: Final = 100_000  # characters of a page in which its title is looked for
-_MOSTLY: Final = 0.8  # the share of a title's words that a page must show when it has no other title
+_MAX_TEXT: Final = 100_000  # characters of a page in which its title is searched
+_MOSTLY: Final = 0.8  # share of a title's words that a page must contain if it has no other title
 _TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
 _LENGTHS: Final[Mapping[str, int]] = {"title": 300, "author": 200, "site": 100, "description": 500}  # characters
 _LANGUAGE: Final = re.compile(
     r"([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|\d{3}))?(?:[-_][A-Za-z0-9-]{1,20})?"
 )
 _SEPARATOR: Final = re.compile(
-    r"\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|\s*[|\u2223\uff5c]\s*"
+    r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
 )
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _ASCII: Final = bytes(range(0x80))
 _NO_WORD: Final = bytes(code for code in _ASCII if not chr(code).isalnum())
-_MAX_SIGNS: Final = 40  # that are replaced one by one
+_MAX_SIGNS: Final = 40  # characters that are replaced one by one
 _BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _PUBLISHED: Final = (
@@ -78,42 +78,42 @@ _DATE_CLASS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metadata:
-    """What a page says about itself; empty or None where it says nothing."""
+    """The metadata of a page; empty or None if missing."""
 
     author: str | None = None
-    """Who wrote it; several names are separated by commas."""
+    """The authors, separated by commas."""
     site: str | None = None
     """The site's name."""
     published: str | None = None
-    """When it was published, as ISO 8601, as exact as the page says."""
+    """When it was published, as ISO 8601, with the page's precision."""
     modified: str | None = None
-    """When it was changed last, as ISO 8601."""
+    """When it was last modified, as ISO 8601."""
     language: str | None = None
     """The language as a BCP 47 tag."""
     description: str | None = None
-    """A sentence or two on what it is about."""
+    """A short description."""
     kind: str | None = None
-    """What it is: a type of schema.org such as `NewsArticle` or `Product`, else the type of the Open Graph."""
+    """Its type: of schema.org, such as `NewsArticle` or `Product`, else of the Open Graph."""
 
 
 def read_metadata(
     document: Document, url: str, metas: dict[str, str] | None = None, found: list[Thing] | None = None
 ) -> Metadata:
-    """Return what a page says about itself in JSON-LD, `<meta>`, microdata and `<time>`; its title comes later.
+    """Read metadata from JSON-LD, `<meta>`, microdata and `<time>`; the title is read later.
 
-    Nothing is guessed: a date stands in the result only when the page gives it as its own. Changes nothing in the tree,
-    and never raises over what is in it.
+    Nothing is guessed: a date is returned only if the page marks it as its own. Does not modify the tree and never
+    raises because of its content.
 
     Args:
-        document: The page, before anything is taken from it.
-        url: Its address.
-        metas: What `read_metas` found, when it is known already.
-        found: What `groundwire.reading.metadata.embedded_json.things` found, when it is known already.
+        document: The page, before anything is removed.
+        url: Its URL.
+        metas: The result of `read_metas`, if available.
+        found: The result of `groundwire.reading.metadata.embedded_json.things`, if available.
     """
     metas = read_metas(document) if metas is None else metas
     found = things(document) if found is None else found
     thing, kind = main_thing(found, url)
-    marked = document.select(_MARKED)  # all together: looking through a page takes as long as all else here
+    marked = document.select(_MARKED)  # in a single search, which takes as long as everything else here
     sites = (
         metas.get("og:site_name"),
         name_of(thing.get("publisher"), found) if thing.get("publisher") else None,
@@ -137,7 +137,7 @@ def read_metadata(
 
 
 def read_metas(document: Document) -> dict[str, str]:
-    """Return the contents of the page's `<meta>` elements by name; of several authors, all."""
+    """Return the contents of the page's `<meta>` elements by name, joining several authors."""
     metas: dict[str, str] = {}
     for meta in document.find_all("meta")[:_MAX_METAS]:
         content = (meta.attr("content") or "")[:2_000].strip()
@@ -160,7 +160,7 @@ def read_metas(document: Document) -> dict[str, str]:
 
 
 def _family_last(name: str) -> str:
-    """Return a name of the form `Family, Given` in the order in which it is spoken."""
+    """Convert a name of the form `Family, Given` to the usual order."""
     family, comma, given = name.partition(", ")
     return f"{given} {family}" if comma and "," not in given and " " not in family else name
 
@@ -174,7 +174,7 @@ def _string(value: object) -> str | None:
 
 
 def _text(name: str, *candidates: str | None) -> str | None:
-    """Return the first candidate that says something, on one line, without controls, and not too long."""
+    """Return the first non-empty candidate, on one line, without control characters, and not too long."""
     limit = _LENGTHS[name]
     for candidate in candidates:
         if candidate and (text := " ".join(strip_controls(candidate[: 4 * limit].replace("\xad", "")).split())):
@@ -187,18 +187,18 @@ def _text(name: str, *candidates: str | None) -> str | None:
 def read_title(
     document: Document, entitled: str, metas: dict[str, str], found: list[Thing], site: str, url: str
 ) -> str:
-    """Return a page's title without the site's name: what the page calls itself, where a person can see it too.
+    """Return a page's title without the site name, and only if it is visible too.
 
-    The title in the head or in JSON-LD is often better than `<title>`, and invisible; so it is
-    taken only if the page shows it in its `<title>`, its headings or its text.
+    The title in the meta tags or in JSON-LD is often better than `<title>`, but invisible, so it is used only if it
+    occurs in the page's `<title>`, its headings or its text.
 
     Args:
-        document: The page, without its invisible parts.
+        document: The page, without invisible parts.
         entitled: The text of its `<title>`.
-        metas: What `read_metas` found.
-        found: What `groundwire.reading.metadata.embedded_json.things` found.
+        metas: The result of `read_metas`.
+        found: The result of `groundwire.reading.metadata.embedded_json.things`.
         site: The site's name.
-        url: The page's address.
+        url: The page's URL.
     """
     thing, _ = main_thing(found, url)
     entitled = _text("title", entitled[:2_000]) or ""
@@ -214,7 +214,7 @@ def read_title(
 
 
 class _Seen:
-    """Tells whether a person could read a text on a page."""
+    """Checks whether a text is visible on a page."""
 
     def __init__(self, document: Document, titles: list[str]) -> None:
         self._document = document
@@ -241,13 +241,13 @@ class _Seen:
 
 
 def title_element(document: Document) -> str:
-    """Return the text of a page's `<title>`, before anything is taken from it."""
+    """Return the text of a page's `<title>`, before anything is removed."""
     element = next((title for title in document.find_all("title") if title.namespace.value == "html"), None)
     return element.text[:2_000] if element is not None else ""
 
 
 def _without_site(title: str, site: str, heading: str, url: str) -> str:
-    """Return a title without the site's name at its end or beginning, where it is sure to be that."""
+    """Remove the site name from the start or end of a title, if it is certain."""
     marks = list(_SEPARATOR.finditer(title))
     if not marks:
         return title
@@ -267,7 +267,7 @@ def _without_site(title: str, site: str, heading: str, url: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """Return a text in small letters without what is neither letter nor number; whole pages are looked at this way."""
+    """Return a text in lower case with only letters and digits; also applied to whole pages."""
     if not text.isascii():
         signs = set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
         odd = [sign for sign in signs if not sign.isalnum()]
@@ -338,7 +338,7 @@ def _marked_date(marked: list[Element], name: str) -> str | None:
 
 
 def _time(document: Document) -> str | None:
-    """Return the day of the `<time>` that is marked as the article's own, or that stands alone in it."""
+    """Return the date of the `<time>` that is marked as the article's, or the only one in it."""
     own: list[Element] = []
     for time in document.find_all("time")[:_MAX_TIMES]:
         if time.attr("pubdate") is not None or _DATE_CLASS.search(time.attr("class") or ""):

@@ -1,1 +1,1 @@
-"""A page as a handle: its pieces, the passages that answer a question, what is found in it, its sections."""
+"""Parts of a page: pieces, relevant passages, literal matches, sections."""

@@ -1,8 +1,8 @@
-"""Which passages answer a query: BM25 over the sentences, rows and lines of one page.
+"""Ranking of passages for a query: BM25 over the sentences, rows and lines of one page.
 
-Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. A sentence alone says little of
-what it is about, so the headings above it and the sentences beside it count, too, as do words that share most of their
-letters with one of the query, and whether there is a number or a date where the query asks for one.
+Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. A sentence alone has little
+context, so its headings and adjacent sentences count too, as do words that share most of their letters with one of the
+query, and a number or a date if the query asks for one.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from groundwire.reading.text.truncate import is_rule
 __all__ = ["LINK", "Passage", "Ranked", "Ranker", "passages_of", "rank"]
 
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
-"""Takes a query and texts, and returns a score for each text; the higher, the better it answers."""
+"""Takes a query and texts, and returns a relevance score for each text; higher is better."""
 
-_LONG: Final = 260  # characters; a sentence that is longer is parted
-_SHORT: Final = 40  # characters; what is shorter stays with what follows
+_LONG: Final = 260  # characters; a longer sentence is split
+_SHORT: Final = 40  # characters; a shorter part stays with the next one
 _EMPTY_LINE: Final = re.compile(r"\n[ \t>]*\n\s*")
 _ROW: Final = re.compile(r"[ \t>]*\|")
 _CELL: Final = re.compile(r"(?<!\\)\|(?=[ \t])")
@@ -44,7 +44,7 @@ LINK: Final = re.compile(
     r"!?\[((?:[^\[\]]|!?\[[^\[\]]{0,400}\](?:\([^()\s]{0,2000}\))?){0,600})\]"
     r"\((?:[^()\s]|\([^()\s]{0,400}\)){0,2000}(?:\s\"[^\"\n]{0,300}\")?\)"
 )
-"""A link or an image, with its words."""
+"""A link or an image, with its label."""
 _WHOLE: Final = re.compile(rf"{LINK.pattern}|`[^`\n]{{1,200}}`|<https?://[^>\s]{{1,2000}}>")
 _HEADING: Final = -2
 
@@ -53,20 +53,20 @@ class Passage(NamedTuple):
     """A part of a page."""
 
     start: int
-    """Where it begins."""
+    """Its start."""
     end: int
-    """Where it ends, without the blanks behind it."""
+    """Its end, without trailing white space."""
     path: tuple[int, ...]
-    """The headings above it, by their numbers from 0."""
+    """The headings above it, by index."""
     head: int = -1
-    """Where its table begins; -1 when it is no row."""
+    """The start of its table; -1 if it is not a row."""
 
 
 def passages_of(document: Outline) -> list[Passage]:
-    """Return the passages of a page. A heading belongs to the passage that follows it."""
+    """Split a page into passages. A heading belongs to the passage that follows it."""
     found: list[Passage] = []
-    headings: int | None = None  # where the headings begin that nothing has followed yet
-    label = False  # whether the last passage is so short that it may be what the next one is about
+    headings: int | None = None  # the start of headings without following text
+    label = False  # whether the last passage is short enough to be a label of the next
     for start, end, head in _spans(document):
         if head == _HEADING:
             headings = start if headings is None else headings
@@ -84,7 +84,7 @@ def passages_of(document: Outline) -> list[Passage]:
 
 
 def _spans(document: Outline) -> Iterator[tuple[int, int, int]]:
-    """Yield the parts of a page and where their table begins, or `_HEADING`."""
+    """Yield the parts of a page with the start of their table, or `_HEADING`."""
     text = document.text
     fixed = [(heading.start, heading.end, True) for heading in document.headings]
     fixed += [(code.start, len(text) if code.end is None else code.end, False) for code in document.codes]
@@ -110,7 +110,7 @@ def _spans(document: Outline) -> Iterator[tuple[int, int, int]]:
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the parts of a block: sentences, then the rows of a table, the first with the rule below it."""
+    """Yield the parts of a block: sentences, then table rows, the first with its delimiter row."""
     line = start
     while line < end and not _ROW.match(text, line):
         line = text.find("\n", line, end) + 1 or end
@@ -139,7 +139,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
 def _divided(
     text: str, start: int, end: int, patterns: tuple[re.Pattern[str], ...], fixed: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[int, int]]:
-    """Yield parts that are not too long, cut by the first pattern that cuts them short enough, never inside a link."""
+    """Split parts that are too long with the first suitable pattern, never inside a link."""
     if end - start <= _LONG:
         yield start, end
         return
@@ -166,31 +166,31 @@ def _inside(place: int, fixed: Sequence[tuple[int, int]]) -> bool:
 
 _K1: Final = 1.2
 _B: Final = 0.75
-_OWN, _ABOVE = 0.8, 0.5  # what a term in the nearest heading counts, and in the others
-_IN_HEAD: Final = 0.8  # what a term in the head of the table counts
-_COMMON: Final = 0.1  # what a word that stands everywhere counts
-_COVERED: Final = 0.6  # the part of the score that depends on how much of the query is there
-_BESIDE: Final = (0.5, 0.35, 0.2)  # what the scores of the next passages on both sides add, and of those behind them
-_TOGETHER: Final = 0.3  # what two words count for standing together as in the query
-_EXPECTED: Final = 1.2  # what a number adds to the score where one is asked for
-_ANY: Final = 0.4  # of the highest score: what a number has wherever it stands, where one is asked for
-_ALIKE: Final = 0.45  # of their letters that words have in common at least to be kin
-_INSIDE: Final = 0.8  # of the letters of a word that another one has, as a part of a compound has
-_KIN: Final = 0.6  # what a word counts that is kin to one of the query
+_OWN, _ABOVE = 0.8, 0.5  # weight of a term in the nearest heading, and in the others
+_IN_HEAD: Final = 0.8  # weight of a term in the table header
+_COMMON: Final = 0.1  # weight of a word that occurs everywhere
+_COVERED: Final = 0.6  # part of the score that depends on the coverage of the query
+_BESIDE: Final = (0.5, 0.35, 0.2)  # weights of the adjacent passages, by distance
+_TOGETHER: Final = 0.3  # bonus for two words adjacent as in the query
+_EXPECTED: Final = 1.2  # bonus for a number where one is asked for
+_ANY: Final = 0.4  # share of the highest score for any number where one is asked for
+_ALIKE: Final = 0.45  # minimum share of common letters of related words
+_INSIDE: Final = 0.8  # share of the letters of a word inside another, as in a compound
+_KIN: Final = 0.6  # weight of a word related to one of the query
 _GRAM: Final = 3  # letters
 _LONGEST: Final = 40  # letters of a word that are compared
-_ROOT: Final = 5  # letters by which a word is found again
-_RANKED: Final = 500  # passages that a ranker of the caller's is asked about
+_ROOT: Final = 5  # letters that identify a word
+_RANKED: Final = 500  # passages passed to the caller's ranker
 _NONE: Final[Mapping[str, float]] = {}
-_WORDS: Final = 20_000  # words of a page among which kin are looked for
+_WORDS: Final = 20_000  # words of a page that are compared for relatedness
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A passage and how well it answers."""
+    """A passage and its score."""
 
     number: int
-    """Its place among the passages of the page, from 0."""
+    """Its index among the passages of the page."""
     passage: Passage
     """The passage."""
     score: float
@@ -198,16 +198,16 @@ class Ranked:
     terms: frozenset[str]
     """The terms in it."""
     focus: int = 0
-    """What makes it answer begins here, on the page."""
+    """The position of its most relevant part on the page."""
 
 
 def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ranked]:
-    """Return the passages of a page in their order; those that share nothing with the query have a score of 0.
+    """Score the passages of a page, in page order; those without any term of the query have a score of 0.
 
     Args:
         document: The page.
-        query: What to look for.
-        ranker: Scores the 500 best passages again, each after its headings; the others then have a score of 0.
+        query: The query.
+        ranker: Rescores the 500 best passages, each with its headings; the others then have a score of 0.
 
     Raises:
         InvalidRequest: the ranker did not return a number for each text.
@@ -276,7 +276,7 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
 
 
 def _kin(words: list[str], vocabulary: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Return which words of the query each word of a page is, or is kin to, and how much that counts."""
+    """Return the words of the query that each word of a page equals or is related to, with weights."""
     kin: dict[str, dict[str, float]] = {word: {word: 1.0} for word in words}
     grams = {word: _grams(word) for word in words if len(word) > _GRAM and word.isalpha() and not is_common(word)}
     if not grams:
@@ -301,7 +301,7 @@ def _grams(word: str) -> frozenset[str]:
 
 
 def _hits(terms: Iterable[str], kin: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Return how often the words of the query are among terms."""
+    """Return the frequencies of the query's words among terms."""
     hits: dict[str, float] = {}
     for term in terms:
         for word, counts in kin.get(term, _NONE).items():
@@ -318,7 +318,7 @@ def _with_context(hits: dict[str, float], near: Sequence[tuple[dict[str, float],
 
 
 def _weights(words: Iterable[str], spread: Counter[str], count: int) -> dict[str, float]:
-    """Return what each word of the query counts: the rarer, the more."""
+    """Return the weight of each word of the query: the rarer, the higher."""
     return {
         word: math.log(1 + (count - spread[word] + 0.5) / (spread[word] + 0.5)) * (_COMMON if is_common(word) else 1.0)
         for word in words
@@ -326,7 +326,7 @@ def _weights(words: Iterable[str], spread: Counter[str], count: int) -> dict[str
 
 
 def _with_neighbors(scores: list[float], passages: list[Passage], at: int) -> float:
-    """Return a score with a part of those beside it in the same section."""
+    """Return a score increased by those of adjacent passages in the same section."""
     score = scores[at]
     for step, counts in enumerate(_BESIDE, start=1):
         for beside in (at - step, at + step):

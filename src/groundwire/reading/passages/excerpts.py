@@ -1,6 +1,6 @@
-"""Passages put together in the order of the page, as many as fit, each marked with where it stands.
+"""Assembly of passages in page order, within a budget, each marked with its position.
 
-Finding a text on a page as a person would: whatever its case, its blanks, its quotes and its emphasis.
+Also literal search on a page, ignoring case, white space, quotation marks and emphasis.
 """
 
 from __future__ import annotations
@@ -36,55 +36,55 @@ __all__ = [
     "wants_links",
 ]
 
-_WORTH: Final = 0.1  # of the best score; what has less is not worth its room
-_PATH: Final = 90  # characters of the headings in a mark
-_HEADED: Final = 400  # tokens of excerpts from which their marks have headings
-_PER_TOKEN: Final = 4  # characters, where tokens do not matter
+_WORTH: Final = 0.1  # share of the best score; lower ones are not worth their space
+_PATH: Final = 90  # characters of the headings in a marker
+_HEADED: Final = 400  # tokens of excerpts from which their markers include headings
+_PER_TOKEN: Final = 4  # characters, if tokens are not limited
 _ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
-_CELL: Final = re.compile(r"[^|\n]*\|")
+_CELL: Final = re.compile(r"[^|\n]{0,4000}\|")
 _CODE_LINE: Final = re.compile(r"[^\n]+")
 _WANTS_LINKS: Final = re.compile(r"https?:|\b(?:links?|urls?|href|hyperlinks?|enlaces?|liens?)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ExcerptSpan:
-    """A part of a page that is to be shown."""
+    """A part of a page to be shown."""
 
     start: int
-    """Where it begins."""
+    """Its start."""
     end: int
-    """Where it ends."""
+    """Its end."""
     score: float = 0.0
-    """How well it answers."""
+    """Its score."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What is shown of a page."""
+    """The selected parts of a page."""
 
     content: str
-    """The excerpts as Markdown, each after a mark that says where it stands."""
+    """The excerpts as Markdown, each after a marker with its position."""
     excerpts: tuple[Excerpt, ...]
     """The same as data."""
 
 
 def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, links: bool = False) -> Chosen:
-    """Return the passages that answer best, in the order of the page, without those that say the same again.
+    """Return the best passages in page order, without repetitions.
 
-    They are taken from the best on until one does not fit; of that one there is what fits around its match. So whatever
-    is in less room is in more, too.
+    They are taken in order of score until one does not fit; of that one, the part around its match is used. Whatever
+    fits in a smaller budget is therefore in a larger one, too.
 
     Args:
         document: The page.
-        ranked: Its passages; at least one has a score.
-        room: What may be filled, marks included.
+        ranked: Its passages; at least one has a positive score.
+        room: The budget, including markers.
         links: Whether links keep their targets.
     """
     best = sorted((row for row in ranked if row.score > 0), key=lambda row: (-row.score, row.number))
     taken: dict[int, Ranked] = {}
     said: set[frozenset[str]] = set()
     heads: set[str] = set()
-    left, named, owed = room, False, ""  # `owed` is what the headings in the marks would take
+    left, named, owed = room, False, ""  # `owed` is the size of the headings in the markers
     part: ExcerptSpan | None = None
     for row in best:
         if row.score < _WORTH * best[0].score:
@@ -128,17 +128,17 @@ def _spent(room: TextBudget, left: TextBudget) -> int:
 
 
 def wants_links(query: str) -> bool:
-    """Whether a query asks for addresses."""
+    """Whether a query asks for URLs."""
     return _WANTS_LINKS.search(query) is not None
 
 
 def shown(document: Outline, start: int, end: int, *, links: bool = False) -> str:
-    """Return a part of a page without the targets of its links, outside of code.
+    """Return a part of a page without link targets, except in code.
 
     Args:
         document: The page.
-        start: Where it begins.
-        end: Where it ends.
+        start: Its start.
+        end: Its end.
         links: Whether links keep their targets.
     """
     text = document.text[start:end]
@@ -148,7 +148,7 @@ def shown(document: Outline, start: int, end: int, *, links: bool = False) -> st
 
 
 def _around_match(document: Outline, row: Ranked, room: TextBudget, *, links: bool) -> ExcerptSpan | None:
-    """Return what fits of a passage around what makes it answer, in whole words, links, cells or lines of code."""
+    """Return the part of a passage around its match that fits, in whole words, links, cells or code lines."""
     start, end, _, head = row.passage
     pattern = _CODE_LINE if document.code_at(start + 1) else _CELL if head >= 0 else _ATOM
     atoms = [match.span() for match in pattern.finditer(document.text, start, end)]
@@ -170,17 +170,17 @@ def _around_match(document: Outline, row: Ranked, room: TextBudget, *, links: bo
 
 
 def assemble(document: Outline, spans: Iterable[ExcerptSpan], *, links: bool = True, headed: bool = True) -> Chosen:
-    """Return parts of a page, in their order, as text with marks and as data.
+    """Return parts of a page, in order, as text with markers and as data.
 
     Args:
         document: The page.
         spans: The parts.
         links: Whether links keep their targets.
-        headed: Whether the marks say under which headings a part stands, and where it ends.
+        headed: Whether the markers include the headings and the end of a part.
     """
     texts: list[str] = []
     excerpts: list[Excerpt] = []
-    table = ""  # the head of the table that the last part is of
+    table = ""  # the table header of the last part
     for span in spans:
         piece = wrapped(document, span.start, span.end)
         text = shown(document, span.start, span.end, links=links)
@@ -206,7 +206,7 @@ def excerpt_of(document: Outline, span: ExcerptSpan) -> Excerpt:
 
 
 def mark_of(document: Outline, start: int, end: int) -> str:
-    """Return the line that says where an excerpt stands: `[@5120-5660 Guide > Install]`."""
+    """Return the marker of an excerpt: `[@5120-5660 Guide > Install]`."""
     heading = _heading(document, end)
     return f"[@{start}-{end}{' ' + heading if heading else ''}]"
 
@@ -216,7 +216,7 @@ def _mark(start: int) -> str:
 
 
 def _joined(rows: Iterable[Ranked]) -> list[ExcerptSpan]:
-    """Return passages that follow each other as one, unless the second begins another section."""
+    """Merge consecutive passages, unless the second starts another section."""
     spans: list[ExcerptSpan] = []
     last: Ranked | None = None
     for row in rows:
@@ -229,7 +229,7 @@ def _joined(rows: Iterable[Ranked]) -> list[ExcerptSpan]:
 
 
 def _beginning_of(document: Outline, row: Ranked, room: TextBudget) -> Chosen:
-    """Return as much of a passage as fits without a mark, when not even a word fits with one."""
+    """Return as much of a passage as fits without a marker, if not even a word fits with one."""
     piece = cut_piece(document, row.passage.start, room, row.passage.end)
     return Chosen(piece.content, (excerpt_of(document, ExcerptSpan(piece.start, piece.end, row.score)),))
 
@@ -242,7 +242,7 @@ def _heading(document: Outline, place: int) -> str:
 
 
 MAX_FIND = 500
-"""The most characters of what is looked for."""
+"""The most characters of a search text."""
 
 _MANY: Final = 10_000  # matches that are counted
 _AROUND: Final = 160  # characters of context on each side
@@ -252,19 +252,19 @@ _ALIKE: Final = (
     "-\u2010\u2011\u2012\u2013\u2014\u2212",
 )
 _CLASSES: Final[Mapping[str, str]] = {character: f"[{re.escape(group)}]" for group in _ALIKE for character in group}
-# Every repetition is bounded, but for the blanks: nothing else can match them, so there is nothing to go back to.
+# Every repetition is bounded, except for white space: nothing else can match it, so there is no backtracking.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
 _EDGE: Final = re.compile(r"\s")
 _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _MARKS: Final = "[\u0300-\u036f]{0,3}"
-_WITH_FORMS: Final = ((0xA0, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))  # Latin, Greek, Cyrillic; forms of other width
+_WITH_FORMS: Final = ((0xA0, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))  # Latin, Greek, Cyrillic; width variants
 
 
 def check_find(text: object) -> str:
-    """Return what is to be found, its blanks made one space each.
+    """Validate a text to find, with collapsed white space.
 
     Raises:
-        InvalidRequest: it is no text, empty, or too long.
+        InvalidRequest: it is not text, is empty, or is too long.
     """
     if not isinstance(text, str):
         raise InvalidRequest("find", f"must be text, not {type(text).__name__}", "Pass the words to find.")
@@ -277,15 +277,15 @@ def check_find(text: object) -> str:
 
 
 def find_all(text: str, wanted: str, start: int = 0) -> list[Match]:
-    """Return where a text stands, from `start` on, at most 10,000 times; nothing that overlaps.
+    """Return the positions of a text from `start` on, without overlaps and at most 10,000.
 
-    Case, accents, full width, the number and kind of blanks, typographic quotes and dashes do not matter, nor does
-    emphasis, code or a link that begins or ends between two words.
+    Case, accents, character width, white space, typographic quotation marks and dashes are ignored, as are emphasis,
+    code and links that begin or end between two words.
 
     Args:
         text: The page's Markdown.
-        wanted: What to find.
-        start: Where to begin.
+        wanted: The text to find.
+        start: The start position.
     """
     found: list[Match] = []
     for match in _pattern(wanted).finditer(text, start):
@@ -301,7 +301,7 @@ def _pattern(wanted: str) -> re.Pattern[str]:
 
 
 def _one(character: str) -> str:
-    """Return what matches one character in any of its forms."""
+    """Return a pattern for one character in any of its forms."""
     escaped = r"\\?" if character.isascii() and not character.isalnum() else ""
     if character in _CLASSES:
         return escaped + _CLASSES[character]
@@ -315,14 +315,14 @@ def _one(character: str) -> str:
 
 
 def _folded(character: str) -> str:
-    """Return a character without accent, case and width."""
+    """Normalize accent, case and width of a character."""
     plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", character)).casefold()
     return plain if len(plain) == 1 else character.casefold()
 
 
 @cache
 def _variants() -> dict[str, str]:
-    """Return for each character the others that differ from it in an accent or in width."""
+    """Return the variants of each character in accent or width."""
     found: dict[str, str] = {}
     for low, high in _WITH_FORMS:
         for character in map(chr, range(low, high)):
@@ -333,7 +333,7 @@ def _variants() -> dict[str, str]:
 
 
 def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpan]:
-    """Return the parts of a page around matches, each with some context, those that touch as one."""
+    """Return the parts of a page around matches with some context, merging adjacent ones."""
     spans: list[ExcerptSpan] = []
     text = document.text
     for match in matches:
@@ -346,7 +346,7 @@ def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpa
 
 
 def _before(text: str, place: int) -> int:
-    """Return where the context before a match begins: its paragraph, or some words."""
+    """Return the start of the context of a match: its paragraph, or some words."""
     low = max(0, place - _AROUND)
     line = text.rfind("\n", low, place)
     if line >= 0:
@@ -358,7 +358,7 @@ def _before(text: str, place: int) -> int:
 
 
 def _after(text: str, place: int) -> int:
-    """Return where the context behind a match ends."""
+    """Return the end of the context of a match."""
     high = min(len(text), place + _AROUND)
     line = text.find("\n", place, high)
     if line >= 0:

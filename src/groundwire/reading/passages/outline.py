@@ -1,4 +1,4 @@
-"""A page's Markdown as a reader sees its structure: code blocks, headings, sections."""
+"""The structure of a page's Markdown: code blocks, headings, sections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from groundwire.reading.text.truncate import Code, codes_in, is_rule
 __all__ = ["Heading", "Outline", "plain", "version_of"]
 
 _HEADINGS: Final = re.compile(
-    r"^ {0,3}(?P<hashes>#{1,6})(?:[ \t]+(?P<title>[^\n]*?))??(?:[ \t]+#+)?[ \t]*$"
+    r"^ {0,3}(?P<hashes>#{1,6})(?=[ \t\n]|\Z)(?P<title>[^\n]*)$"
     r"|^(?P<text>[^\s#>|`~*+=-][^\n]{0,200})\n {0,3}(?P<line>=+|-+)[ \t]*$",
     re.MULTILINE,
 )
@@ -23,28 +23,28 @@ _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP: Final = re.compile(r"(?<!\\)[*_`~]{1,3}(?=\S)|(?<=\S)(?<!\\)[*`~]{1,3}|\\(?=[!-/:-@\[-`{-~])")
 _TABLE: Final = re.compile(r"(?:^[ \t>]{0,40}\|[^\n]*(?:\n|\Z)){3,}", re.MULTILINE)
 _TITLE: Final = 100  # characters
-_MOST: Final = 100  # sections that are listed
+_MOST: Final = 100  # sections in the outline
 
 
 class Heading(NamedTuple):
     """A heading of a page."""
 
     start: int
-    """Where its line begins."""
+    """The start of its line."""
     end: int
-    """Where its line ends."""
+    """The end of its line."""
     level: int
-    """From 1 to 6."""
+    """The level, from 1 to 6."""
     title: str
     """Its text, without markup."""
 
 
 @dataclass(frozen=True)
 class Outline:
-    """One page's Markdown."""
+    """The structure of one page's Markdown."""
 
     text: str
-    """The whole of it."""
+    """The whole text."""
 
     @cached_property
     def codes(self) -> list[Code]:
@@ -56,7 +56,7 @@ class Outline:
         return [code.start for code in self.codes]
 
     def code_at(self, place: int) -> Code | None:
-        """Return the code block that `place` is inside of; its first line and what ends it belong to it."""
+        """Return the code block around a position, including its fences."""
         at = bisect.bisect_right(self._code_starts, place) - 1
         if at < 0:
             return None
@@ -65,11 +65,11 @@ class Outline:
 
     @cached_property
     def _tables(self) -> list[tuple[int, int]]:
-        """Where the rows of each table begin that has a head, and where they end."""
+        """The start and end of the rows of each table with a header."""
         return [table.span() for table in _TABLE.finditer(self.text)]
 
     def table_head(self, place: int) -> str:
-        """Return the head of the table in which a row begins at `place`; "" for the head itself, and elsewhere."""
+        """Return the header of the table whose row begins at a position; "" for the header itself, and elsewhere."""
         at = bisect.bisect_right(self._tables, (place, -1)) - 1
         if at < 0 or place >= self._tables[at][1]:
             return ""
@@ -80,28 +80,28 @@ class Outline:
 
     @cached_property
     def headings(self) -> list[Heading]:
-        """The headings, in order; what looks like one in a code block is none."""
+        """The headings, in order, without apparent ones in code blocks."""
         found = []
         for match in _HEADINGS.finditer(self.text):
             if self.code_at(match.start()) is not None or (match["text"] and match["text"].startswith("|")):
                 continue
             level = len(match["hashes"]) if match["hashes"] else 1 if match["line"][0] == "=" else 2
-            title = plain(match["title"] or match["text"] or "")
+            title = plain(_without_closing(match["title"] or "") or match["text"] or "")
             if title:
                 found.append(Heading(match.start(), match.end(), level, title))
         return found
 
     @cached_property
     def heading_starts(self) -> list[int]:
-        """Where the headings begin."""
+        """The start positions of the headings."""
         return [heading.start for heading in self.headings]
 
     def path(self, place: int) -> tuple[str, ...]:
-        """Return the titles of the headings that `place` stands under, the highest first."""
+        """Return the titles of the headings above a position, the highest first."""
         return tuple(self.headings[at].title for at in self.heading_path(place))
 
     def heading_path(self, place: int) -> tuple[int, ...]:
-        """Return the numbers, from 0, of the headings that `place` stands under."""
+        """Return the indexes of the headings above a position."""
         at = bisect.bisect_right(self.heading_starts, place) - 1
         path: list[int] = []
         level = 7
@@ -115,7 +115,7 @@ class Outline:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """The sections that are listed: all of them, or of a page with very many the higher ones."""
+        """The sections of the outline: all, or the higher ones of a page with very many."""
         headings = self.headings
         deepest = 6
         while len(headings) > _MOST and deepest > 1:
@@ -134,8 +134,15 @@ class Outline:
 
     @cached_property
     def version(self) -> str:
-        """What tells this text from another of the same page."""
+        """The version of this text."""
         return version_of(self.text)
+
+
+def _without_closing(title: str) -> str:
+    """Return the text of a heading without the signs that close it (CommonMark 0.31, 4.2)."""
+    title = title.strip(" \t")
+    bare = title.rstrip("#")
+    return title if bare and bare[-1] not in " \t" else bare.rstrip(" \t")
 
 
 def version_of(text: str) -> str:

@@ -1,6 +1,6 @@
-"""A long page in pieces: each ends where a reader would pause, and stands by itself.
+"""Splitting a long page into pieces that are complete Markdown, at natural boundaries.
 
-Where to read on: an opaque word that knows the page, its version and the place; and what a person may write.
+Also cursors: opaque tokens with the page, its version and the position, and the notations for users.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Piece:
     """A part of a page's Markdown."""
 
     start: int
-    """Where it begins, in code points of the page."""
+    """Its start, in code points of the page."""
     end: int
-    """Where it ends."""
+    """Its end."""
     before: str
-    """What is put before it, so that it means the same alone: the first line of a code block, the head of a table."""
+    """Text to prepend so that it is complete: the first line of a code block, the header of a table."""
     text: str
-    """What stands from `start` to `end`."""
+    """The text from `start` to `end`."""
     after: str
-    """What is put after it: the last line of a code block."""
+    """Text to append: the last line of a code block."""
 
     @property
     def content(self) -> str:
@@ -48,12 +48,12 @@ class Piece:
 
 
 def wrapped(document: Outline, start: int, end: int) -> Piece:
-    """Return a part of a page with what it needs around it.
+    """Return a part of a page with the necessary context.
 
     Args:
         document: The page.
-        start: Where the part begins.
-        end: Where it ends.
+        start: The start of the part.
+        end: Its end.
     """
     text = document.text[start:end]
     code = document.code_at(end)
@@ -66,18 +66,17 @@ def wrapped(document: Outline, start: int, end: int) -> Piece:
 def cut_piece(document: Outline, start: int, room: TextBudget, stop: int | None = None) -> Piece:
     """Return the piece of a page that begins at `start` and fits.
 
-    It ends between blocks. A block that is too long itself ends after a sentence, a line or a word; a code block or a
-    table that goes on is closed, and opened again in the next piece. Pieces that begin where the one before ended
-    are the whole page together.
+    It ends between blocks. A block that is too long ends after a sentence, a line or a word; a code block or a table
+    that continues is closed, and reopened in the next piece. Consecutive pieces together are the whole page.
 
     Args:
         document: The page.
-        start: Where to begin.
-        room: What the piece may fill, what is put around it included.
-        stop: Where it ends at the latest; by default the end of the page.
+        start: The start position.
+        room: The budget of the piece, including the added context.
+        stop: The latest end; by default the end of the page.
 
     Raises:
-        InvalidRequest: there is no room for a single word.
+        InvalidRequest: the budget is too small for a single word.
     """
     stop = len(document.text) if stop is None else stop
     whole = wrapped(document, start, stop) if stop - start <= room.characters else None
@@ -100,7 +99,7 @@ def cut_piece(document: Outline, start: int, room: TextBudget, stop: int | None 
 
 
 def _piece(document: Outline, start: int, stop: int, before: str, size: int) -> Piece:
-    """Return a piece of at most `size` characters, what closes it included."""
+    """Return a piece of at most `size` characters, including its closing text."""
     end, after = _cut(document.text, before, start, stop, size)
     filled = end - start
     if not after and filled < size // 2 and size - filled > _LEAST:
@@ -110,12 +109,12 @@ def _piece(document: Outline, start: int, stop: int, before: str, size: int) -> 
         further = blank.end() if blank else end
         end = further if further - start <= size else end
     elif document.text.startswith(after, end):
-        end, after = end + len(after), ""  # what would be added is what comes next anyway
+        end, after = end + len(after), ""  # the closing text is what follows anyway
     return Piece(start, end, before, document.text[start:end], after)
 
 
 def _cut(text: str, before: str, start: int, stop: int, size: int) -> tuple[int, str]:
-    """Return where a piece ends that is not longer than `size`, and what closes it; it is never empty."""
+    """Return the end of a non-empty piece of at most `size` characters, and its closing text."""
     window = before + text[start : min(stop, start + size + LINE)]
     if start + size >= stop:
         return stop, ""
@@ -134,7 +133,7 @@ def _cut(text: str, before: str, start: int, stop: int, size: int) -> tuple[int,
 
 
 def _filled(text: str, start: int, stop: int, size: int, end: int) -> tuple[int, str]:
-    """Return where a piece ends that takes the beginning of a block which no piece could take as a whole."""
+    """Return the end of a piece with the beginning of a block that is too long for any piece."""
     blank = _BLANK.match(text, end, stop)
     begin = blank.end() if blank else end
     left = size - (begin - start)
@@ -148,7 +147,7 @@ def _filled(text: str, start: int, stop: int, size: int, end: int) -> tuple[int,
 
 
 def _opening(document: Outline, start: int) -> str:
-    """Return what has to stand before `start`, so that what follows means the same alone."""
+    """Return the text to prepend at `start`, so that the following text is complete."""
     text = document.text
     code = document.code_at(start)
     if code is not None:
@@ -163,38 +162,38 @@ def _opening(document: Outline, start: int) -> str:
     return document.table_head(start)
 
 
-_KNOWN: Final = 11  # bytes: page 3, version 4, the text there 4; a check of 3 and a size of 1 go before
+_KNOWN: Final = 11  # bytes: page 3, version 4, text 4; preceded by a checksum of 3 and a size of 1
 _WITH_FIND: Final = 0x80
 _LONGEST: Final = 3_000  # characters of a cursor
-_SIGN: Final = 24  # characters from a place on by which it is found again
+_SIGN: Final = 24  # characters after a position that identify it
 _AGAIN: Final = "Open the page without a cursor, or with query or find."
 _NUMBER: Final = re.compile(r"([#@])\s*([0-9]{1,9})")
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place on a page to read on from, or a search on it to go on with."""
+    """A position on a page from which to continue reading, or searching."""
 
     page: bytes
-    """What tells the page from other pages."""
+    """The identifier of the page."""
     version: bytes
-    """What tells this state of the page from others."""
+    """The version of the page."""
     sign: bytes
-    """A digest of the text there."""
+    """A digest of the text at the position."""
     place: int
-    """In code points of the whole Markdown."""
+    """The position, in code points of the whole Markdown."""
     find: str = ""
-    """What is looked for from there on; empty to read on."""
+    """The text to find from there; empty to continue reading."""
 
     @classmethod
     def of(cls, address: str, document: Outline, place: int, find: str = "") -> Cursor:
-        """Return the cursor for a place on a page.
+        """Return the cursor for a position on a page.
 
         Args:
-            address: The page's address.
+            address: The page's URL.
             document: Its text.
-            place: Where to read on.
-            find: What to look for.
+            place: Where to continue.
+            find: The text to find.
         """
         version = bytes.fromhex(document.version)[:4]
         return cls(_page(address), version, _sign(document.text, place), place, find)
@@ -209,20 +208,20 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to read, as a cursor says it."""
+    """The resolved position of a cursor."""
 
     start: int
     """The first character."""
     stop: int | None = None
-    """Where to end at the latest; None is the end of the page."""
+    """The latest end; None means the end of the page."""
     find: str = ""
-    """What to look for from there on."""
+    """The text to find from there."""
     warnings: tuple[str, ...] = ()
-    """What the reader should know about it."""
+    """A warning for the reader."""
 
 
 def read_cursor(text: str) -> Cursor | None:
-    """Return the cursor that a word stands for, or None when it is none."""
+    """Parse a cursor, or return None if it is invalid."""
     try:
         raw = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), b"-_", validate=True)
         if len(text) > _LONGEST or len(raw) < _KNOWN + 4 or raw[:3] != _check(raw[3:]):
@@ -238,15 +237,15 @@ def read_cursor(text: str) -> Cursor | None:
 
 
 def resolve(cursor: str, address: str, document: Outline) -> Place:
-    """Return where a cursor leads on a page as it is now.
+    """Resolve a cursor on the current version of a page.
 
     Args:
-        cursor: A `next_cursor`, or `#2` for the second section, or `@5120` for a place.
-        address: The page's address.
+        cursor: A `next_cursor`, or `#2` for the second section, or `@5120` for a position.
+        address: The page's URL.
         document: Its text.
 
     Raises:
-        InvalidRequest: it is no cursor, one of another page, or of a state in which the place is not any more.
+        InvalidRequest: it is invalid, belongs to another page, or its position no longer exists.
     """
     if short := _NUMBER.fullmatch(cursor):
         return _section(document, int(short[2])) if short[1] == "#" else _position(document, int(short[2]))
@@ -280,7 +279,7 @@ def _section(document: Outline, number: int) -> Place:
 
 
 def _position(document: Outline, place: int) -> Place:
-    """Return the place, moved to the beginning of its word."""
+    """Return the position, moved to the start of its word."""
     if place >= len(document.text):
         raise InvalidRequest("cursor", f"is beyond the page's {len(document.text):,} characters", _AGAIN)
     word = re.search(r"\S{0,60}\Z", document.text[max(0, place - 60) : place])
@@ -288,7 +287,7 @@ def _position(document: Outline, place: int) -> Place:
 
 
 def _find_again(text: str, cursor: Cursor) -> int | None:
-    """Return the place nearest to where it was at which the same words stand."""
+    """Return the position nearest to the old one with the same words."""
     best: int | None = None
     for line in re.finditer(r"^|(?<=\s)(?=\S)", text, re.MULTILINE):
         place = line.start()

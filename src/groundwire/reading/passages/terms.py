@@ -1,4 +1,4 @@
-"""The terms of a text, in any script: what a query and a passage have in common is found by them."""
+"""The terms of a text in any script, by which queries and passages are compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 __all__ = ["Terms", "expected", "is_common", "readable_run"]
 
-# Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not parted, or take endings of their own.
+# Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not separated, or take suffixes.
 _DENSE: Final = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3040-\u30ff"
     "\u3105-\u312f\u31a0-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
@@ -18,7 +18,7 @@ _RUN: Final = re.compile(rf"[{_DENSE}]+|[^\W{_DENSE}]+(?:[.,'\u2019](?=[0-9])[0-
 _CAMEL: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 _THOUSANDS: Final = re.compile(r"(?<=[0-9])[,'\u2019](?=[0-9]{3}(?![0-9]))")
 _IS_DENSE: Final = re.compile(rf"[{_DENSE}]")
-_MANY: Final = 100_000  # runs whose terms are kept
+_MANY: Final = 100_000  # runs whose terms are cached
 _LONGEST: Final = 60  # characters of a run that may be a word
 
 _COMMON: Final = frozenset(
@@ -44,12 +44,12 @@ _COMMON: Final = frozenset(
 
 
 def is_common(term: str) -> bool:
-    """Whether a term is so common that it is in every text."""
+    """Whether a term is so common that it occurs in every text."""
     return term in _COMMON
 
 
 class Terms:
-    """Finds the terms of texts; what it has seen it knows."""
+    """Extracts and caches the terms of texts."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
@@ -57,8 +57,8 @@ class Terms:
     def __call__(self, text: str) -> list[str]:
         """Return the terms of a text, in order.
 
-        They are words without case, accents and the commonest endings, pairs of characters where words are not
-        parted, numbers as such, and identifiers both whole and in their parts.
+        These are words without case, accents and the most common endings, pairs of characters in scripts without
+        spaces, numbers, and identifiers both whole and in parts.
         """
         found: list[str] = []
         known = self._known
@@ -72,13 +72,13 @@ class Terms:
         return found
 
 
-_UNITS: Final = r"[\d.,]+[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"
+_UNITS: Final = r"[\d.,]{1,20}[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"
 _MONTHS: Final = (
     r"(?:jan|feb|f\u00e9v|f\u00e9b|mar|m\u00e4r|apr|avr|abr|mai|maj|may|jun|juin|jul|juil|aug|ago"
     r"|ao\u00fb|sep|oct|okt|out|nov|dec|dez|d\u00e9c|dic)"
     r"[a-z\u00e9\u00fb\u00e4]*"
 )
-# What a question asks for, by its words in some languages, without accents, and what that looks like on a page.
+# Question words in several languages, without accents, and patterns of the expected answers.
 _ASKED: Final = tuple(
     (re.compile(rf"\b(?:{asked})"), re.compile(found, re.IGNORECASE if name != "name" else 0))
     for name, asked, found in (
@@ -126,7 +126,8 @@ _ASKED: Final = tuple(
             "name",
             r"who\b|whose\b|whom\b|we[rnm]\b|wessen\b|qui\b|quien|chi\b|quem\b|kto\b|komu\b|czyj|which (?:person"
             r"|company|candidates?)",
-            r"[^\W\d_][\w.]*[^\s\w.!?:|*#]* [*_\[]*[A-Z\u00c0-\u00de][\w.-]+ [A-Z\u00c0-\u00de][\w-]+",
+            r"[^\W\d_][\w.]{0,40}[^\s\w.!?:|*#]{0,8} [*_\[]{0,4}[A-Z\u00c0-\u00de][\w.-]{1,60} [A-Z\u00c0-\u00de]"
+            r"[\w-]+",
         ),
         ("code", r"how (?:do|can|to|should)\b|command|option|function|flag\b", r"`|^ {4}|--?\w|\w\(|\w=\w"),
     )
@@ -134,13 +135,13 @@ _ASKED: Final = tuple(
 
 
 def expected(query: str) -> re.Pattern[str] | None:
-    """Return what finds the kind of thing a question asks for: a number, a date, a name; None where it does not say."""
+    """Return a pattern for what a question asks for: a number, a date, a name; None if it is unclear."""
     low = _folded(query.casefold())
     return next((found for asked, found in _ASKED if asked.search(low)), None)
 
 
 def readable_run(text: str) -> bool:
-    """Whether a text has a term at all."""
+    """Whether a text has any terms."""
     return _RUN.search(text) is not None
 
 
@@ -161,7 +162,7 @@ def _terms(run: str) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
-    """Return a word without the commonest endings of English, which do little harm elsewhere."""
+    """Remove the most common English endings from a word, which does little harm in other languages."""
     size = len(word)
     if size < 4 or not word.isascii() or not word.isalpha():
         return word
@@ -182,7 +183,7 @@ def _stem(word: str) -> str:
 
 
 def _folded(text: str) -> str:
-    """Return a text without accents and points; what differs only in form is alike (NFKC)."""
+    """Remove accents and points from a text, and normalize variant forms (NFKC)."""
     if unicodedata.is_normalized("NFKD", text):
         return _marks().sub("", text)
     return unicodedata.normalize("NFC", _marks().sub("", unicodedata.normalize("NFKD", text)))
@@ -190,7 +191,7 @@ def _folded(text: str) -> str:
 
 @cache
 def _marks() -> re.Pattern[str]:
-    """Return what finds marks: accents, vowel signs, points."""
+    """Return a pattern for marks: accents, vowel signs, points."""
     points = [point for point in range(0x300, 0x20000) if unicodedata.category(chr(point))[0] == "M"]
     runs: list[list[int]] = []
     for point in points:

@@ -1,11 +1,11 @@
-"""How much a caller wants to read, in characters, in tokens, or both.
+"""A caller's limit of text, in characters, in tokens, or both.
 
-How many tokens a text has at most, without a tokenizer.
+Also an upper bound of a text's tokens, without a tokenizer.
 
-Byte-pair encoding joins two neighboring tokens whenever the two together are a token. So no two neighbors in a
-finished row are one together, and the longest row for which that holds of all tokens that are known is an upper bound.
-Known is what two public vocabularies (cl100k_base and o200k_base) have in common, as `benchmarks/learn_tokens.py`
-writes it: most English words are one token in both, and the bound is close. What is not known counts as its bytes.
+Byte-pair encoding joins two adjacent tokens whenever the result is a token. So in the final sequence no two adjacent
+tokens form a token together, and the longest sequence with that property is an upper bound. The known tokens are those
+that two public vocabularies (cl100k_base and o200k_base) have in common, as written by `benchmarks/learn_tokens.py`:
+most English words are one token in both, so the bound is tight. Unknown text counts as its bytes.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ _PARTS: Final = re.compile(
     r"|(?P<control>[\x00-\x1f\x7f])"
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LONGEST: Final = 20  # letters of a word that is looked at closely
-_STEPS: Final = (20, 4, 1)  # characters by which a run without a break is gone through
-_MANY: Final = 50_000  # words whose bounds are kept
-_NEW: Final = 20_000  # words that are looked at closely for one text; of more the letters are counted
+_LONGEST: Final = 20  # letters of a word that are analyzed
+_STEPS: Final = (20, 4, 1)  # step sizes in characters for a run without spaces
+_MANY: Final = 50_000  # words whose bounds are cached
+_NEW: Final = 20_000  # new words analyzed per text; for further ones the letters are counted
 
 
 class TokenBound:
-    """Bounds the tokens of texts from above.
+    """Computes upper bounds of the tokens of texts.
 
     Args:
-        words: Runs of ASCII letters, some with a space in front, that are one token each.
-        marks: The same of punctuation, some with line ends behind.
-        characters: Characters beyond ASCII that are one token each.
-        groups: Code points beyond U+07FF divided by 64, whose first bytes are one token.
+        words: Runs of ASCII letters, some with a leading space, that are one token each.
+        marks: The same for punctuation, some with trailing newlines.
+        characters: Non-ASCII characters that are one token each.
+        groups: Code points above U+07FF divided by 64, whose first bytes are one token.
     """
 
     def __init__(self, words: Set[str], marks: Set[str], characters: Set[str], groups: Set[int]) -> None:
@@ -58,19 +58,19 @@ class TokenBound:
         self._rows: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
-        """Return the most tokens that a text has."""
+        """Return an upper bound of a text's tokens."""
         self._forget()
         return sum(self._cost(part, text) for part in _PARTS.finditer(text))
 
     def reach(self, text: str, start: int, room: int) -> int:
-        """Return where the tokens from `start` on have used up the room; the length of the text if they do not.
+        """Return the position at which the tokens from `start` on exceed the limit, or the length of the text.
 
-        Takes time in proportion to the room, not to the text.
+        Takes time in proportion to the limit, not to the text.
 
         Args:
             text: The text.
-            start: Where to begin.
-            room: Tokens.
+            start: The start position.
+            room: The limit in tokens.
         """
         self._forget()
         for part in _PARTS.finditer(text, start):
@@ -87,7 +87,7 @@ class TokenBound:
         return len(text)
 
     def _inside(self, text: str, start: int, end: int, room: int) -> tuple[int, int]:
-        """Return how far a run without a break can be read, step by step, and the room that is left."""
+        """Return how much of a run without spaces fits, in steps, and the remaining limit."""
         for step in _STEPS:
             while start < end:
                 cost = 1 + sum(self._cost(part, text) for part in _PARTS.finditer(text, start, min(start + step, end)))
@@ -106,13 +106,13 @@ class TokenBound:
         if kind == "word":
             start, end = part.span()
             if end < len(text) and text[end] > "\x7f" and not text[end].isspace():
-                return self._row(piece) + 1  # it goes on beyond ASCII, and its last token with it
+                return self._row(piece) + 1  # it continues with non-ASCII characters, and so does its last token
             if piece[0] != " " and start:
                 before = text[start - 1]
                 if before > "\x7f" and before.isalnum():
                     return self._row(piece) + 1
                 if _is_joined(before, text[start - 2 : start - 1]):
-                    # The mark is counted by itself; an apostrophe may belong to the word before.
+                    # The mark is counted separately; an apostrophe may belong to the preceding word.
                     return self._word(before + piece) - (before != "'")
             return self._word(piece)
         if kind == "digits":
@@ -128,7 +128,7 @@ class TokenBound:
         return 1
 
     def _word(self, piece: str) -> int:
-        """Return the bound for a run of letters that stands alone, with or without a space."""
+        """Return the bound for a separate run of letters, with or without a space."""
         if piece in self._words:
             return 1
         found = self._row(piece)
@@ -138,7 +138,7 @@ class TokenBound:
         return found
 
     def _row(self, piece: str) -> int:
-        """Return the length of the longest row of tokens in which no two neighbors are one token together."""
+        """Return the length of the longest token sequence in which no two adjacent tokens form one token."""
         size = len(piece)
         if size > _STEPS[0] * _LONGEST:
             return size
@@ -181,7 +181,7 @@ def _longest_row(piece: str, words: Set[str]) -> int:
 
 
 def _is_joined(before: str, earlier: str) -> bool:
-    """Whether a mark is taken together with the word behind it: one that stands alone is, and so is a tab."""
+    """Whether a mark is joined with the following word: a single one is, and so is a tab."""
     if before.isalnum() or before in " \r\n":
         return False
     return before.isspace() or not earlier or earlier.isalnum() or (earlier != " " and earlier.isspace())
@@ -189,7 +189,7 @@ def _is_joined(before: str, earlier: str) -> bool:
 
 @cache
 def load_token_bound() -> TokenBound:
-    """Return the bound with the data that comes with the package; it is read once."""
+    """Return the bound from the built-in data, loaded once."""
     data = files("groundwire.reading").joinpath("data", "tokens.json.gz").read_bytes()
     table = json.loads(gzip.decompress(data))
     return TokenBound(
@@ -200,19 +200,19 @@ def load_token_bound() -> TokenBound:
     )
 
 
-_CHARACTERS_PER_TOKEN = 12  # more than any text in use has; a first guess where a real tokenizer counts
+_CHARACTERS_PER_TOKEN = 12  # more than any written language has; a first estimate for a real tokenizer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBudget:
-    """What may be filled with text."""
+    """A limit of text."""
 
     characters: int
     """The most characters."""
     tokens: int | None = None
-    """The most tokens; None when they do not matter."""
+    """The most tokens; None for no limit."""
     count: CountTokens | None = None
-    """Counts tokens; None bounds them from above without a tokenizer."""
+    """Counts tokens; None uses upper bounds."""
     _bound: TokenBound | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -220,7 +220,7 @@ class TextBudget:
             object.__setattr__(self, "_bound", load_token_bound())
 
     def tokens_of(self, text: str) -> int:
-        """Return the tokens of a text, exact or at most; 0 when they do not matter."""
+        """Return the tokens of a text, exact or as an upper bound; 0 if they are not limited."""
         if self.tokens is None:
             return 0
         return self.count(text) if self.count is not None else (self._bound or load_token_bound())(text)
@@ -234,7 +234,7 @@ class TextBudget:
         return (self._bound or load_token_bound()).reach(text, 0, self.tokens) == len(text)
 
     def reach(self, text: str, start: int) -> int:
-        """Return about how far a text can be read from `start`; whether a piece of it fits is for `holds` to say."""
+        """Return approximately how much text from `start` fits; `holds` gives the exact answer."""
         end = min(len(text), start + self.characters)
         if self.tokens is None:
             return end
@@ -247,13 +247,13 @@ class TextBudget:
         return low
 
     def less(self, text: str) -> TextBudget:
-        """Return what is left when a text has been put in."""
+        """Return the limit that remains after adding a text."""
         return self.limited(
             self.characters - len(text), None if self.tokens is None else self.tokens - self.tokens_of(text)
         )
 
     def limited(self, characters: int, tokens: int | None) -> TextBudget:
-        """Return another amount of room, counted in the same way."""
+        """Return another limit, counted in the same way."""
         return replace(self, characters=max(0, characters), tokens=None if tokens is None else max(0, tokens))
 
     @property

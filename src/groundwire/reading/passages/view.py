@@ -1,4 +1,4 @@
-"""What of a whole page is shown: the beginning or a later piece, the passages that answer, or what was found."""
+"""The view of a whole page: its beginning or a later piece, relevant passages, or literal matches."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 __all__ = ["Around", "Ask", "CountTokens", "Ranker", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
 
 Around = Callable[[Page], str]
-"""Returns the text around a page's content where it is shown, whose tokens count; the page comes without content."""
+"""Returns the text around a page's content in the result, whose tokens count; takes the page without content."""
 
 MAX_PAGE_LENGTH: Final = 10_000_000
-"""The most characters that can be asked for."""
+"""The largest limit in characters."""
 _MAX_TOKENS: Final = 2_500_000
 _EXCERPTS: Final = 4_000  # characters of excerpts by default
-_BEGINNING: Final = 1_500  # characters of the page's beginning, where nothing was found
-_NAMED: Final = 3  # passages that are named when the whole page is shown
-_SOME: Final = (Excerpt(start=0, end=0, text=""),)  # for what is shown when there are excerpts
+_BEGINNING: Final = 1_500  # characters of the page's beginning, if nothing was found
+_NAMED: Final = 3  # passages listed when the whole page is shown
+_SOME: Final = (Excerpt(start=0, end=0, text=""),)  # a stand-in when there are excerpts
 _CURSOR: Final = 40  # characters of a cursor
-_WORD: Final = "x"  # in place of the content: nothing there would make one line end of two
+_WORD: Final = "x"  # in place of the content, so that surrounding newlines do not merge
 _LONGEST_CURSOR: Final = 3_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """Which part of a page is wanted; at most one of `query`, `cursor` and `find`."""
+    """The requested part of a page; at most one of `query`, `cursor` and `find`."""
 
     room: TextBudget
-    """What it may fill."""
+    """The limit."""
     query: str | None = None
-    """The passages that answer this."""
+    """The query for relevant passages."""
     cursor: str | None = None
-    """The piece that begins here."""
+    """The start of the requested piece."""
     find: str | None = None
     """The text whose literal matches are returned."""
     around: Around | None = field(default=None)
-    """Returns the text around the content when it is shown; its tokens count."""
+    """Returns the text around the content in the result; its tokens count."""
     ranker: Ranker | None = field(default=None)
-    """Scores passages in place of the usual ranking."""
+    """Ranks passages instead of the default."""
 
 
 def check_ask(
@@ -74,21 +74,21 @@ def check_ask(
     around: Around | None = None,
     ranker: Ranker | None = None,
 ) -> Ask:
-    """Return what is wanted of a page.
+    """Validate the requested part of a page.
 
     Args:
-        query: Words; the passages that answer them are wanted.
-        cursor: Where to read on.
-        find: What to find.
+        query: The query for relevant passages.
+        cursor: Where to continue.
+        find: The text to find.
         max_length: The most characters.
         max_tokens: The most tokens.
-        usual: The most characters when neither is given; of excerpts 4,000 at most.
-        count_tokens: Counts tokens exactly; by default they are bounded from above.
-        around: What is shown around the content.
-        ranker: Scores passages for `query`; by default they are ranked by their words.
+        usual: The default limit in characters; for excerpts, 4,000 at most.
+        count_tokens: Counts tokens exactly; by default an upper bound is used.
+        around: Returns the text around the content.
+        ranker: Ranks passages for `query`; by default BM25.
 
     Raises:
-        InvalidRequest: an argument is wrong, or two exclude each other.
+        InvalidRequest: an argument is invalid, or two exclude each other.
     """
     given = {"query": query, "cursor": cursor, "find": find}
     names = [name for name, value in given.items() if value is not None]
@@ -127,9 +127,9 @@ def _check_query(text: object) -> str:
 
 
 def pack_view(page: Page, ask: Ask) -> tuple[dict[str, Any], bytes] | None:
-    """Return a page and what is wanted of it for a process that calls `view`; None where it could not do the same.
+    """Serialize a page and the requested part for a process that calls `view`; None if that is not possible.
 
-    `around` must be a function of a module of this package, which the process can import, too.
+    `around` must be a function in a module of this package, so that the process can import it.
     """
     around = ask.around
     name = f"{getattr(around, '__module__', '')}:{getattr(around, '__qualname__', '')}" if around is not None else ""
@@ -146,7 +146,7 @@ def pack_view(page: Page, ask: Ask) -> tuple[dict[str, Any], bytes] | None:
 
 
 def view_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-    """Return the part of a page that another process sent."""
+    """Return the part of a page sent by another process."""
     characters, tokens = asked["room"]
     module, _, name = asked["around"].partition(":")
     ask = Ask(
@@ -165,7 +165,7 @@ def view_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], 
 
 
 def unpack_view(fields: dict[str, Any], content: bytes) -> Page:
-    """Return the part that a process found.
+    """Deserialize the part that a process returned.
 
     Raises:
         InvalidRequest: the page has no such part.
@@ -176,14 +176,14 @@ def unpack_view(fields: dict[str, Any], content: bytes) -> Page:
 
 
 def view(page: Page, ask: Ask) -> Page:
-    """Return the part of a whole page that is wanted, with its place in the whole.
+    """Return the requested part of a whole page, with its position.
 
     Args:
-        page: The whole page, as far as the reader has it.
-        ask: What is wanted.
+        page: The whole page, as read.
+        ask: The requested part.
 
     Raises:
-        InvalidRequest: the cursor is none, or leads nowhere; there is no room for a single word.
+        InvalidRequest: the cursor is invalid; the limit is too small for a single word.
     """
     document = Outline(page.content)
     whole = page.model_copy(
@@ -207,7 +207,7 @@ def view(page: Page, ask: Ask) -> Page:
 
 
 class _Shower:
-    """Shows parts of one page."""
+    """Creates views of one page."""
 
     def __init__(self, page: Page, document: Outline, ask: Ask) -> None:
         self._page = page
@@ -223,14 +223,14 @@ class _Shower:
         excerpts: tuple[Excerpt, ...] = (),
         match_count: int | None = None,
     ) -> Page:
-        """Return the piece that begins at a place.
+        """Return the piece that begins at a position.
 
         Args:
-            place: Where it begins, and where it ends at the latest.
-            room: What it may fill; by default what is asked for.
-            said: What else the reader should know.
-            excerpts: The passages in it that answer.
-            match_count: How often what was looked for is on the page.
+            place: Its start, and its latest end.
+            room: The limit; by default the requested one.
+            said: Additional warnings.
+            excerpts: The relevant passages in it.
+            match_count: The number of literal matches on the page.
         """
         document = self._document
         said = (*place.warnings, *said)
@@ -249,7 +249,7 @@ class _Shower:
         )
 
     def answers(self, query: str) -> Page:
-        """Return the passages that answer a query; the whole page when it fits."""
+        """Return the passages relevant to a query; the whole page if it fits."""
         room = self._room(excerpts=_SOME, next_cursor=None)
         document = self._document
         ranked = rank(document, query, self._ask.ranker)
@@ -264,7 +264,7 @@ class _Shower:
         return self._chosen(choose(document, ranked, room, links=wants_links(query)))
 
     def found(self, wanted: str, place: Place) -> Page:
-        """Return where a text stands from a place on, with some context."""
+        """Return literal matches from a position on, with some context."""
         document = self._document
         everywhere = find_all(document.text, wanted)
         matches = [match for match in everywhere if match.start >= place.start]
@@ -301,7 +301,7 @@ class _Shower:
         return matches[:low]
 
     def _beginning(self, *said: str, match_count: int | None = None) -> Page:
-        """Return the beginning of the page, in place of what is not there."""
+        """Return the beginning of the page, if nothing was found."""
         room = self._room(said)
         short = room.limited(min(room.characters, _BEGINNING), room.tokens)
         return self.piece(Place(0), short, said=said, match_count=match_count)
@@ -320,18 +320,18 @@ class _Shower:
         return str(Cursor.of(self._page.final_url or self._page.url, self._document, place, find))
 
     def _room_of_all(self) -> TextBudget | None:
-        """Return the room for the whole page; None where what is said of it takes all of it."""
+        """Return the limit for the content of a whole page; None if the surrounding text exceeds it."""
         try:
             return self._room(truncated=False, next_cursor=None)
         except InvalidRequest:
             return None
 
     def _room(self, said: tuple[str, ...] = (), **shown: object) -> TextBudget:
-        """Return the room for the content: what is asked for without what is shown around it.
+        """Return the limit for the content: the requested one without the surrounding text.
 
         Args:
-            said: What else the reader should know.
-            shown: What is shown beside it, as fields of the page.
+            said: Additional warnings.
+            shown: Further fields of the page in the result.
         """
         room = self._ask.room
         if self._ask.around is None or room.tokens is None:

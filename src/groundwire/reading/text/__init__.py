@@ -1,1 +1,1 @@
-"""Text that a model may read: sanitized, and truncated at a boundary."""
+"""Text for models: sanitized, and truncated at boundaries."""

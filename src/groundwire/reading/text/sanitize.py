@@ -1,6 +1,6 @@
-"""Text as it may be handed on: one kind of newline, and nothing in it that a terminal would obey.
+"""Sanitizing of text: one kind of newline, and no terminal control sequences.
 
-Text without what a reader cannot see and a machine would obey.
+Also removal of characters that are invisible to readers but affect models.
 
 Sources: Unicode 17, chapter 23 (Special Areas and Format Characters) and UAX 9, 31 and 39. Unlike in RFC
 3454, the joiners that Persian, the Indic scripts and emoji are spelled with stay.
@@ -19,30 +19,30 @@ from groundwire.safety.chat_template_tokens import break_reserved
 __all__ = ["Counts", "clean", "clean_text", "hygiene_warnings", "strip_controls", "strip_invisible"]
 
 _ESCAPES: Final = re.compile(
-    "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin so, and what surely does not is skipped quickly
+    "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin like this, and what does not is skipped quickly
     r"(?:(?<=\x1b)[\]PX^_]|(?<=[\x90\x98\x9d-\x9f]))"  # OSC, DCS ...
     r"[^\n\x07\x1b\x90\x98\x9c-\x9f]{0,4096}(?:\x07|\x1b\\|\x9c)"
     r"|(?:(?<=\x1b)\[|(?<=\x9b))[0-?]{0,64}[ -/]{0,16}[@-~]"  # CSI
     r"|(?<=\x1b)[ -/]{0,16}[0-~])"
 )
-"""The escape sequences of ECMA-48, to be taken out whole: taking the controls alone leaves their payload behind."""
+"""The escape sequences of ECMA-48, removed as a whole: without the payload of bare controls."""
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
 _PLAIN: Final = bytes([*b"\t\n", *range(0x20, 0x7F)])
 _TELLING: Final = re.compile(
     rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef(?:\xb7[\x90-\xaf]|\xbf[\xbe\xbf])"
 )
-"""All of `_CONTROLS` and of `_NEWLINES` in UTF-8 (which has no surrogates), of a text without `_PLAIN`."""
+"""The UTF-8 form of `_CONTROLS` and `_NEWLINES` (without surrogates), in a text without `_PLAIN`."""
 _NEWLINES: Final = "\x0b\x0c\x85\u2028\u2029"
 _BEGINNINGS: Final = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
-"""What the escape sequences begin with."""
+"""The first characters of escape sequences."""
 _BARE: Final = re.compile(r"\r(?!\n)")
 _GAPS: Final = re.compile(r"\n{4,}")
 
 
 def strip_controls(text: str) -> str:
-    """Return `text` without escape sequences and without control characters other than newline and tab."""
-    if "\r" in text:  # looking for pairs takes five times as long as for one sign
+    """Remove escape sequences and control characters other than newline and tab."""
+    if "\r" in text:  # searching for pairs takes five times as long as for one character
         text = text.replace("\r\n", "\n").replace("\r", "\n") if _BARE.search(text) else text.replace("\r", "")
     if _is_plain(text):
         return text
@@ -56,7 +56,7 @@ def strip_controls(text: str) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Tell whether there is nothing to strip; some ten times faster than patterns that look at every character."""
+    """Return whether there is nothing to remove; about ten times faster than the patterns."""
     try:
         rest = text.encode().translate(None, _PLAIN)
     except UnicodeEncodeError:
@@ -65,7 +65,7 @@ def _is_plain(text: str) -> bool:
 
 
 def clean(text: str) -> str:
-    """Return `text` with plain newlines, no controls, no space at line ends, and at most two blank lines together."""
+    """Normalize newlines, remove controls and trailing spaces, and keep at most two consecutive blank lines."""
     text = strip_controls(text)
     if " \n" in text or "\t\n" in text:
         text = "\n".join([line.rstrip(" \t") for line in text.split("\n")])
@@ -75,7 +75,7 @@ def clean(text: str) -> str:
 
 
 Counts = Counter[str]
-"""How many pieces were taken out or broken, for each reason."""
+"""How many pieces were removed or neutralized, by reason."""
 
 _SUSPECT: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -86,7 +86,7 @@ _SUSPECT_CHARACTERS: Final = re.compile(
     rb"|\xe1(?:\x85|\x9e|\xa0|\xaa|\xab|\xb7)|\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\x83)|\xe3\x85\xa4"
     rb"|\xef(?:\xb8|\xbb\xbf|\xbe\xa0|\xbf[\xb0-\xbb])|\xf0(?:\x9b\xb2|\x9d\x85)|\xf3\xa0"
 )
-"""In UTF-8 what all of `_SUSPECT`, of the joiners and of `_MARKS` begins with, in a text without `_PLAIN`."""
+"""The first UTF-8 bytes of `_SUSPECT`, of the joiners and of `_MARKS`, in a text without `_PLAIN`."""
 _ASCII_BYTES: Final = bytes(range(0x80))
 _FLAG: Final = re.compile(
     "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)|[\U000e0000-\U000e007f]"
@@ -99,8 +99,8 @@ _SELECTOR: Final = re.compile(
     "[\ufe00-\ufe0f](?:(?<![\u0023\u002a0-9\u00a9\u00ae\u203c-\u32ff\u1000-\u109f\u1800-\u18af\uf900-\ufaff\u3400-\u9fff\ua840-\ua87f"
     "\U00010000-\U0003fffd][\ufe00-\ufe0f])|(?<=[\ufe00-\ufe0f][\ufe00-\ufe0f]))[\ufe00-\ufe0f]*"
 )
-"""A variation selector after a character that has none, and those after another selector. This and the next patterns
-begin with a character class and look back only then: so they skip other text several times as fast."""
+"""A variation selector after a character that has none, or after another selector. This and the following patterns
+begin with a character class and look back only afterwards, so they skip other text several times faster."""
 _BIDI: Final = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u206a-\u206f]")
 _UNSEEN: Final = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u3164\ufeff\uffa0\ufff0-\ufffb"
@@ -111,7 +111,7 @@ _JOINING: Final = (
     "\u0600-\u08ff\u0900-\u0dff\u0f00-\u0fff\u1000-\u109f\u1700-\u18af\u1900-\u1aff\u1b00-\u1c4f\ua800-\ua97f\uaa00-\uabff"
     "\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
 )
-"""The scripts in whose words a zero-width joiner or non-joiner is a matter of spelling: Arabic and the Indic ones."""
+"""The scripts in which a zero-width joiner or non-joiner is part of the spelling: Arabic and the Indic ones."""
 
 _EMOJI: Final = "\u00a9\u00ae\u203c-\u3299\ufe0f\U0001f000-\U0001faff\U000e007f"
 _JOINER: Final = re.compile(
@@ -120,7 +120,7 @@ _JOINER: Final = re.compile(
     f"|(?<=[{_EMOJI}]\u200d)(?=[{_EMOJI}])"
     "|())"
 )
-"""A joiner; one without a meaning has the group."""
+"""A joiner; one without effect is in the group."""
 _MARK: Final = (
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0610-\u061a\u064b-\u065f"
     "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
@@ -135,7 +135,7 @@ _PASSES: Final = (
     ("zero-width", re.compile("[\u180b-\u180f]"), _MONGOLIAN),
     ("selectors", re.compile("[\ufe00-\ufe0f]"), _SELECTOR),
 )
-"""For each reason a pattern that is quick to rule it out, and the one that finds what goes."""
+"""For each reason, a pattern that is quick to rule it out, and the one that finds the match."""
 
 _FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
 _CODE: Final = re.compile(r"(?<![`\\])(`+)(?!`)(?:(?!\n\n).){0,5000}?(?<!`)\1(?!`)", re.DOTALL)
@@ -149,7 +149,7 @@ _LINK: Final = re.compile(
 )
 _TARGET: Final = re.compile(r"(?<!\\)\]\((?=(\s{0,20}[^\n]{0,300}))")
 _ODD_TARGET: Final = re.compile(r"\]\((?!https?://[a-zA-Z0-9])")
-"""A link that does not lead to the web at first sight."""
+"""A link that does not obviously lead to the web."""
 _DEFINITION: Final = re.compile(r"^([ \t>]{0,12})\[(?=(?!\^)(?:[^\[\]\\\n]|\\.){1,999}\]:)", re.MULTILINE)
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _DISGUISE: Final = re.compile(r"[\x00-\x20\\]+")
@@ -170,10 +170,10 @@ _SAID: Final[Mapping[str, str]] = {
 
 
 def strip_invisible(text: str) -> tuple[str, Counts]:
-    """Return `text` without invisible characters, and how many went for which reason.
+    """Remove invisible characters; return the text and how many were removed, by reason.
 
-    What belongs to the spelling stays: joiners in Persian, the Indic scripts and emoji, the tags of regional flags,
-    variation selectors behind emoji and ideographs.
+    Characters that belong to the spelling are kept: joiners in Persian, the Indic scripts and emoji, the tags of
+    regional flags, variation selectors after emoji and ideographs.
     """
     counts: Counts = Counter()
     if not text.isascii() and _may_hide(text):
@@ -185,7 +185,7 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
 
 
 def _may_hide(text: str) -> bool:
-    """Tell whether anything in a text may have to go; some ten times faster than patterns that look at every sign."""
+    """Return whether a text may contain anything to remove; about ten times faster than the patterns."""
     try:
         return _SUSPECT_CHARACTERS.search(text.encode().translate(None, _ASCII_BYTES)) is not None
     except UnicodeEncodeError:
@@ -203,20 +203,20 @@ def _strip(text: str, counts: Counts) -> str:
         text = _JOINER.sub(lambda match: match[0] if match[1] is None else "", text)
         if len(text) == before:
             break
-        counts["zero-width"] += before - len(text)  # one that goes may leave another without its neighbor
+        counts["zero-width"] += before - len(text)  # removing one may isolate another
     return text
 
 
 def _keep(match: re.Match[str]) -> str:
-    """Return what a pattern says is to be kept of its match, its first group."""
+    """Return the part of a match to keep: its first group."""
     return (match[1] or "") if match.re.groups else ""
 
 
 def clean_text(markdown: str) -> tuple[str, Counts]:
-    """Return Markdown that may be given to a model, and what was removed or broken.
+    """Make Markdown safe for a model; return it with what was removed or neutralized.
 
-    Invisible characters go; images do not load, links lead to http(s) or nowhere, HTML is text, and no mark of a
-    model's own is left whole. What a person can read stays readable. Doing it twice changes nothing.
+    Invisible characters are removed; images do not load, links lead to http(s) or nowhere, HTML is text, and chat
+    template tokens are broken up. Visible text stays readable. Idempotent.
     """
     text, counts = strip_invisible(markdown)
     text, counts["reserved"] = break_reserved(text)
@@ -234,7 +234,7 @@ def hygiene_warnings(counts: Counts) -> tuple[str, ...]:
 
 
 def _parts(text: str) -> list[tuple[str, bool]]:
-    """Return the pieces of a Markdown text, each with whether it is code."""
+    """Split a Markdown text into pieces, each with whether it is code."""
     if "```" not in text and "~~~" not in text:
         return _spans(text)
     parts: list[tuple[str, bool]] = []
@@ -270,7 +270,7 @@ def _spans(text: str) -> list[tuple[str, bool]]:
 
 
 def _tame(text: str, counts: Counts) -> str:
-    """Return prose in which nothing loads, runs or leads elsewhere than the web."""
+    """Neutralize everything in prose that loads, runs or leads elsewhere than the web."""
     if "![" in text:
         before = len(text)
         text = _IMAGE.sub(_escape, text)
@@ -285,7 +285,7 @@ def _tame(text: str, counts: Counts) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    """Return a sign behind a backslash, unless it has one."""
+    """Escape a character with a backslash, unless it is escaped."""
     text, position = match.string, match.start()
     start = position
     while start > 0 and text[start - 1] == "\\" and position - start < _MAX_BACKSLASHES:
@@ -303,7 +303,7 @@ def _link(match: re.Match[str], counts: Counts) -> str:
 
 
 def _target(match: re.Match[str], counts: Counts) -> str:
-    """Break a link whose label is too tangled for `_LINK`, or that another one has left behind."""
+    """Neutralize a link whose label is too complex for `_LINK`, or left over by another."""
     if _is_web(match[1].lstrip(" \t\n<")):
         return match[0]
     counts["link"] += 1

@@ -1,4 +1,4 @@
-"""Cutting Markdown where a reader would cut it: between blocks."""
+"""Truncation of Markdown at block boundaries."""
 
 from __future__ import annotations
 
@@ -12,41 +12,41 @@ _FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(`{3,}(?=[^`\n]*
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
 _STARTS_BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|[-*+][ \t]|\d{1,9}[.)][ \t]|\||>|`{3}|~{3})")
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)[ \t]*$")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_TABLE_RULE = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?$")
 _SENTENCE_END = re.compile(r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}(?=\s)|[\u3002\uff01\uff1f\u0964\u06d4]""")
 LINE: Final = 400
-"""Characters of the next line that tell what it is."""
+"""Characters of the next line that identify its kind."""
 _LABEL: Final = 1_000  # characters of a link's text
 _LABEL_END: Final = re.compile(r"[^\[\]\n]*\]\(")
-_BACK: Final = 64  # characters; the longest cluster that is kept together
+_BACK: Final = 64  # characters; the longest cluster that is kept whole
 
 
 class Code(NamedTuple):
     """A fenced code block."""
 
     start: int
-    """Where its first line begins."""
+    """The start of its first line."""
     opened: int
-    """Where its first line ends."""
+    """The end of its first line."""
     end: int | None
-    """Where it ends; None when nothing closes it."""
+    """Its end; None if it is unclosed."""
     closing: str
-    """The line end and the line that close it."""
+    """The newline and the line that close it."""
 
 
 def truncate(markdown: str, max_length: int) -> str:
-    """Return the longest beginning of `markdown` that is made of whole blocks and fits.
+    """Return the longest prefix of whole blocks that fits.
 
-    A block is a paragraph, a list item, a table row or a fenced code block. A heading or the head of a table does not
-    stand at the end without what follows it. A first block that is too long itself is cut after a sentence, else
-    between words, else anywhere but inside a character; a code block that is cut so is closed again.
+    A block is a paragraph, a list item, a table row or a fenced code block. A heading or a table header is not left at
+    the end without what follows it. A first block that is too long is cut after a sentence, else between words, else
+    anywhere but inside a character; a code block cut this way is closed.
 
     Args:
         markdown: The text.
         max_length: The most characters to return, at least 1.
 
     Returns:
-        The text itself if it fits, else a prefix of it, to which only the closing of a code block may be added.
+        The text itself if it fits, else a prefix of it, possibly with the closing fence of a code block.
     """
     if len(markdown) <= max_length:
         return markdown
@@ -56,7 +56,7 @@ def truncate(markdown: str, max_length: int) -> str:
 
 
 def is_rule(line: str) -> bool:
-    """Whether a line stands under the head of a table."""
+    """Whether a line is the delimiter row below a table header."""
     return "|" in line and _TABLE_RULE.match(line) is not None
 
 
@@ -76,7 +76,7 @@ def codes_in(text: str) -> list[Code]:
 
 
 def whole_blocks(text: str, max_length: int, codes: list[Code]) -> str:
-    """Return the longest prefix that ends at the end of a block, or "" if even the first one is too long."""
+    """Return the longest prefix that ends at a block boundary, or "" if even the first block is too long."""
     codes = list(codes)
     end = text.rfind("\n", 0, max_length + 1)
     while end > 0:
@@ -107,7 +107,7 @@ def _ends_block(text: str, end: int, *, after_code: bool) -> bool:
 
 
 def _without_dangling(text: str, end: int) -> int:
-    """Return where the text ends without a heading or a table's head that would stand last."""
+    """Return the end of the text without a trailing heading or table header."""
     end = len(text[:end].rstrip()) if text[end - 1 : end].isspace() else end
     start = text.rfind("\n", 0, end) + 1
     line = text[start:end]
@@ -120,7 +120,7 @@ def _without_dangling(text: str, end: int) -> int:
 
 
 def _part_of_block(text: str, max_length: int, codes: list[Code]) -> str:
-    """Return the beginning of a block that is too long as a whole."""
+    """Return the beginning of a block that is too long."""
     code = next((c for c in codes if c.start < max_length and (c.end is None or c.end > max_length)), None)
     if code is None:
         part = text[: _cut_in_text(text, max_length)]
@@ -130,12 +130,12 @@ def _part_of_block(text: str, max_length: int, codes: list[Code]) -> str:
         if end <= code.opened < room:
             end = whole_character(text, room)
         part = text[:end] + code.closing if end > code.opened else text[: code.start]
-    left_open = [c for c in codes_in(part) if c.end is None]  # a cut can make a fence of what was none
+    left_open = [c for c in codes_in(part) if c.end is None]  # truncation can turn ordinary text into a fence
     return part[: left_open[0].start].rstrip() if left_open else part.rstrip()
 
 
 def _cut_in_text(text: str, max_length: int) -> int:
-    """Return where to cut running text so that at most `max_length` characters stay."""
+    """Return where to cut running text to at most `max_length` characters."""
     half = max_length // 2
     end = 0
     for sentence in _SENTENCE_END.finditer(text, half, max_length + 1):
@@ -149,7 +149,7 @@ def _cut_in_text(text: str, max_length: int) -> int:
 
 
 def whole_character(text: str, end: int) -> int:
-    """Return the nearest place at or before `end` that is not inside a character with its marks."""
+    """Return the nearest position at or before `end` that is not inside a grapheme cluster."""
     for place in range(end, max(0, end - _BACK), -1):
         if not _joined(text[place - 1 : place + 1]):
             return place
@@ -171,7 +171,7 @@ def _joined(pair: str) -> bool:
 
 
 def _before_link(text: str, end: int) -> int:
-    """Return `end`, or the beginning of the link whose address it would cut."""
+    """Return `end`, or the start of the link whose URL it would cut."""
     label = text.rfind("[", max(0, end - _LABEL), end)
     if label >= 0 and "]" not in text[label:end] and _LABEL_END.match(text, end) and text[label - 1 : label] != "\\":
         return label

@@ -1,1 +1,1 @@
-"""Which elements a reader of the page could see."""
+"""Detection of elements that are visible to a reader."""

@@ -1,7 +1,7 @@
-"""Whether an element's style hides it from a person who looks at the page.
+"""Styles that hide an element from a person who looks at the page.
 
-A judgment over longhands, without layout: the thresholds lie where tricks and real pages part. Each rule was compared
-with what Chromium paints; `tests/reading/test_visible.py` has the tables.
+The decision uses longhands, without layout: the thresholds separate known tricks from real pages. Each rule was
+compared with Chromium's rendering; `tests/reading/test_visible.py` has the tables.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ __all__ = [
 ]
 
 FAINT: Final = 0.05
-"""The opacity up to which nothing can be made out."""
+"""The opacity up to which nothing is visible."""
 
 INHERITED: Final = ("visibility", "font-size", "text-indent", "letter-spacing", "text-security")
-"""The properties by which a text is hidden unless an element further inside sets them again."""
+"""The properties that hide text unless a descendant sets them again."""
 
 _TINY_BOX: Final = 2.0  # pixels
-_FAR_LEFT: Final = -900.0  # pixels; tricks say -9999px, -999em, -5000px, -100vw
+_FAR_LEFT: Final = -900.0  # pixels; tricks use -9999px, -999em, -5000px, -100vw
 _FAR_RIGHT: Final = 4_000.0  # pixels
 _FAR_UP: Final = -900.0  # pixels
-_FAR_DOWN: Final = 50_000.0  # pixels; documents turned into HTML place their later sheets this way
+_FAR_DOWN: Final = 50_000.0  # pixels; documents converted to HTML place their later pages this way
 _PUSHED_OUT: Final = 3_000.0  # pixels from the right edge
 _FAR: Final = 5.0  # times its own size
 _BLURRED: Final = 10.0  # pixels
@@ -72,7 +72,7 @@ _CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)
 
 
 def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
-    """Tell whether sizes, indents and transforms apply to an element, which they do not to a run of text."""
+    """Return whether sizes, indents and transforms apply to an element, unlike an inline one."""
     if style.get("position") in _PLACED or style.get("float") in {"left", "right"}:
         return True
     display = style.get("display")
@@ -80,12 +80,12 @@ def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
 
 
 def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
-    """Return the property that hides an element with everything in it; empty if none does.
+    """Return the property that hides an element with its content; empty if none does.
 
     Args:
         tag: The element's name.
         style: Its longhands.
-        boxed: Whether it is a box of its own; see `is_boxed`.
+        boxed: Whether it generates a box; see `is_boxed`.
     """
     if style.get("display") == "none":
         return "display"
@@ -117,7 +117,7 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
 
 
 def box_hidden(style: Mapping[str, str]) -> bool:
-    """Tell whether a box has no room for a text and shows none outside of it."""
+    """Return whether a box has no room for text and clips its overflow."""
     cut_x, cut_y = style.get("overflow-x") in _CUT, style.get("overflow-y") in _CUT
     contained = style.get("contain", "").split()
     if "strict" in contained or ("paint" in contained and "size" in contained):
@@ -138,12 +138,12 @@ def box_hidden(style: Mapping[str, str]) -> bool:
 
 
 def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
-    """Tell whether an inherited property hides the text; None if it leaves that to the element around.
+    """Return whether an inherited property hides the text; None if it depends on the parent.
 
     Args:
         name: One of `INHERITED`.
-        value: What the element sets it to.
-        boxed: Whether it is a box of its own; see `is_boxed`.
+        value: Its value on the element.
+        boxed: Whether it generates a box; see `is_boxed`.
     """
     if value in {"inherit", "unset"}:
         return None
@@ -166,7 +166,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
 
 
 def is_flattened(style: Mapping[str, str]) -> bool:
-    """Tell whether the lines of a box have no height, and are cut off at it."""
+    """Return whether the lines of a box have no height, and overflow is clipped."""
     value = style.get("line-height", "normal")
     size = ratio(value) if pixels(value, 16.0) is None else pixels(value, 16.0)
     if size is None or size > 0.1 or style.get("overflow-y") not in _CUT:
@@ -190,7 +190,7 @@ def _is_clipped(style: Mapping[str, str]) -> bool:
 
 
 def _is_sliver(edges: str) -> bool:
-    """Tell whether the rectangle of edges top, right, bottom, left has no area."""
+    """Return whether the rectangle with the edges top, right, bottom, left has no area."""
     parts = arguments(edges.partition(" round")[0])
     sides = [0.0 if part == "auto" and place in {0, 3} else pixels(part, 100.0) for place, part in enumerate(parts)]
     if len(sides) != 4:
@@ -228,7 +228,7 @@ def _covers(one: str, other: str) -> bool:
 
 
 def _has_no_area(points: str) -> bool:
-    """Tell whether a polygon is a line or a point (the shoelace formula)."""
+    """Return whether a polygon has no area (the shoelace formula)."""
     corners = [[pixels(part, 1_000.0) for part in arguments(pair)] for pair in points.split(",")]
     corners = [corner for corner in corners if len(corner) == 2]
     known = [(x, y) for x, y in corners if x is not None and y is not None]
@@ -250,7 +250,7 @@ def _filtered(value: str) -> bool:
 
 
 def _masked(value: str) -> bool:
-    """Tell whether a mask is a gradient of nothing but transparency."""
+    """Return whether a mask is a fully transparent gradient."""
     shades = gradient_colors(value)
     return bool(shades) and all(shade.alpha <= FAINT for shade in shades)
 
@@ -260,7 +260,7 @@ def _is_nothing(size: str) -> bool:
 
 
 def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
-    """Tell whether an element is where no one can scroll to, or behind everything."""
+    """Return whether an element is out of the scrollable area, or behind everything."""
     position = style.get("position", "static")
     x = y = 0.0
     if position == "fixed" and _is_off_screen(style):
@@ -292,7 +292,7 @@ def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
 
 
 def _is_off_screen(style: Mapping[str, str]) -> bool:
-    """Tell whether an element that is fixed to the screen is fixed outside of it."""
+    """Return whether a fixed element is outside of the screen."""
     for side, size in (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height")):
         value = style.get(side, "")
         match = _OF_SCREEN.fullmatch(value)
@@ -305,16 +305,16 @@ def _is_off_screen(style: Mapping[str, str]) -> bool:
 
 
 _HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
-"""Substrings, one of which is in every name that `_UTILITY` knows."""
+"""Substrings of which every name matched by `_UTILITY` contains one."""
 _UTILITY: Final = re.compile(
-    r"(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
+    r"\A(?:(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
     r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
     r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
     r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
-    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?",
+    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?)",
     re.IGNORECASE,
 )
-"""Class names by which the common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...) hide."""
+"""Class names that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...)."""
 
 _UNHIDES: Final = re.compile(
     r"(?:^|\s)(?:not-sr-only|(?:sm|md|lg|xl|2xl|xxl):(?:not-sr-only|visible|block|inline\S*|flex|grid|table\S*|contents)"
@@ -329,19 +329,19 @@ _WIDE: Final = frozenset(
     }
 )  # fmt: skip
 _NARROW: Final = frozenset({"max", "down", "only", "until", "below", "lt", "mobile", "phone", "print", "portrait"})
-"""The words by which the style kits (Tailwind, Bootstrap, Foundation, UIkit ...) name what is shown on which screens:
+"""Class names of style kits (Tailwind, Bootstrap, Foundation, UIkit ...) for what is shown on which screens:
 `md:block`, `d-lg-flex`, `show-for-medium`, `uk-visible@m`."""
 _PARTS: Final = re.compile(r"[^a-z0-9]+")
 
 
 def hiding_classes(names: Iterable[str]) -> set[str]:
-    """Return those of some class names by which the common style kits hide."""
+    """Return the class names that hide in common style kits."""
     found = {name for name in _hinted(names) if _UTILITY.fullmatch(name)}
     return {name for name in found if not name.lower().startswith("not-")}
 
 
 def is_shown_by(classes: str) -> bool:
-    """Tell whether one of an element's classes shows it on the screen of a desk, though another hides it."""
+    """Return whether one of an element's classes shows it on a desktop screen, though another hides it."""
     if _UNHIDES.search(classes):
         return True
     for name in classes.lower().split():
@@ -354,10 +354,10 @@ def is_shown_by(classes: str) -> bool:
 
 
 def _hinted(names: Iterable[str]) -> set[str]:
-    """Return the names in which one of `_HINTS` stands; searching all together is many times faster."""
+    """Return the names that contain one of `_HINTS`; searching all at once is much faster."""
     joined = "\n".join(names)
     lowered = joined.lower()
-    if len(lowered) != len(joined):  # a sign has become two, and places differ
+    if len(lowered) != len(joined):  # lower-casing changed the length, so positions differ
         return {name for name in joined.split("\n") if any(hint in name.lower() for hint in _HINTS)}
     hinted: set[str] = set()
     for hint in _HINTS:

@@ -1,6 +1,6 @@
-"""Text in the color of what is behind it, or in no color at all.
+"""Text in the color of its background, or without color.
 
-What is behind a text: the background of the element, of those around it, or of one that lies under them.
+The background of a text is that of the element, of its ancestors, or of an element below them.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _MAX_SIBLINGS: Final = 50
 
 
 class Backdrop:
-    """Looks for what is behind a text.
+    """Determines the background of a text.
 
     Args:
         styles: All styles of the page.
-        given: Those that change a color.
-        dark: Whether the page asks for the browser's dark colors.
-        placed: Whether a style of the page places anything by itself.
+        given: The styles that change a color.
+        dark: Whether the page uses the browser's dark color scheme.
+        placed: Whether a style of the page positions anything.
     """
 
     def __init__(self, styles: Styles, given: Given, *, dark: bool, placed: bool) -> None:
@@ -53,16 +53,16 @@ class Backdrop:
         self._anything_placed = placed or bool(styles.added)
 
     def behind(self, element: Element) -> Color | None:
-        """Return the color behind an element's text; None if it is unknown."""
+        """Return the background color of an element's text; None if unknown."""
         back = self._at(element)
         own = self._of(element)
         if back is None or own is None or own.alpha >= 0.95:
             return back
-        lying = self._under(element, element.children)  # the text may be in any that follows
+        lying = self._under(element, element.children)  # the text may be in any of the following children
         return lying and blend(lying, back)
 
     def _at(self, element: Element) -> Color | None:
-        """Return what is behind an element and its siblings; linear, since no path is walked twice."""
+        """Return the background of an element and its siblings; linear, since no path is visited twice."""
         path: list[Element] = []
         node: object = element
         while isinstance(node, Element) and node not in self._known:
@@ -76,7 +76,7 @@ class Backdrop:
         return back
 
     def _over(self, element: Element, back: Color | None) -> Color | None:
-        """Return the color of an element's background on what is behind it."""
+        """Return the color of an element's background blended over the one below."""
         shade = self._of(element)
         if shade is None or shade.alpha >= 0.95:
             return shade
@@ -90,7 +90,7 @@ class Backdrop:
         return back if shade is _CLEAR else back and blend(shade, back)
 
     def shines_through(self, element: Element) -> bool:
-        """Tell whether a background that can be seen is cut to the letters, as in headings with a gradient."""
+        """Return whether a visible background is clipped to the text, as in headings with a gradient."""
         node: object = element
         while isinstance(node, Element):
             style = self._given.get(node, {})
@@ -108,9 +108,9 @@ class Backdrop:
         return False
 
     def _of(self, element: Element) -> Color | None:
-        """Return the background of an element itself; None if it is unknown."""
+        """Return the background of an element itself; None if unknown."""
         style = self._given.get(element, _NOTHING)
-        key = id(style), element.tag  # elements of one style share one mapping, which the page's styles keep
+        key = id(style), element.tag  # elements of one style share a mapping, which the page's styles keep alive
         if key not in self._paints:
             self._paints[key] = self._painted(style, element.tag)
         return self._paints[key]
@@ -131,9 +131,9 @@ class Backdrop:
         return color(value, dark=self.dark)
 
     def _under(self, element: Element, beside: Iterable[Node]) -> Color | None:
-        """Return the color of what lies under an element because it is placed over all of the part around both.
+        """Return the color of a positioned element that covers the part around both; None if unknown.
 
-        Pages put a picture or a shade there and the text on it. None if its color is unknown.
+        Pages place an image or a shade there below the text.
         """
         if not self._anything_placed:
             return _CLEAR
@@ -152,7 +152,7 @@ class Backdrop:
 
 
 def _is_spread(style: Mapping[str, str]) -> bool:
-    """Tell whether an element is as large as what it is placed in."""
+    """Return whether an element is as large as its containing block."""
 
     def fills(size: str, start: str, end: str) -> bool:
         if (fraction(style.get(size, "")) or 0.0) >= 0.99:
@@ -163,22 +163,22 @@ def _is_spread(style: Mapping[str, str]) -> bool:
 
 
 COLORED: Final = "font[color], [bgcolor], body[text], [background]"
-"""Elements to which an attribute gives a color."""
+"""Elements that an attribute gives a color."""
 
 _COLORS: Final = frozenset(
     {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow"}
 )
 _LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
-_NEAR: Final = 500.0  # pixels; a shadow that is farther away is elsewhere
-_WHOLE: Final = 50.0  # pixels; a shadow inside that is wider fills a line of text
+_NEAR: Final = 500.0  # pixels; a shadow farther away is elsewhere
+_WHOLE: Final = 50.0  # pixels; a wider inner shadow fills a line of text
 _OWN_COLOR: Final = "a[href], mark, button"
-"""Elements to which browsers give a color of their own."""
+"""Elements with a default color in browsers."""
 
 
 def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
-    """Return for each element that changes a color whether its text cannot be told from its background.
+    """Return for each element that changes a color whether its text is indistinguishable from its background.
 
-    White on white counts only where both are known: with style sheets elsewhere, the page's own background is not.
+    White on white counts only if both are known: with external style sheets, the page's background is not.
     """
     found = [(element, styles.get(element)) for element in styles]
     given = {element: style for element, style in found if _changes(style)}
@@ -199,7 +199,7 @@ def unreadable(document: Document, styles: Styles) -> dict[Element, bool]:
 
 
 def _is_dark(document: Document, styles: Styles) -> bool:
-    """Tell whether a page asks for the browser's dark colors."""
+    """Return whether a page uses the browser's dark color scheme."""
     root = document.root
     value = styles.get(root).get("color-scheme", "") if root is not None else ""
     if not value and (meta := document.select_one('meta[name="color-scheme" i]')) is not None:
@@ -209,11 +209,11 @@ def _is_dark(document: Document, styles: Styles) -> bool:
 
 
 def declare_attributes(elements: Iterable[Element], styles: Styles) -> None:
-    """Declare the colors that attributes give: `bgcolor`, `<font color>` and the like.
+    """Declare the colors of attributes: `bgcolor`, `<font color>` and the like.
 
     Args:
-        elements: All that `COLORED` selects, and maybe more.
-        styles: Where they are declared.
+        elements: At least those selected by `COLORED`.
+        styles: The styles to declare them in.
     """
     for element in elements:
         _declare_attributes(element, styles)
@@ -244,7 +244,7 @@ def _could_hide(style: Mapping[str, str]) -> bool:
 
 
 class _TextLook:
-    """Tells whether the text of elements can be told from what is behind it."""
+    """Decides whether the text of elements is distinguishable from its background."""
 
     def __init__(self, given: Given, backdrop: Backdrop, *, filled: bool, shown: bool) -> None:
         self._given = given
@@ -253,7 +253,7 @@ class _TextLook:
         self._shown = shown
 
     def hides(self, element: Element) -> bool:
-        """Tell whether an element's own text cannot be read."""
+        """Return whether an element's own text is unreadable."""
         front = self._front(element, self._names)
         if front is None:
             return False
@@ -266,7 +266,7 @@ class _TextLook:
         return not (self._shown and self._has_edges(element, back or self._behind(element)))
 
     def _behind(self, element: Element) -> Color | None:
-        """Return the color behind an element's text, also if it is that of a shadow inside."""
+        """Return the background color of an element's text, including that of an inner shadow."""
         shadows = self._given[element].get("box-shadow", "") if element in self._given else ""
         for shadow in comma_parts(shadows) if "inset" in shadows else ():
             words = arguments(shadow)
@@ -279,7 +279,7 @@ class _TextLook:
         return color(value, dark=self._backdrop.dark)
 
     def _front(self, element: Element, names: tuple[str, ...]) -> Color | None:
-        """Return the color of an element's text, by the first property that says it; None if it is unknown."""
+        """Return the color of an element's text, from the first property that sets it; None if unknown."""
         plain = WHITE if self._backdrop.dark else BLACK
         for name in names:
             node: object = element
@@ -298,7 +298,7 @@ class _TextLook:
         return plain
 
     def _has_edges(self, element: Element, back: Color | None) -> bool:
-        """Tell whether a shadow or an outline shows a text that has no color of its own."""
+        """Return whether a shadow or an outline shows a text without color."""
         own = self._front(element, ("color",))
         for shadow in comma_parts(self._inherited(element, "text-shadow")):
             words = arguments(shadow)

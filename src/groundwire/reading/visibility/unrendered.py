@@ -1,4 +1,4 @@
-"""Elements that a browser does not render, taken out of a page's tree.
+"""Removal of elements that a browser does not render.
 
 Source: the HTML Standard, section 15 (Rendering) and 4.12 (Scripting); SVG 2, section 5; MathML Core, section 4.
 """
@@ -22,7 +22,7 @@ _NEVER: Final = frozenset(
         "object", "frameset",
     }
 )  # fmt: skip
-"""Elements that a person never reads; their content is for browsers that lack something, or for programs."""
+"""Elements that are never displayed; their content is a fallback, or for programs."""
 
 _TOOLS: Final = (
     "style", "template", "head", "title", "rp", "select", "textarea", "base", "link", "meta", "param", "area", "input",
@@ -32,7 +32,7 @@ _FOREIGN: Final = (
     ("svg", ("metadata", "desc", "defs", "symbol", "clippath", "clipPath", "mask", "pattern", "marker")),
     ("math", ("annotation", "annotation-xml", "mphantom")),
 )
-"""What is not rendered in elements of other languages than HTML; the same names in HTML mean nothing and are shown."""
+"""Elements that are not rendered in SVG or MathML; in HTML, the same names are unknown elements, which are shown."""
 
 _HOSTS: Final = frozenset(
     {
@@ -47,10 +47,10 @@ _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 
 
 def drop_unrendered(document: Document) -> Counter[str]:
-    """Take out of a page what is never on a screen; return how many pieces of text for people went, as `element`.
+    """Remove elements that are never rendered; return how many pieces of text were removed, as `element`.
 
-    TeX behind a formula stays, in an `annotation` or a `script`, as long as it is a formula. Comments stay,
-    too: none of those who read the tree afterwards looks at anything but elements and texts.
+    TeX in an `annotation` or a `script` stays if it is a formula. Comments stay, too: later steps process only elements
+    and texts.
     """
     found = _unrendered(document)
     counts = Counter({"element": sum(map(_hides_text, found))})
@@ -71,7 +71,7 @@ def drop_unrendered(document: Document) -> Counter[str]:
 
 
 def drop_shortcodes(document: Document) -> None:
-    """Take the marks of page builders for WordPress (`[vc_row]`) out of the text; they are left when one is removed."""
+    """Remove shortcodes of WordPress page builders (`[vc_row]`) that remained in the text."""
     for node in list(document.descendants):
         if isinstance(node, Text) and _SHORTCODE.search(node.data) is not None:
             around = node.parent
@@ -80,25 +80,25 @@ def drop_shortcodes(document: Document) -> None:
 
 
 def may_have_shortcodes(markup: str) -> bool:
-    """Tell whether `drop_shortcodes` may find any."""
+    """Return whether `drop_shortcodes` may find any."""
     return any(f"[{name}" in markup for name in _BUILDERS)
 
 
 def _unrendered(document: Document) -> list[Element]:
-    """Return the elements that may go. The parser knows where those of one name are, if it is a name of HTML."""
+    """Return candidates for removal. The parser has an index of HTML element names."""
     found = [element for tag in _UNRENDERED for element in document.find_all(tag)]
     for name, tags in _FOREIGN:
         for outer in document.find_all(name):
             around = outer.parent
             if not isinstance(around, Element) or around.closest(name) is None:
                 found.extend(outer.iter_elements(tags))
-                for action in outer.iter_elements("maction"):  # of what it can switch to, the first is shown
+                for action in outer.iter_elements("maction"):  # of the alternatives, the first is shown
                     found.extend([child for child in action if isinstance(child, Element)][1:])
     return found
 
 
 def _hides_text(element: Element) -> bool:
-    """Tell whether an element that goes takes text for people with it."""
+    """Return whether a removed element contains text for readers."""
     tag = element.tag
     if (tag not in _NEVER and tag != "annotation-xml") or _shows_fallback(element):
         return False
@@ -106,12 +106,12 @@ def _hides_text(element: Element) -> bool:
 
 
 def _shows_fallback(element: Element) -> bool:
-    """Tell whether an element can show only its fallback content."""
+    """Return whether an element can show only its fallback content."""
     return element.tag == "object" and element.attr("data") is None and element.attr("type") is None
 
 
 def flatten_shadows(document: Document) -> bool:
-    """Put declarative shadow trees where they are shown, their slots filled; return whether there were any."""
+    """Move declarative shadow trees to where they are shown, with filled slots; return whether there were any."""
     found = False
     for template in document.select("template[shadowrootmode]"):
         host = template.parent
@@ -142,9 +142,9 @@ def flatten_shadows(document: Document) -> bool:
 
 
 def fill_streamed(document: Document) -> None:
-    """Put what React streamed late where its script puts it: `<div hidden id="S:0">` for `<template id="B:0">`.
+    """Move late content streamed by React to where its script would: `<div hidden id="S:0">` for `<template id="B:0">`.
 
-    What stood there meanwhile (a spinner) goes, as far as the markers of React tell where it ends.
+    The placeholder there (a spinner) is removed, as far as React's markers delimit it.
     """
     places = {
         (place.attr("id") or "")[2:]: place for place in document.select('template[id^="B:"], template[id^="P:"]')
@@ -153,7 +153,7 @@ def fill_streamed(document: Document) -> None:
         return
     for segment in document.select('div[hidden][id^="S:"]'):
         place = places.pop((segment.attr("id") or "")[2:], None)
-        if place is None or place.parent is None or segment in place.ancestors:  # it may have gone with a spinner
+        if place is None or place.parent is None or segment in place.ancestors:  # removed with a spinner, perhaps
             continue
         waiting: list[Node] = []
         for node in place.next_siblings:

@@ -1,8 +1,8 @@
-"""Out of a page's tree goes what a person who looks at the page could not see.
+"""Removal of everything that a person who looks at the page could not see.
 
-What a browser does not render, what its style hides, and what only programs read. A visible fact is never lost: closed
-`details` are a click away, white on dark can be read, and a page that hides its main part until a script has run
-keeps it.
+That is: what a browser does not render, what its style hides, and what only programs read. Visible facts are never
+lost: closed `details` are a click away, white on dark is readable, and a page that hides its main part until a script
+has run keeps it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
 """What a click undoes."""
 
 _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
-"""What scripts undo when a part scrolls into view; `display` waits for a click."""
+"""Properties that scripts reset when a part scrolls into view; `display` needs a click."""
 
 _UNFOLDED: Final = re.compile(
     r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
@@ -69,16 +69,16 @@ _SCRIPTS: Final = "script:not([type]), script[type*=javascript i], script[type=m
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """What was taken out of a page, and what was left in though it is not shown at first."""
+    """What was removed from a page, and what was left in although it is not shown initially."""
 
     counts: Mapping[str, int] = field(default_factory=dict)
-    """How many pieces with text went, for each reason: the property, `attribute`, `class`, `color`, `element`."""
+    """How many pieces of text were removed, by reason: the property, `attribute`, `class`, `color`, `element`."""
     revealed: int = 0
-    """How many pieces stayed because a script or an animation shows them."""
+    """How many pieces were kept because a script or an animation shows them."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader of the page's text should know."""
+        """Warnings for readers of the page's text."""
         total = sum(self.counts.values())
         found = (f"hidden text removed: {total}",) if total else ()
         return (*found, f"text kept that a script or a click shows: {self.revealed}") if self.revealed else found
@@ -86,37 +86,37 @@ class Removed:
 
 @dataclass(slots=True)
 class _Judgement:
-    """What is hidden on a page."""
+    """The hidden parts of a page."""
 
     whole: dict[Element, str] = field(default_factory=dict)
-    """The reason for each element that goes with everything in it."""
+    """The reason for each element that is removed with its content."""
     texts: dict[str, dict[Element, bool]] = field(default_factory=dict)
-    """For each inherited property whether an element's own text is hidden by it."""
+    """For each inherited property, whether it hides an element's own text."""
     revealed: int = 0
 
 
 class _Look(NamedTuple):
-    """What a style makes of an element."""
+    """The effect of a style on an element."""
 
     reason: str
-    """The property that hides it whole; empty if none does."""
+    """The property that hides it with its content; empty if none does."""
     opacity: float | None
-    """Its opacity, if it may be faint."""
+    """Its opacity, if it may be low."""
     texts: tuple[tuple[str, bool], ...]
-    """The inherited properties that hide its text, or show it again."""
+    """The inherited properties that hide or show its text."""
     flat: bool
     """Whether it may have no height; see `_flattened`."""
 
 
 def drop_unseen(document: Document) -> Removed:
-    """Take out of a page what a person could not see on it.
+    """Remove what a person could not see on a page.
 
     Args:
-        document: The page, to be changed; parsed with `allow_declarative_shadow_roots=False`, so that shadow trees,
-            which are shown, can be put where they are shown.
+        document: The page, modified in place; parsed with `allow_declarative_shadow_roots=False`, so that shadow trees
+            can be moved to where they are shown.
 
     Returns:
-        What went.
+        What was removed.
     """
     styles = read_styles(document)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
@@ -124,7 +124,7 @@ def drop_unseen(document: Document) -> Removed:
     if alive:
         fill_streamed(document)
     counts = drop_unrendered(document)
-    marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: it is looking through the page that takes time
+    marked = document.select(f"{_HIDDEN}, {COLORED}")  # both at once: searching the page is what takes time
     reasons = _declare_defaults(document, marked, styles, named)
     declare_attributes(marked, styles)
     if not len(styles):
@@ -146,7 +146,7 @@ def drop_unseen(document: Document) -> Removed:
 def _declare_defaults(
     document: Document, marked: Iterable[Element], styles: Styles, named: Iterable[str]
 ) -> dict[Element, str]:
-    """Declare what attributes and well-known classes hide; return by which of the two, for the counts."""
+    """Declare what attributes and well-known classes hide; return which of the two, for the counts."""
     none = (Declaration("display", "none", important=False),)
     reasons: dict[Element, str] = {}
     attributes = [element for element in marked if _is_hidden(element)]
@@ -162,7 +162,7 @@ def _declare_defaults(
 
 
 def _is_hidden(element: Element) -> bool:
-    """Tell whether `_HIDDEN` is true of an element."""
+    """Return whether `_HIDDEN` matches an element."""
     if element.tag == "dialog" and element.attr("open") is None:
         return True
     return element.attr("hidden") is not None or element.attr("popover") is not None
@@ -199,11 +199,11 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
 
 
 def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
-    """Return what a style makes of an element, as far as that does not depend on where it stands."""
+    """Return the effect of a style, as far as it does not depend on the element's position."""
     if styles.keyframes or "animation" in style or "animation-name" in style:
         style = _animated(style, styles)
     if styles.incomplete and "position" not in style:
-        style = {**style, "position": "relative"}  # some other sheet places what has a place
+        style = {**style, "position": "relative"}  # another sheet positions what has a position
     boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
     reason = hidden_by(tag, style, boxed=boxed)
     opacity = None if reason else ratio(style.get("opacity", "1"))
@@ -217,7 +217,7 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
 
 
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
-    """Yield what is cut off at a box without a height: one whose own lines have none, or parts in such a row."""
+    """Yield what a box without height clips: one whose own lines have none, or parts in such a row."""
     children = [child for child in element if isinstance(child, Element)]
     if styles.get(element).get("grid-template-rows") in _NO_ROWS:
         yield from (child for child in children if styles.get(child).get("overflow-y") in _CUT)
@@ -226,7 +226,7 @@ def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
 
 
 def _animated(style: Mapping[str, str], styles: Styles) -> Mapping[str, str]:
-    """Return a style as it stands after its animation."""
+    """Return a style after its animation has ended."""
     words = " ".join(style.get(name, "") for name in _ANIMATED).split()
     words = [word.rstrip(",") for word in words]
     if not words or words == ["none"]:
@@ -253,7 +253,7 @@ def _opacity(element: Element, faint: Mapping[Element, float]) -> float:
 
 
 def _is_marked(element: Element) -> bool:
-    """Tell whether an element is one that the usual libraries fade in."""
+    """Return whether an element is faded in by a common library."""
     if any(element.attr(mark) is not None for mark in _REVEAL_MARKS):
         return True
     if _REVEALED.search(element.attr("class") or ""):
@@ -263,10 +263,10 @@ def _is_marked(element: Element) -> bool:
 
 
 def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
-    """Put what is placed by itself beside a box without height that does not cut it off.
+    """Move positioned elements out of a box without height that does not clip them.
 
-    A box cuts what is in it if it is placed itself, else what is placed in it is measured by something around it; and
-    what is placed over the padding is seen, as in boxes that keep a ratio of width to height.
+    A box clips positioned content only if it is positioned itself, otherwise the content is relative to an ancestor;
+    and content over the padding is visible, as in aspect-ratio boxes.
     """
     for element in list(_topmost([element for element, reason in whole.items() if reason == "size"])):
         style = styles.get(element)
@@ -280,7 +280,7 @@ def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
 
 
 def _keep_folded(document: Document, found: _Judgement) -> None:
-    """Keep what one click unfolds, as it is with `details`: tabs, accordions, questions and their answers."""
+    """Keep what a click unfolds, as for `details`: tabs, accordions, questions and their answers."""
     folded = [element for element, reason in found.whole.items() if reason in _FOLDS]
     named: set[str] = set()
     if any(element.attr("id") for element in folded):
@@ -299,7 +299,7 @@ def _keep_folded(document: Document, found: _Judgement) -> None:
 
 
 def _keep_main_part(document: Document, found: _Judgement) -> None:
-    """Keep what a script must be about to show: without it nearly nothing would be left of the page."""
+    """Keep what a script must be about to show: otherwise almost nothing of the page would be left."""
     body = document.select_one("body")
     hides = [*found.whole, *(element for element, hidden in found.texts["visibility"].items() if hidden)]
     if body is None or not hides:
@@ -321,7 +321,7 @@ def _keep_main_part(document: Document, found: _Judgement) -> None:
 
 
 def _topmost(elements: Iterable[Element]) -> Iterator[Element]:
-    """Yield the elements that are inside no other one of them; linear, since no path is walked twice."""
+    """Yield the elements that are not inside another of them; linear, since no path is visited twice."""
     wanted = set(elements)
     inside: dict[Element, bool] = {}
     for element in wanted:
@@ -351,7 +351,7 @@ def _drop_whole(whole: Mapping[Element, str], reasons: Mapping[Element, str], co
 
 
 def _drop_texts(states: Mapping[Element, bool]) -> int:
-    """Take out the texts of elements that hide theirs, down to where an element shows its own again."""
+    """Remove the texts of elements that hide theirs, up to descendants that show their own."""
     above: set[Element] = set()
     for element, hidden in states.items():
         node = None if hidden else element.parent

@@ -1,7 +1,7 @@
-"""How a page and its Markdown go over the pipe to a worker and back: frames of JSON, and bytes behind them.
+"""Frames for pages and Markdown on the pipe to a worker: JSON, followed by bytes.
 
-A frame is the length of its header and the length of its payload, four bytes each in network order, then both. JSON
-holds no code, so that a worker which a page has taken over can send nothing but text.
+A frame consists of the length of its header and the length of its payload, four bytes each in network order, then both.
+JSON contains no code, so that a compromised worker can send only text.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Any, Final
 __all__ = ["HEAD_SIZE", "MAX_FRAME", "pack", "sizes", "unpack"]
 
 HEAD_SIZE: Final = 8
-"""Bytes that tell how long the rest of a frame is."""
+"""Size of a frame's lengths in bytes."""
 MAX_FRAME: Final = 64_000_000
-"""Bytes of a header or a payload; ten million characters of text have at most forty million bytes."""
+"""Maximum bytes of a header or a payload; ten million characters of text have at most forty million bytes."""
 _HEAD: Final = struct.Struct("!II")
 
 
 def pack(header: dict[str, Any], payload: bytes = b"") -> tuple[bytes, bytes]:
-    """Return a frame in two parts, to be written one after the other."""
+    """Return a frame in two parts, to be written in sequence."""
     data = json.dumps(header).encode()
     return _HEAD.pack(len(data), len(payload)) + data, payload
 
 
 def sizes(head: bytes) -> tuple[int, int]:
-    """Return how long the header and the payload of a frame are.
+    """Return the lengths of the header and the payload of a frame.
 
     Raises:
-        ValueError: it is not the head of a frame, or one of them is longer than a frame may be.
+        ValueError: it is not the start of a frame, or exceeds the maximum.
     """
     if len(head) != HEAD_SIZE:
         raise ValueError("a frame is cut off")
@@ -40,7 +40,7 @@ def sizes(head: bytes) -> tuple[int, int]:
 
 
 def unpack(header: bytes) -> dict[str, Any]:
-    """Return what a frame's header says.
+    """Parse a frame's header.
 
     Raises:
         ValueError: it is not a JSON object.

@@ -1,6 +1,6 @@
-"""Worker processes for what would block, fill or endanger the caller's: warm, limited, killed at the deadline.
+"""A pool of warm worker processes with resource limits, for work that would block or endanger the caller's process.
 
-Bodies to Markdown, and parts of pages, without holding up the event loop: in a thread, or in a process when heavy.
+Also conversion of bodies and views of pages without blocking the event loop: in a thread, or in a process if heavy.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ if TYPE_CHECKING:  # what handles pages takes long to load, and a search has non
     from groundwire.reading.convert import Converted
     from groundwire.reading.passages.view import Ask
 
-__all__ = ["Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
+__all__ = ["MEMORY", "Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
 MEMORY: Final = 1_000_000_000
-"""Bytes of address space of one worker; the most that a page within the bounds took was a quarter of it."""
+"""Bytes of address space of a worker; the most that a page within the limits took was a quarter of it."""
 SECONDS: Final = 20
-"""Seconds of processor time for one page; the slowest page within the bounds took a tenth of it."""
-_FILE_SECONDS: Final = 12.0  # for the pages of a file; less than what it may take in all
+"""Seconds of CPU time per page; the slowest page within the limits took a tenth of it."""
+_FILE_SECONDS: Final = 12.0  # for the pages of a file; less than its total limit
 _CONVERT: Final = "groundwire.reading.convert:convert_in_worker"
-_PAGES: Final = 200  # after so many, a worker is replaced: whatever libraries keep is gone with it
-_KEEP: Final = 400_000_000  # bytes; a worker that ever used more is replaced after the page
-_PIECE: Final = 65_536  # bytes written at a time; more would be copied into a buffer in this process
+_PAGES: Final = 200  # pages after which a worker is replaced, to release whatever libraries hold
+_KEEP: Final = 400_000_000  # bytes; a worker with a higher peak is replaced after the page
+_PIECE: Final = 65_536  # bytes written at a time; more would be buffered in this process
 _LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadError)
 
 
 class WorkerUnavailable(Exception):
-    """No process can be started here; the work has to be done in this one, or not at all."""
+    """No process can be started here; the work must be done in this one, or not at all."""
 
 
 class WorkTooHeavy(Exception):
-    """A job took more memory or processor time than it may; its process is gone."""
+    """A job exceeded its limit of memory or CPU time; its process has ended."""
 
 
 class _Worker:
-    """One process, from its start to its end."""
+    """One process, from start to end."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -56,14 +56,14 @@ class _Worker:
 
     @property
     def worn(self) -> bool:
-        """Whether it should not get another page."""
+        """Whether it should not get another job."""
         return self._process.returncode is not None or self._pages >= _PAGES or self._peak > _KEEP
 
     async def run(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-        """Return the answer to one job.
+        """Return the result of one job.
 
         Raises:
-            OSError, ValueError, EOFError: the process died, or does not speak in frames.
+            OSError, ValueError, EOFError: the process died, or sent an invalid frame.
         """
         self._pages += 1
         into, out = self._process.stdin, self._process.stdout
@@ -80,7 +80,7 @@ class _Worker:
         return fields, payload
 
     async def kill(self) -> None:
-        """End the process at once and wait until it is gone."""
+        """Kill the process and wait until it has ended."""
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGKILL)  # Popen.kill may reap the process before asyncio's watcher
@@ -88,27 +88,27 @@ class _Worker:
         into, out = self._process.stdin, self._process.stdout
         if into is not None:
             into.close()
-            with contextlib.suppress(OSError):  # retrieved, or the loop logs that no one did
+            with contextlib.suppress(OSError):  # retrieved, or the loop logs an unretrieved exception
                 await into.wait_closed()
         if out is not None and out.exception() is None:
             with contextlib.suppress(OSError):
-                await out.read()  # the transport closes when its pipes have come to their end
+                await out.read()  # the transport closes at the end of its pipes
         await asyncio.sleep(0)
 
 
 class Workers:
-    """A few processes for heavy work; the first is started when the first such work comes.
+    """Worker processes for heavy work, started on first use.
 
     All its calls must run in one event loop.
 
     Args:
-        count: The most processes at once; further jobs wait for one.
-        memory: Bytes of address space that a process may use, where the platform can limit it.
-        seconds: Seconds of processor time that a job may take, where the platform can limit it.
+        count: The most concurrent processes; further jobs wait.
+        memory: The address space of a process in bytes, where the platform can limit it.
+        seconds: The CPU time of a job in seconds, where the platform can limit it.
     """
 
     confined: tuple[str, ...] = ()
-    """What keeps the last process that answered from files and network: `landlock`, `seccomp`."""
+    """The sandbox of the last process that responded: `landlock`, `seccomp`."""
 
     def __init__(self, count: int = 2, *, memory: int = MEMORY, seconds: int = SECONDS) -> None:
         self._limits = (str(memory), str(seconds))
@@ -127,12 +127,12 @@ class Workers:
         headers: Mapping[str, str],
         seconds: float = _FILE_SECONDS,
     ) -> Converted:
-        """Return a body as Markdown; see `groundwire.reading.convert.convert`.
+        """Convert a body to Markdown; see `groundwire.reading.convert.convert`.
 
         A canceled call leaves no process running.
 
         Raises:
-            PageTooLarge: the page took more memory or time than it may.
+            PageTooLarge: the page exceeded the limit of memory or time.
             WorkerUnavailable: no process can be started.
             Closed: the workers were closed.
         """
@@ -145,15 +145,15 @@ class Workers:
         return _converted(fields, content)
 
     async def run(self, job: str, asked: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
-        """Return what a function of this package returns, run in a worker process.
+        """Run a function of this package in a worker process and return its result.
 
         Args:
-            job: The function, as `MODULE:FUNCTION`; it takes `asked` and `body` and returns the like.
-            asked: What it needs to know, as JSON can say it.
-            body: The text or the bytes that it works on.
+            job: The function, as `MODULE:FUNCTION`; it takes `asked` and `body` and returns the same types.
+            asked: Its arguments, as JSON data.
+            body: The text or the bytes to process.
 
         Raises:
-            WorkTooHeavy: it took more memory or time than it may.
+            WorkTooHeavy: it exceeded the limit of memory or time.
             WorkerUnavailable: no process can be started.
             Closed: the workers were closed.
         """
@@ -182,7 +182,7 @@ class Workers:
         return fields, content
 
     async def aclose(self) -> None:
-        """End all processes; pages that are under way raise Closed."""
+        """End all processes; running jobs raise Closed."""
         self._closed = True
         for worker in (*self._idle, *self._busy):
             self._let_go(worker)
@@ -191,7 +191,7 @@ class Workers:
             await asyncio.gather(*self._reapers)
 
     def _let_go(self, worker: _Worker) -> None:
-        """End a process without waiting for it, so that a deadline is not overrun by its funeral."""
+        """End a process without waiting, so that it does not delay past a deadline."""
         task = asyncio.get_running_loop().create_task(worker.kill())
         self._reapers.add(task)
         task.add_done_callback(self._reapers.discard)
@@ -202,7 +202,7 @@ class Workers:
         try:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
-                "-P",  # the current folder is no place to import from
+                "-P",  # do not import from the current folder
                 "-m",
                 "groundwire.reading.workers.worker_main",
                 *self._limits,
@@ -210,7 +210,7 @@ class Workers:
                 stdout=PIPE,
                 stderr=DEVNULL,
                 env=_environment(),
-                start_new_session=True,  # an interrupt from the keyboard is for the caller
+                start_new_session=True,  # a keyboard interrupt is for the caller
             )
         except (OSError, NotImplementedError) as error:
             raise WorkerUnavailable("no process can be started") from error
@@ -218,7 +218,7 @@ class Workers:
 
 
 def _environment() -> dict[str, str]:
-    """Return what a worker needs to start: no key of the caller's goes to what reads hostile pages."""
+    """Return the environment of a worker, without keys: it processes untrusted pages."""
     kept = {
         name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR") if name in os.environ
     }
@@ -243,18 +243,19 @@ def _converted(fields: dict[str, Any], content: bytes) -> Converted:
         extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
         warnings=tuple(fields["warnings"]),
         block=SoftBlock(**_tuples(block)) if block else None,
+        incomplete=bool(fields["incomplete"]),
         unreadable=Unreadable(**unreadable) if unreadable else None,
     )
 
 
 def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return fields with the tuples that JSON made lists of."""
+    """Restore tuples that JSON converted to lists."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
 
 
-_THREADS: Final = 1  # extraction holds the interpreter's lock most of the time: more threads only hold up the loop
-_TELLING: Final = 1_000  # characters; the headers that tell something have a few
-_SHARE: Final = 0.6  # of the time that is left; what was read of a long file is still to be put together
+_THREADS: Final = 1  # extraction holds the GIL most of the time: more threads would only block the loop
+_TELLING: Final = 1_000  # characters; the relevant headers are short
+_SHARE: Final = 0.6  # of the remaining time; the parts of a long file must still be assembled
 
 
 def _threads() -> ThreadPoolExecutor:
@@ -262,12 +263,12 @@ def _threads() -> ThreadPoolExecutor:
 
 
 class Conversion:
-    """Converts what a reader brought. All its calls must run in one event loop.
+    """Converts bodies for readers. All its calls must run in one event loop.
 
     Args:
-        workers: Processes that belong to somebody else; by default it has some of its own.
-        isolated: Whether every page is converted in a process, and none when there can be no process; otherwise only
-            those that are heavy, and documents.
+        workers: Shared processes; by default it has its own.
+        isolated: Whether every page is converted in a process, and none if there can be no process; otherwise only
+            heavy pages and documents.
     """
 
     def __init__(self, workers: Workers | None = None, *, isolated: bool = False) -> None:
@@ -279,11 +280,11 @@ class Conversion:
     async def convert(
         self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], deadline: Deadline
     ) -> Converted:
-        """Return a body as Markdown; see `groundwire.reading.convert.convert`.
+        """Convert a body to Markdown; see `groundwire.reading.convert.convert`.
 
         Raises:
-            DeadlineExceeded: it took too long. PageTooLarge: it took more than a page may take.
-            UnsupportedContent: it must be read in a process, and none can be started.
+            DeadlineExceeded: it took too long. PageTooLarge: it exceeded the limits of a page.
+            UnsupportedContent: it needs a process, and none can be started.
         """
         try:
             async with deadline.timeout():
@@ -294,7 +295,7 @@ class Conversion:
     async def _convert(
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
     ) -> Converted:
-        """Choose a thread, or a process for what would hold up, fill or endanger this one."""
+        """Convert in a thread, or in a process if it could block or endanger this one."""
         from groundwire.reading.documents.document import FILES
         from groundwire.reading.encoding.content_type import media_type
         from groundwire.reading.html.limits import is_heavy
@@ -306,15 +307,13 @@ class Conversion:
             try:
                 return await self._workers.convert(body, content_type, url, headers=headers, seconds=seconds)
             except WorkerUnavailable as error:
-                if (
-                    self._isolated or is_file
-                ):  # what reads it is not written to meet strangers' files without limits around it
+                if self._isolated or is_file:  # its library is not made for untrusted files without limits
                     raise UnsupportedContent(
                         url,
                         f"{'The page is a document, which' if is_file else 'Every page'} is read in a process of its "
                         "own, and none can be started here.",
                     ) from error
-                # a thread may hold up the loop for a while, but the page is read
+                # a thread may block the loop for a while, but the page is read
         threads = self._threads
         from groundwire.reading.convert import convert
 
@@ -324,31 +323,31 @@ class Conversion:
         except asyncio.CancelledError:
             if (
                 not job.cancel() and threads is self._threads
-            ):  # it is at work, and cannot be ended: the next get another
+            ):  # it is busy and cannot be ended: the next job gets another
                 self._threads = _threads()
                 threads.shutdown(wait=False)
             raise
 
     async def aclose(self) -> None:
-        """End processes of its own and let the threads go; one that is busy ends by itself."""
+        """End its own processes and release the threads; a busy one ends by itself."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         if self._owned is not None:
             await self._owned.aclose()
 
 
-_AT_ONCE: Final = 20_000  # characters that are looked through without a thread, in about 10 ms
-_IN_THREAD: Final = 200_000  # characters whose longest step in C holds the interpreter's lock for some milliseconds
+_AT_ONCE: Final = 20_000  # characters that are processed without a thread, in about 10 ms
+_IN_THREAD: Final = 200_000  # characters whose longest step in C holds the GIL for a few milliseconds
 _VIEW: Final = "groundwire.reading.passages.view:view_in_worker"
 
 
 async def view_off_loop(workers: Workers, page: Page, ask: Ask) -> Page:
-    """Return the part of a whole page that is wanted, as `view` does, without holding up the loop.
+    """Return the requested part of a whole page, as `view` does, without blocking the event loop.
 
-    A canceled call leaves no process running. Where tokens are counted or passages ranked by a function of the
-    caller's, the work is done in a thread: that function is in no other process.
+    A canceled call leaves no process running. If the caller's function counts tokens or ranks passages, a thread is
+    used, because other processes do not have that function.
 
     Raises:
-        InvalidRequest: the page has no such part. PageTooLarge: looking through it took more than it may.
+        InvalidRequest: the page has no such part. PageTooLarge: it exceeded the limits.
     """
     from groundwire.reading.passages.view import pack_view, unpack_view, view
 

@@ -1,4 +1,4 @@
-"""The one ASGI application: routing to the REST API and to what is mounted, with `Access` in front."""
+"""The ASGI application: routing to the REST API and to mounted applications, with `Access` in front."""
 
 from __future__ import annotations
 
@@ -65,25 +65,25 @@ def _application(
 
 
 class _ByMethod:
-    """The endpoint of a path that does something else for each method."""
+    """An endpoint with a separate handler for each method."""
 
     def __init__(self, apps: Mapping[str, ASGIApp]) -> None:
         self._apps = apps
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the one that is asked; HEAD is a GET of which the server leaves out the body."""
+        """Dispatch by method; HEAD is a GET whose body the server omits."""
         method = "GET" if scope["method"] == "HEAD" else scope["method"]
         await self._apps[method](scope, receive, send)
 
 
 class _AtTheRoot:
-    """Sends SearXNG's clients that ask at `/` on to `/search`, as SearXNG does."""
+    """Redirects SearXNG's clients from `/` to `/search`, as SearXNG does."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on."""
+        """Forward a request."""
         if scope["type"] == "http" and scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
             request = Request(scope)
             if request.query_params.get("format") == "json" and "q" in request.query_params:
@@ -108,7 +108,7 @@ async def _failed(_request: Request, _error: Exception) -> Response:
 
 
 class Gateway:
-    """The gateway: an ASGI application, to be served or called in this process; see `build_gateway`.
+    """The gateway: an ASGI application, to be served or called in process; see `build_gateway`.
 
     Use it as `async with build_gateway() as gateway:`, or serve it with its lifespan on.
     """
@@ -125,26 +125,26 @@ class Gateway:
 
     @property
     def web(self) -> Web:
-        """What searches and reads."""
+        """The web to search and read with."""
         return self._context.web
 
     @property
     def running(self) -> int:
-        """How many calls run."""
+        """The number of running calls."""
         return self._context.traffic.running
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Where what is there besides the gateway's own calls begins, such as `/mcp`."""
+        """The path prefixes of mounted applications, such as `/mcp`."""
         return tuple(mount.path for mount in self._mounts)
 
     @property
     def asks_for_keys(self) -> bool:
-        """Whether a key is asked for now."""
+        """Whether a key is currently required."""
         return self._access.asks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as an ASGI application."""
+        """Handle an ASGI connection."""
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
@@ -161,32 +161,32 @@ class Gateway:
         await self.aclose()
 
     async def start(self) -> None:
-        """Be ready for requests. Call it, and `aclose`, in the same task."""
+        """Prepare for requests. Call it and `aclose` in the same task."""
         for mount in self._mounts:
             await self._stack.enter_async_context(mount.running)
         self._context.traffic.started = True
 
     def leave(self) -> None:
-        """Say at `/readyz`, and with the end of every connection, that others should be asked; take calls all the same.
+        """Report in `/readyz`, and by closing connections, that the server is about to stop; calls are still accepted.
 
         A load balancer goes on sending calls until it has noticed.
         """
         self._context.traffic.leave()
 
     def drain(self) -> None:
-        """Take no new calls; those that run go on. `/readyz` says so from now on."""
+        """Accept no new calls; running ones continue. `/readyz` reports it from now on."""
         self._context.traffic.drain()
 
     def end_calls(self) -> None:
-        """Take no new calls, and end the running ones with an error to their clients."""
+        """Accept no new calls, and end the running ones with an error."""
         self._context.traffic.end()
 
     async def idle(self) -> None:
-        """Return when no call runs."""
+        """Wait until no call is running."""
         await self._context.traffic.idle()
 
     async def aclose(self) -> None:
-        """Take no more calls, and close the `Web` if it is the gateway's own. Closing twice is fine."""
+        """Accept no more calls, and close the `Web` if the gateway created it. Idempotent."""
         self.drain()
         try:
             await self._stack.aclose()
@@ -196,7 +196,7 @@ class Gateway:
                 await self._context.web.aclose()
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """Follow the lifespan of the server (https://asgi.readthedocs.io/en/latest/specs/lifespan.html)."""
+        """Handle the server's lifespan events (https://asgi.readthedocs.io/en/latest/specs/lifespan.html)."""
         await receive()
         try:
             await self.start()
@@ -224,7 +224,7 @@ def _parting(send: Send) -> Send:
 
 
 def _isolated(settings: Settings) -> Settings:
-    """Return settings by which no page is parsed in the process of the keys, unless they say otherwise."""
+    """Return settings that parse pages in isolated processes, unless set otherwise."""
     if settings.read.isolation != "auto":
         return settings
     return settings.model_copy(update={"read": settings.read.model_copy(update={"isolation": "process"})})
@@ -240,7 +240,7 @@ def build_app(
     page: bool = False,
     metrics: Metrics | None = None,
 ) -> Gateway:
-    """Return the one application that all servers are, with what is mounted and `Access` in front of everything.
+    """Build the application of all servers, with its mounts and `Access` in front.
 
     Args:
         source: The settings in force, from which it makes a `Web` of its own and closes it; or a `Web`, which stays the
@@ -253,7 +253,7 @@ def build_app(
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
     Raises:
-        ConfigurationError: the settings are wrong.
+        ConfigurationError: the settings are invalid.
     """
     if isinstance(source, Web):
         web = source

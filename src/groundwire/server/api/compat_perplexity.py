@@ -1,7 +1,7 @@
 """A drop-in for the Perplexity Search API (https://docs.perplexity.ai/api-reference/search-post).
 
-Its clients change their address and nothing else. What only that service has, such as its index of papers, is refused
-rather than ignored.
+Its clients only change the URL. Features that only that service has, such as its index of papers, are rejected rather
+than ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Z
 
 
 class PerplexityRequest(ApiRequest):
-    """What is asked, with Perplexity's keys."""
+    """A request in Perplexity's format."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
 
@@ -83,7 +83,7 @@ class PerplexityRequest(ApiRequest):
 
 
 class PerplexityResult(BaseModel):
-    """One result, with Perplexity's keys."""
+    """A result in Perplexity's format."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -100,7 +100,7 @@ class PerplexityResult(BaseModel):
 
 
 class PerplexityReply(BaseModel):
-    """An answer with Perplexity's keys. One without results means that there are none."""
+    """A response in Perplexity's format. One without results means that there are none."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -113,13 +113,13 @@ class PerplexityReply(BaseModel):
 
 
 async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> PerplexityReply:
-    """Search as Perplexity's clients ask."""
+    """Search for a client of Perplexity."""
     queries = (asked.query,) if isinstance(asked.query, str) else asked.query
     web = caller.session(asked.session)
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_search(web, query, asked)) for query in dict.fromkeys(queries)]
-    except BaseExceptionGroup as errors:  # a query that could not be answered must not look like one without results
+    except BaseExceptionGroup as errors:  # a query that failed must not look like one without results
         raise errors.exceptions[0] from None
     rows = list(_merged(task.result() for task in tasks))[: asked.max_results]
     return PerplexityReply(
@@ -162,7 +162,7 @@ def _date(name: str, text: str | None) -> date | None:
 
 
 def _merged(responses: Iterable[SearchResponse]) -> Iterator[SearchResult]:
-    """Yield the results of all queries, the best of each first, every address once."""
+    """Yield the results of all queries, the best of each first, without duplicate URLs."""
     seen = set()
     columns = [response.results for response in responses]
     for place in range(max(map(len, columns), default=0)):
@@ -185,6 +185,6 @@ def _rows(rows: Iterable[SearchResult], asked: PerplexityRequest) -> Iterator[Pe
 
 
 def _cut(text: str, room: int) -> str:
-    """Return the beginning of a text, cut between two words where there are some."""
+    """Truncate a text, between two words if possible."""
     kept = text[:room]
-    return re.sub(r"\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()
+    return re.sub(r"(?<!\s)\s+\S*$", "", kept) if text[room : room + 1].strip() else kept.rstrip()

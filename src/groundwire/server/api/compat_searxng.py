@@ -1,7 +1,7 @@
 """A drop-in for SearXNG's search in JSON (https://docs.searxng.org/dev/search_api.html).
 
-Its clients change their address and nothing else. Where SearXNG would answer a failure with no results, we answer with
-a status that says so: a client must not take one for the other.
+Its clients only change the URL. Where SearXNG would report a failure as no results, the response has an error status,
+so that a client cannot confuse the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from groundwire.web import Web
 
 __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "refuse_searxng", "search_searxng"]
 
-_LIMIT = 20  # results; what an instance gives for one page
+_LIMIT = 20  # results; the page size of an instance
 _FIELDS = 100  # of a form; there are eight
 _TIME_RANGES: Final[Mapping[str, TimeRange]] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFESEARCH: Final[Mapping[str, SafeSearch]] = {"0": "off", "1": "moderate", "2": "strict"}
@@ -38,7 +38,7 @@ _SAID: Final[Mapping[str, str]] = {
     "network": "network error",
     "invalid_response": "parsing error",
 }
-"""SearXNG's words for what became of an engine, by our outcomes."""
+"""SearXNG's messages for our outcomes of an engine."""
 
 
 class SearxngRequest(BaseModel):
@@ -66,7 +66,7 @@ class SearxngRequest(BaseModel):
 
 
 class SearxngResult(BaseModel):
-    """One row of an answer, with SearXNG's keys."""
+    """A result in SearXNG's format."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -103,7 +103,7 @@ class SearxngResult(BaseModel):
 
 
 class SearxngReply(BaseModel):
-    """An answer with SearXNG's keys. One without results means that there are none."""
+    """A response in SearXNG's format. One without results means that there are none."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -126,7 +126,7 @@ class SearxngReply(BaseModel):
 
 
 class SearxngFailure(BaseModel):
-    """A failure in SearXNG's form."""
+    """A failure in SearXNG's format."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -135,7 +135,7 @@ class SearxngFailure(BaseModel):
 
 
 def read_searxng(request: Request, body: bytes) -> SearxngRequest:
-    """Return what a request asks for, by its query or its form.
+    """Parse the query or form of a request.
 
     Raises:
         Failed: something in it is wrong, in SearXNG's words.
@@ -170,7 +170,7 @@ def refuse_searxng(failure: Failed) -> Response:
 
 
 async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
-    """Search as SearXNG's clients ask."""
+    """Search for a client of SearXNG."""
     categories, engines = _names(asked.categories), _names(asked.engines)
     missing = [(name, "not searched by this gateway") for name in categories if name in _NOT_THE_WEB]
     if missing and len(missing) == len(categories):
@@ -201,7 +201,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
 
 
 def _with_providers(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
-    """Return a view of a `Web` that asks only the providers that are named, and the names that are none's."""
+    """Return a view of a `Web` with only the named providers, and the unknown names."""
     here = {provider.name for provider in web.search_providers}
     known = [name for name in engines if name in here]
     return (web.restricted(providers=known) if known else web), [name for name in engines if name not in known]
@@ -232,7 +232,7 @@ def _sites(text: str) -> tuple[str, list[str], list[str]]:
 
 
 def _language(text: str) -> tuple[str | None, str | None]:
-    """Return the language and the country of a SearXNG language such as `de-DE`, `zh-Hans-CN` or `all-US`."""
+    """Return the language and country of a SearXNG language such as `de-DE`, `zh-Hans-CN` or `all-US`."""
     language, *more = text.replace("_", "-").split("-")
     region = next((part for part in reversed(more) if len(part) == 2), None)
     return (language or None) if language not in ("all", "auto") else None, region
@@ -263,7 +263,7 @@ def _split(url: str) -> tuple[str, str, str, str, str]:
 
 
 def _engines(source: str) -> Iterator[str]:
-    """Yield the providers that a source names: `brave, searxng (bing, mojeek)` names two."""
+    """Yield the providers in a source: `brave, searxng (bing, mojeek)` names two."""
     for part in re.sub(r"\([^()]*\)", "", source).split(","):
         if name := part.strip():
             yield name

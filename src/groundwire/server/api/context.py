@@ -1,4 +1,4 @@
-"""What all endpoints share: the `Web`, the caller, the calls under way, the request counters."""
+"""The state shared by all endpoints: the `Web`, the caller, the running calls, the request counters."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ __all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
 
 _T = TypeVar("_T")
 
-_AGAIN = 2.0  # seconds; by then a load balancer has noticed, or another process has taken this one's place
+_AGAIN = 2.0  # seconds; by then a load balancer has noticed, or another process has replaced this one
 
 
 class Traffic:
-    """Counts the calls that run, and lets no more in once the gateway is to end."""
+    """Counts running calls, and rejects new ones once the gateway is stopping."""
 
     def __init__(self) -> None:
         self.running = 0
@@ -58,11 +58,11 @@ class Traffic:
                 self._idle.set()
 
     def leave(self) -> None:
-        """Say that the gateway is about to end; calls are still let in."""
+        """Record that the gateway is about to stop; calls are still accepted."""
         self.leaving = True
 
     def drain(self) -> None:
-        """Let no more calls in."""
+        """Reject new calls."""
         self.leaving = self.draining = True
 
     async def until_ended(self, work: Awaitable[_T]) -> _T:
@@ -78,7 +78,7 @@ class Traffic:
         try:
             return await work
         except asyncio.CancelledError:
-            if not self._ended or task.uncancel():  # somebody else wants it to end, too
+            if not self._ended or task.uncancel():  # canceled by someone else as well
                 raise
             raise failed(503, "ended", "The gateway has shut down before this was done.", retry_after=_AGAIN) from None
         finally:
@@ -92,12 +92,12 @@ class Traffic:
             task.cancel()
 
     async def idle(self) -> None:
-        """Return when no call runs."""
+        """Wait until no call is running."""
         await self._idle.wait()
 
 
 class Counted:
-    """An ASGI application whose requests are calls, but for those that only wait for news.
+    """An ASGI application whose requests count as calls, except for those that only wait for events.
 
     Args:
         app: The application.
@@ -109,7 +109,7 @@ class Counted:
         self._traffic = traffic
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it while the gateway ends."""
+        """Forward a request, or reject it while the gateway is stopping."""
         if scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
@@ -124,7 +124,7 @@ class Counted:
             with self._traffic.call():
                 await self._traffic.until_ended(self._app(scope, receive, sending))
         except Failed as failure:
-            if not begun:  # else the server closes the connection of an answer that has no end
+            if not begun:  # otherwise the server closes the connection of an unfinished response
                 await failure.response()(scope, receive, send)
 
 
@@ -133,9 +133,9 @@ class Caller:
     """The caller of a request, and their view of the web."""
 
     web: Web
-    """What they may use of the gateway's `Web`."""
+    """Their view of the gateway's `Web`."""
     tenant: Tenant | None = None
-    """Who they are; None where no key is asked for."""
+    """Their tenant; None if no key is required."""
 
     def session(self, name: str | None) -> Web:
         """Return one of their sessions, a new one without a name. No other tenant's session has this name."""
@@ -146,19 +146,19 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppContext:
-    """One gateway's parts."""
+    """The parts of a gateway."""
 
     web: Web
-    """What searches and reads."""
+    """The web to search and read with."""
     traffic: Traffic
-    """What runs."""
+    """The running calls."""
     longest: float = 600.0
-    """The most seconds of a call."""
+    """The maximum duration of a call in seconds."""
     keep_alive: float = 10.0
     """Seconds of silence after which a stream of events gets a comment."""
 
     def caller(self, scope: Scope) -> Caller:
-        """Return who makes a request, as `Access` has found out."""
+        """Return the caller of a request, as authenticated by `Access`."""
         tenant = tenant_of(scope)
         return Caller(self.web) if tenant is None else Caller(tenant.narrow(self.web), tenant)
 
@@ -184,7 +184,7 @@ class Requests:
 
     async def through(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on to an application, and count how it ends."""
-        status = 499  # the client went before there was an answer, as nginx calls it
+        status = 499  # the client disconnected before the response, as in nginx
 
         async def sending(message: Message) -> None:
             nonlocal status
@@ -212,7 +212,7 @@ class Requests:
 
 
 class Scrape:
-    """Shows everything that is counted to Prometheus.
+    """Endpoint with all metrics for Prometheus.
 
     Args:
         metrics: What the calls were like; None where the `Web` is another's, who counts them.

@@ -22,6 +22,7 @@ from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
 from groundwire.server.api.request_models import ApiRequest
 from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events
+from groundwire.server.request_json import check_json
 from groundwire.telemetry.call_events import listening
 
 __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "told"]
@@ -30,7 +31,7 @@ _KIND = "text/event-stream"
 
 
 class Started(BaseModel):
-    """The data of the event `attempt_started`: a provider is being asked now."""
+    """The data of the event `attempt_started`: a provider is called."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -39,7 +40,7 @@ class Started(BaseModel):
 
 
 def prefers(request: Request, kind: str) -> bool:
-    """Whether a client accepts a media type, and does not like JSON better (RFC 9110, section 12.5.1)."""
+    """Whether a client accepts a media type and does not prefer JSON (RFC 9110, section 12.5.1)."""
     wishes: dict[str, float] = {}
     for part in request.headers.get("accept", "").split(","):
         name, *parameters = [piece.strip().lower() for piece in part.split(";")]
@@ -54,7 +55,7 @@ def prefers(request: Request, kind: str) -> bool:
 async def told(
     done: Callable[[], Awaitable[BaseModel]], refuse: Callable[[Failed], Response], outbox: Outbox
 ) -> Response | None:
-    """Do the work of a call and tell of it.
+    """Run a call and emit its events.
 
     Args:
         done: The work.
@@ -89,20 +90,20 @@ async def told(
 
 _logger = logging.getLogger(__name__)
 
-_GRACE = 1.0  # seconds after a call's own deadline, which it should have met by itself
+_GRACE = 1.0  # seconds after a call's own deadline, which normally ends it
 
 _A = TypeVar("_A", bound=BaseModel)
 _T = TypeVar("_T")
 
 Reader = Callable[[Request, bytes], _A]
-"""Makes what is asked of a request and its body, or raises Failed or InvalidRequest."""
+"""Parses a request and its body, or raises Failed or InvalidRequest."""
 
 Work = Callable[[Caller, _A], Awaitable[BaseModel]]
-"""Does what a request asks for."""
+"""Handles a parsed request."""
 
 
 class Endpoint(Generic[_A]):
-    """An endpoint that answers with JSON, or with events where the request accepts them; an ASGI application.
+    """An ASGI endpoint that responds with JSON, or with events if the request accepts them.
 
     Args:
         context: What it shares with the others.
@@ -167,7 +168,7 @@ class Endpoint(Generic[_A]):
         return Response(made.model_dump_json(), media_type="application/json")
 
     async def _done(self, caller: Caller, asked: _A, seconds: float) -> BaseModel:
-        """Return what came of a call.
+        """Return the result of a call.
 
         Raises:
             Failed: whatever went wrong.
@@ -193,13 +194,14 @@ class Endpoint(Generic[_A]):
 
 
 def read_json(model: type[_A], request: Request, body: bytes) -> _A:
-    """Return a JSON body as what is asked.
+    """Parse a JSON body.
 
     Raises:
-        Failed: it is none, or something in it is wrong.
+        Failed: it is none, or something in it is wrong. InvalidRequest: it has too many values.
     """
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    check_json(body)
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
@@ -213,5 +215,5 @@ def is_json(request: Request) -> bool:
 
 
 def _never(_error: Exception) -> bytes:
-    """Events tell of failures themselves."""
+    """Unused: events report failures themselves."""
     return b""

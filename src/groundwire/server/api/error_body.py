@@ -1,4 +1,4 @@
-"""Errors over HTTP: a status, and a body that says what happened and what to do. Never an empty result."""
+"""Error responses: a status, and a body with the problem and the fix. Never an empty result."""
 
 from __future__ import annotations
 
@@ -28,34 +28,34 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
-from groundwire.models.validators import faults
+from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
 
 __all__ = ["Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
-_MOST = 10  # faults that are said at once
+_MOST = 10  # problems reported at once
 _BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})
 
 
 class Problem(BaseModel):
-    """What went wrong with one request."""
+    """The error of a request."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     code: str
-    """What kind of failure it is, for programs, such as `invalid_request` or `deadline_exceeded`."""
+    """The kind of failure, for programs, such as `invalid_request` or `deadline_exceeded`."""
     message: str
     """What happened and what to do, for people."""
     field: str | None = None
-    """The argument that is wrong, when one is."""
+    """The invalid argument, if any."""
     retry_after: float | None = None
-    """Seconds after which trying again may help, when that is known."""
+    """Seconds after which a retry may succeed, if known."""
     attempts: tuple[Attempt, ...] = ()
-    """Every try of a provider that led here, in order."""
+    """Every attempt, in order."""
 
 
 class Failure(BaseModel):
-    """The body of every response that is no success."""
+    """The body of every error response."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -65,7 +65,7 @@ class Failure(BaseModel):
 
 @dataclass(eq=False)
 class Failed(Exception):
-    """A request that ends with a failure."""
+    """A request that failed."""
 
     status: int
     """The HTTP status."""
@@ -86,12 +86,12 @@ class Failed(Exception):
 def failed(
     status: int, code: str, message: str, *, retry_after: float | None = None, headers: Mapping[str, str] | None = None
 ) -> Failed:
-    """Return a failure that none of our errors stands for."""
+    """Return a failure for which there is no exception."""
     return Failed(status, Problem(code=code, message=message, retry_after=retry_after), headers or {})
 
 
 def internal() -> Failed:
-    """Return the failure of an internal error; its details are in the log and never in the response."""
+    """Return the failure for an internal error; its details are logged and never part of the response."""
     return failed(500, "internal", "The gateway failed; the reason is in its log.")
 
 
@@ -111,7 +111,10 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
 
 
 def invalid(error: ValidationError) -> Failed:
-    """Return what is wrong with a request's arguments as a failure."""
+    """Return a failure for invalid arguments."""
+    if error.error_count() > MAX_FAULTS:
+        text = f"{error.error_count():,} values are wrong. /openapi.json lists what a request may have."
+        return failed(400, "invalid_request", text)
     found = error.errors(include_url=False, include_input=False, include_context=False)
     if found[0]["type"] == "json_invalid":
         return failed(400, "invalid_json", f"The body is no JSON. {found[0]['msg']}.")
@@ -123,19 +126,19 @@ def invalid(error: ValidationError) -> Failed:
 
 
 def _named(location: Sequence[int | str]) -> str:
-    """Return an argument's name as its sender knows it, without the kinds of values that it might have had."""
+    """Return an argument's name as its sender knows it, without the alternatives of its type."""
     return ".".join(str(part) for part in location if str(part).isidentifier() or isinstance(part, int))
 
 
 def _status(error: GroundwireError) -> int:
-    """Return the status: 4xx is the caller's to change, 502 to 504 an outside service's fault or the clock's."""
+    """Return the status: 4xx if the caller can fix it, 502 to 504 for an outside service or a timeout."""
     if isinstance(error, AllProvidersFailed):
         outcomes = {attempt.outcome for attempt in error.attempts}
         if outcomes and outcomes <= _BUSY:
             return 503
         if error.attempts and all(NONE_LEFT in attempt.reason for attempt in error.attempts):
-            return 422  # they searched: it is the filters that leave nothing
-        if outcomes == {"bad_request"}:  # what no provider understands is the caller's to change
+            return 422  # the search worked, but the filters exclude everything
+        if outcomes == {"bad_request"}:  # a query that every provider rejects is the caller's to change
             return 400
         return 504 if outcomes == {"timeout"} else 502
     for kind, status in _STATUSES:
@@ -163,7 +166,7 @@ _STATUSES: tuple[tuple[type[GroundwireError], int], ...] = (
 
 
 def _code(error: GroundwireError) -> str:
-    """Return the name of an error's class as programs write names: `BudgetExceeded` is `budget_exceeded`."""
+    """Return the name of an exception class in snake case: `BudgetExceeded` becomes `budget_exceeded`."""
     name = type(error).__name__
     return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in name).lstrip("_")
 

@@ -1,4 +1,4 @@
-"""What can be mounted beside the REST API, over the same `Web`: MCP, the OpenAI-compatible endpoint, the web page."""
+"""Applications that can be mounted beside the REST API: MCP, the OpenAI-compatible endpoint, the web page."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.errors import ConfigurationError
+from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.server.api.context import AppContext, Counted
-from groundwire.server.api.error_body import failed
+from groundwire.server.api.error_body import failed, failure_of
 from groundwire.server.auth import KeyFile, Tenant, tenant_of
 from groundwire.server.auth.authentication import ClientAddress
 from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
+from groundwire.server.request_json import check_json
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_mounts", "openai_mount"]
 
-LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model: pictures are sent inside
+LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model, which may contain images
 _MOST = 10_000  # MCP sessions whose owners are remembered
 _SESSION = "mcp-session-id"
 _SSE, _MESSAGES = "/sse", "/messages"
@@ -37,14 +38,14 @@ _SSE_SESSION = re.compile(rb"session_id=([0-9A-Za-z-]+)")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """An application that is part of the server."""
+    """A mounted application."""
 
     path: str
-    """Where it begins; everything below is its own."""
+    """Its path prefix."""
     app: ASGIApp
     """The application."""
     running: AbstractAsyncContextManager[object] = field(default_factory=nullcontext)
-    """What it runs in; it is entered once."""
+    """Its context manager, entered once."""
     max_body_bytes: int = 0
     """The most bytes of a request's body, where that is more than the settings say."""
 
@@ -103,7 +104,7 @@ def openai_mount(
 
 
 class _Owned:
-    """MCP with sessions per tenant: those of other tenants do not exist for a caller.
+    """MCP with sessions per tenant: sessions of other tenants do not exist for a caller.
 
     The SDK knows a session by its id alone.
     """
@@ -114,14 +115,24 @@ class _Owned:
         self._owners: OrderedDict[str, str] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on if its session is the caller's."""
+        """Forward a request if its session belongs to the caller."""
         name = self._context.caller(scope).web.owner.tenant
-        request = Request(scope)
+        request = Request(scope, receive)
         asked = request.headers.get(_SESSION) or request.query_params.get("session_id")
         if asked is not None and self._owners.get(asked, name) != name:
             failure = failed(404, "no_such_session", "There is no such session; initialize a new one.")
             await failure.response()(scope, receive, send)
             return
+        if scope["method"] == "POST":
+            try:
+                body = await request.body()
+                check_json(body)
+            except ClientDisconnect:
+                return
+            except InvalidRequest as error:
+                await failure_of(error).response()(scope, receive, send)
+                return
+            receive = _again(body, receive)
 
         announced = scope["path"] != _SSE
 
@@ -146,14 +157,24 @@ class _Owned:
             self._owners.popitem(last=False)
 
 
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Return what receives a body that was read already, and then what comes after it."""
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receiving() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receiving
+
+
 _FILES = "/page/"
 
 
 class SignedIn:
-    """The paths of the web page, and who has signed in there.
+    """The paths of the web page, and its login sessions.
 
     Args:
-        web: What searches and reads.
+        web: The web to search and read with.
         keys: The keys with which people sign in.
         asks: Says whether a key is asked for now.
         now: The time.
@@ -167,7 +188,7 @@ class SignedIn:
         asks: Callable[[], bool] = lambda: True,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        from groundwire.server.ui import ui_routes  # its templates are of no use to a server without the page
+        from groundwire.server.ui import ui_routes  # a server without the page does not need its templates
         from groundwire.server.ui.login_sessions import SignIns
 
         verifier = _KeyVerifier(web, keys, now)
@@ -177,12 +198,12 @@ class SignedIn:
         self._closed = Router(ui_routes(web, authenticate=verifier), redirect_slashes=False)
 
     def has(self, path: str) -> bool:
-        """Whether a path is one of the page's; see `Pages`."""
+        """Whether a path belongs to the page; see `Pages`."""
         scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": []}
         return any(route.matches(scope)[0] is not Match.NONE for route in self._closed.routes)
 
     async def key_id(self, scope: Scope) -> str | None:
-        """Return the ID of the key with which a visitor has signed in; static files need no key."""
+        """Return the ID of the key that a visitor has signed in with; static files need no key."""
         if scope["path"].startswith(_FILES):
             return None
         visitor = await self._sign_ins.visitor(Request(scope))
@@ -198,13 +219,13 @@ class SignedIn:
 
 
 class _Either(BaseRoute):
-    """A route to the page, as it is at the moment."""
+    """A route to the web page, looked up per request."""
 
     def __init__(self, page: SignedIn) -> None:
         self._page = page
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether a request is for the page."""
+        """Return whether a request belongs to the page."""
         is_ours = scope["type"] == "http" and self._page.has(scope["path"])
         return (Match.FULL if is_ours else Match.NONE), {}
 
@@ -214,7 +235,7 @@ class _Either(BaseRoute):
 
 
 class _KeyVerifier:
-    """Lets in who has a key, with all that the key allows and nothing else."""
+    """Admits holders of a key, with the permissions of the key."""
 
     def __init__(self, web: Web, keys: KeyFile, now: Callable[[], datetime]) -> None:
         self._web = web
@@ -223,7 +244,7 @@ class _KeyVerifier:
         self._clients = ClientAddress(web.settings.server.trusted_proxies)
 
     async def admit(self, key: str) -> Visitor | None:
-        """Return whose key this is; see `KeyVerifier`."""
+        """Return the visitor for a key; see `KeyVerifier`."""
         record = self._keys.find(id_of(key))
         return self._of(record) if is_key_of(record, key) else None
 
@@ -232,12 +253,12 @@ class _KeyVerifier:
         return self._of(self._keys.find(visitor))
 
     def known(self, scope: Mapping[str, Any]) -> Visitor | None:
-        """Return whom `Access` has let in, by whatever sign; see `KeyVerifier`."""
+        """Return the visitor admitted by `Access` in any way; see `KeyVerifier`."""
         tenant = tenant_of(scope)
         return None if tenant is None else self._visitor(tenant)
 
     def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the client's address, also behind load balancers; see `KeyVerifier`."""
+        """Return the client's address, also behind a load balancer; see `KeyVerifier`."""
         return self._clients.address(dict(scope))
 
     def _of(self, record: KeyRecord | None) -> Visitor | None:

@@ -16,7 +16,7 @@ __all__ = ["openapi"]
 
 _EVENTS = "text/event-stream"
 _EVERYWHERE = (400, 401, 403, 408, 413, 421, 429, 431, 500, 503)
-"""Statuses of failures that do not depend on what is asked: of keys, limits, and requests that are none."""
+"""Failure statuses that do not depend on the request's content: keys, limits, malformed requests."""
 _ABOUT = """Search the web and read its pages. A failure has a status that says so, and a body with a `code` for
 programs and a `message` for people; it never looks like an empty result."""
 _TOLD = """With `Accept: text/event-stream` the answer comes as server-sent events: `attempt_started` and
@@ -80,7 +80,7 @@ def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
             "200": {"description": "It went well.", "content": made},
             **{str(status): _failure(status, failure) for status in sorted(statuses)},
         },
-        # No key is asked for on loopback as long as there is none.
+        # No key is required on loopback until there is one.
         "security": [] if operation.is_open else [{"bearer": []}, {"header": []}, {}],
     }
     if operation.events:
@@ -112,7 +112,7 @@ def _any(models: Iterable[type[BaseModel]], refs: _Refs) -> dict[str, Any]:
 
 
 def _parameters(model: type[BaseModel] | None, where: str) -> Iterator[dict[str, Any]]:
-    """Yield the parameters that a model's own fields describe."""
+    """Yield the parameters described by a model's own fields."""
     if model is None:
         return
     whole = model.model_json_schema()

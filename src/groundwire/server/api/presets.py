@@ -1,4 +1,4 @@
-"""The presets of the one server: which parts each command mounts, and who may use them."""
+"""Presets of the server: the parts that each command mounts, and who may use them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def build_gateway(
     page: bool = True,
     metrics: Metrics | None = None,
 ) -> Gateway:
-    """Return the whole server, as `groundwire serve` runs it: REST API, web page, MCP, OpenAI-compatible endpoint.
+    """Build the whole server, as run by `groundwire serve`: REST API, web page, MCP, OpenAI-compatible endpoint.
 
     Args:
         source: The settings in force, from which the server makes a `Web` of its own and closes it; or a `Web`, which
@@ -41,7 +41,7 @@ def build_gateway(
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
     Raises:
-        ConfigurationError: the settings are wrong, or a server may not listen where they say.
+        ConfigurationError: the settings are invalid, or a server may not listen where they say.
         InvalidRequest: `upstream` is no address.
     """
     source, settings, keys = _given(source)
@@ -65,7 +65,7 @@ def build_mcp(
     allowed_hosts: Collection[str] = (),
     sse: bool = False,
 ) -> Gateway:
-    """Return a server of MCP alone, as `groundwire mcp --http` runs it.
+    """Build a server of only MCP, as run by `groundwire mcp --http`.
 
     Args:
         source: See `build_gateway`.
@@ -76,7 +76,7 @@ def build_mcp(
         sse: Whether to speak the older SSE transport at `/sse`, too.
 
     Raises:
-        ConfigurationError: the settings are wrong, or a server may not listen so.
+        ConfigurationError: the settings are invalid, or a server may not listen so.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=host, token=token)
@@ -94,7 +94,7 @@ def build_proxy(
     max_rounds: int = 12,
     timeout: float = 900.0,
 ) -> Gateway:
-    """Return a server of the OpenAI-compatible endpoint alone, at `/v1`, as `groundwire proxy` runs it.
+    """Build a server of only the OpenAI-compatible endpoint, at `/v1`, as run by `groundwire proxy`.
 
     Until the first key is created it is open to anyone who reaches it, also on addresses other than loopback.
 
@@ -107,8 +107,8 @@ def build_proxy(
         timeout: Seconds for one request.
 
     Raises:
-        ConfigurationError: the settings are wrong, or want a key and there is none.
-        InvalidRequest: an argument is wrong.
+        ConfigurationError: the settings are invalid, or want a key and there is none.
+        InvalidRequest: an argument is invalid.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=_LOOPBACK)

@@ -47,17 +47,17 @@ __all__ = [
     "Words",
 ]
 
-_WORD = r"[^\s\x00-\x1f\x7f-\x9f]"  # text that is more than blanks
+_WORD = r"[^\s\x00-\x1f\x7f-\x9f]"  # text other than white space
 _MAX_ANSWER = 1_000_000  # characters of an answer to check
 
 
 def _whole(value: object) -> object:
-    """Return 5.0 as 5: to JSON both are the same number (JSON Schema 2020-12, core, section 4.2.3)."""
+    """Convert 5.0 to 5: both are the same number in JSON (JSON Schema 2020-12, core, section 4.2.3)."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 Whole = BeforeValidator(_whole)
-"""Makes an integer type take 5.0; it stands after the bounds, so that these stay in the schema."""
+"""Makes an integer type accept 5.0; placed after the bounds, so that these stay in the schema."""
 Size = Annotated[int, Field(ge=1, le=10_000_000), Whole]
 """A number of characters."""
 Tokens = Annotated[int, Field(ge=1, le=2_500_000), Whole]
@@ -68,20 +68,20 @@ SessionName = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Z
 
 Words = Annotated[str, Field(min_length=1, max_length=MAX_QUERY, pattern=_WORD)]
 _SIGN = r"A-Za-z0-9_\u00a1-\uffff"
-_DOMAIN = rf"^(\*\.)?[{_SIGN}]([{_SIGN}.-]*[{_SIGN}])?$"  # whether there is such a name is judged later
+_DOMAIN = rf"^(\*\.)?[{_SIGN}]([{_SIGN}.-]*[{_SIGN}])?$"  # whether the name is valid is checked later
 Domain = Annotated[str, Field(min_length=1, max_length=253, pattern=_DOMAIN)]
 Address = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
 
 
 def _given(*names: str, without: tuple[str, ...] = ()) -> JsonDict:
-    """Return the schema of objects that have some members, not null, and do not have others."""
+    """Return the schema of objects that require some members, not null, and exclude others."""
     have: JsonDict = {name: {"not": {"type": "null"}} for name in names}
     lack: JsonDict = {name: {"type": "null"} for name in without}
     return {"required": list(names), "properties": have | lack}
 
 
 def _names(aliases: Mapping[str, str]) -> AliasGenerator:
-    """Return what lets a request name its members as other APIs do, too."""
+    """Return the aliases under which a request may name its members, as in other APIs."""
     return AliasGenerator(
         validation_alias=lambda field: AliasChoices(field, *(name for name, right in aliases.items() if right == field))
     )
@@ -95,30 +95,30 @@ class ApiRequest(BaseModel):
     )
 
     timeout: float | None = Field(default=None, ge=1, le=600)
-    """Seconds for the whole call; by default, and at most, what the gateway gives."""
+    """Seconds for the whole call; by default, and at most, the gateway's limit."""
     session: SessionName | None = None
-    """The session that pays and that remembers its sources; without a name the call is a session by itself."""
+    """The session that is charged and remembers its sources; without a name, the call is its own session."""
 
 
 class SearchRequest(ApiRequest):
-    """What to search for."""
+    """A search."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=_names(SEARCH))
 
     query: Words
-    """The words."""
+    """The query."""
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Whole] | None = None
     """The most results; by default the gateway's setting `search.limit`."""
     allowed_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
-    """Only these domains and their sub-domains; none means every domain."""
+    """Only these domains and their subdomains; none means every domain."""
     blocked_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
-    """Never these domains nor their sub-domains."""
+    """Never these domains nor their subdomains."""
     time_range: Annotated[TimeRange | TimeRangeName, AfterValidator(time_range_of)] = "all"
     """How recent: within a day, a week, a month, a year, or any age."""
     published_after: date | None = None
-    """The first day on which a result may have been published."""
+    """The first publication date allowed."""
     published_before: date | None = None
-    """The last such day."""
+    """The last publication date allowed."""
     language: str | None = Field(default=None, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)
     """A language tag such as `en` or `pt-BR`."""
     region: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
@@ -126,9 +126,9 @@ class SearchRequest(ApiRequest):
     safesearch: SafeSearch | None = None
     """The SafeSearch level; by default the gateway's setting."""
     page: Annotated[int, Field(ge=1, le=MAX_PAGE), Whole] = 1
-    """Which page of results."""
+    """The page of results."""
     strategy: Strategy | None = None
-    """How providers are asked; by default the gateway's setting."""
+    """The strategy for calling providers; by default the gateway's setting."""
     refresh: bool = False
     """Whether to skip the cache."""
     keep: bool = True
@@ -136,16 +136,16 @@ class SearchRequest(ApiRequest):
 
 
 class AskRequest(ApiRequest):
-    """A question. The gateway's own settings say which model answers."""
+    """A question. The gateway's settings determine the model."""
 
     question: Words
     """The question."""
     quote: bool = False
-    """Whether to ask no model and quote the passages that answer best."""
+    """Whether to quote the best passages instead of calling a model."""
 
 
 class PagesRequest(ApiRequest):
-    """Which pages to read: `url` for one, or `urls` for several side by side."""
+    """The pages to read: `url` for one, or `urls` for several in parallel."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         alias_generator=_names(OPEN_PAGE),
@@ -156,19 +156,19 @@ class PagesRequest(ApiRequest):
     )
 
     url: Address | None = None
-    """One http or https address."""
+    """An http or https URL."""
     urls: tuple[Address, ...] | None = Field(default=None, min_length=1, max_length=50)
-    """Several; pages that cannot be read have `status` error in the answer, the others are there all the same."""
+    """Several URLs; pages that cannot be read have `status` error in the response, beside the others."""
     query: Words | None = None
-    """Only the passages that answer this. Give at most one of query, cursor and find."""
+    """Return only the passages relevant to this query. Pass at most one of query, cursor and find."""
     cursor: str | None = Field(default=None, min_length=1, max_length=200)
-    """Read on: a page's `next_cursor`, `#3` for its third section, or `@5120` for a position. Of one page only."""
+    """Continue reading one page: its `next_cursor`, `#3` for its third section, or `@5120` for a position."""
     find: Words | None = None
     """Show only the literal matches of this text, with context."""
     max_length: Size | None = None
-    """The most characters of Markdown, of several pages together."""
+    """The most characters of Markdown, for several pages in total."""
     max_tokens: Tokens | None = None
-    """The most tokens of Markdown, of several pages together."""
+    """The most tokens of Markdown, for several pages in total."""
     refresh: bool = False
     """Whether to skip the cache."""
     keep: bool = True
@@ -186,7 +186,7 @@ class PagesRequest(ApiRequest):
 
 
 class GivenSource(BaseModel):
-    """One source of an answer, as it was shown to the model that wrote it."""
+    """A source of an answer, as shown to the model that wrote it."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
@@ -195,26 +195,26 @@ class GivenSource(BaseModel):
     number: Size
     """The number it is cited by."""
     url: str = Field(default="", max_length=MAX_URL)
-    """Its address."""
+    """Its URL."""
     title: str = Field(default="", max_length=1_000)
     """Its title."""
     content: str | None = None
     """The page as Markdown, if it was opened."""
     snippet: str = ""
-    """What a search showed of it."""
+    """Its search snippet."""
 
 
 class VerifyRequest(ApiRequest):
-    """An answer to check, sentence by sentence, against what it cites: what a session was shown, or given sources."""
+    """An answer to verify, sentence by sentence, against the sources of a session or given ones."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         json_schema_extra={"oneOf": [_given("session", without=("sources",)), _given("sources", without=("session",))]}
     )
 
     answer: str = Field(max_length=_MAX_ANSWER)
-    """The answer in Markdown, with marks such as `[1]`."""
+    """The answer in Markdown, with markers such as `[1]`."""
     sources: tuple[GivenSource, ...] | None = Field(default=None, max_length=1_000)
-    """What the numbers stand for, instead of a session."""
+    """The sources by number, instead of a session."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -224,14 +224,14 @@ class VerifyRequest(ApiRequest):
 
 
 class JsonObject(RootModel[dict[str, JsonValue]]):
-    """A JSON object: the arguments that a model wrote for a tool, or a request to a model API."""
+    """A JSON object: a model's tool arguments, or a request to a model API."""
 
 
 ToolName = Literal["web_search", "open_page", "search"]
 
 
 class ToolPath(BaseModel):
-    """Which tool is called."""
+    """The tool to call."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
 
@@ -240,11 +240,11 @@ class ToolPath(BaseModel):
 
 
 class ToolQuery(ApiRequest):
-    """How a tool is called."""
+    """The parameters of a tool call."""
 
 
 class ToolCall(ToolQuery):
-    """A tool, and the arguments that a model wrote."""
+    """A tool, and the model's arguments."""
 
     name: ToolName
     arguments: dict[str, JsonValue]
@@ -256,7 +256,7 @@ _Mode = Literal["auto", "native", "local"]
 
 
 class ResolveRequest(BaseModel):
-    """Whose model is to search."""
+    """A model whose search is to be planned."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -265,26 +265,26 @@ class ResolveRequest(BaseModel):
     model: _Model
     """The model."""
     mode: _Mode | None = None
-    """Hosted search where it fits, only that, or only ours; by default the gateway's setting `search.mode`."""
+    """Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`."""
 
 
 class PrepareQuery(BaseModel):
-    """How a request to a model API is prepared."""
+    """The parameters of preparing a request to a model API."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     provider: _Provider
     """The model provider or API, such as `anthropic`, `openai`, `ollama`; an unknown one has no hosted search."""
     model: _Model | None = None
-    """The model, where the body does not name it."""
+    """The model, if the body does not name it."""
     mode: _Mode | None = None
-    """Hosted search where it fits, only that, or only ours; by default the gateway's setting `search.mode`."""
+    """Hosted search where possible, only hosted, or only local; by default the gateway's setting `search.mode`."""
     tool: Literal["web_search", "search"] | None = None
     """Which function tool a model without hosted search gets; a body without a search gets one then, too. By default
     the function tool `web_search` that is in the body stays, and a body without a search comes back unchanged."""
 
 
 class PrepareCall(PrepareQuery):
-    """A request to a model API, and how it is prepared."""
+    """A request to a model API, with the parameters of its preparation."""
 
     body: dict[str, JsonValue]

@@ -67,29 +67,29 @@ __all__ = [
 
 
 class PagesReply(BaseModel):
-    """The pages that were read."""
+    """The pages."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     pages: tuple[Page, ...]
-    """One for each address, in their order. `status` says of each whether it could be read, `error` why not."""
+    """One entry per URL, in order, with `status` and, if it could not be read, `error`."""
 
 
 class VerifyReply(BaseModel):
-    """What became of every sentence of an answer."""
+    """The verification of an answer."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     supported: bool
-    """Whether every sentence with a mark is supported."""
+    """Whether every sentence with a marker is supported."""
     counts: dict[Verdict, int]
-    """How many sentences got each verdict; verdicts that none got are left out."""
+    """How many sentences have each verdict, without verdicts that do not occur."""
     findings: tuple[Finding, ...]
-    """One a sentence, in order."""
+    """One finding per sentence, in order."""
     unknown: tuple[int, ...]
-    """The numbers in marks that no source has."""
+    """The cited numbers that have no source."""
     warnings: tuple[str, ...] = ()
-    """What holds for the answer as a whole."""
+    """Warnings about the answer as a whole."""
 
 
 async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
@@ -108,26 +108,26 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
 
 
 class AskReply(BaseModel):
-    """An answer to a question, with citations that were checked."""
+    """An answer to a question, with verified citations."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     question: str
     """The question."""
     text: str
-    """The answer in Markdown, with marks such as `[1]`."""
+    """The answer in Markdown, with markers such as `[1]`."""
     sources: tuple[Source, ...]
     """The pages that it cites."""
     report: VerifyReply
-    """What became of every sentence."""
+    """The verification of each sentence."""
     model: str
-    """The model that wrote it; empty where passages are quoted."""
+    """The model that wrote it; empty if passages were quoted."""
     searches: int
     """The searches that were made for it."""
     cost_usd: float
-    """What searching and reading cost, in US dollars; the model's own price is not in it."""
+    """The cost of searching and reading, in US dollars, without the price of the model."""
     warnings: tuple[str, ...]
-    """What the reader should know."""
+    """Warnings for the reader."""
 
 
 async def ask(caller: Caller, asked: AskRequest) -> AskReply:
@@ -147,7 +147,7 @@ async def ask(caller: Caller, asked: AskRequest) -> AskReply:
 
 async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
     """Check an answer against what it cites."""
-    from groundwire.citations.verify import verify_off_loop  # costs nothing until it is used
+    from groundwire.citations.verify import verify_off_loop  # loaded on first use
 
     if asked.sources is None:
         report = await caller.session(asked.session).verify(asked.answer)
@@ -169,23 +169,23 @@ def _verified(report: Report) -> VerifyReply:
 
 
 JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
-_QUICK = 10.0  # seconds for what asks only the store
+_QUICK = 10.0  # seconds for operations that only read the store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One thing that can be asked."""
+    """An operation of the REST API."""
 
     method: str
     """The HTTP method."""
     path: str
-    """The path; its parameters stand in braces."""
+    """The path, with parameters in braces."""
     name: str
-    """What programs call it."""
+    """Its name for programs."""
     summary: str
     """What it does."""
     app: ASGIApp
-    """Does it."""
+    """The function that runs it."""
     bodies: Mapping[str, type[BaseModel]] = field(default_factory=dict)
     """What its body may be, by media type."""
     query: type[BaseModel] | None = None
@@ -193,21 +193,21 @@ class Operation:
     parameters: type[BaseModel] | None = None
     """The parameters of its path."""
     replies: tuple[type[BaseModel], ...]
-    """What it answers with when it goes well."""
+    """The model of a successful response."""
     failures: tuple[type[BaseModel], ...] = (Failure,)
     """What it answers with when it does not."""
     statuses: tuple[int, ...]
-    """The statuses of failures, besides those of every operation."""
+    """The error statuses, in addition to those of every operation."""
     events: bool = False
     """Whether it also answers with events."""
     text: bool = False
     """Whether it also answers with plain text."""
     is_open: bool = False
-    """Whether no key is asked for."""
+    """Whether no key is required."""
 
 
 class _ByBody:
-    """`POST /search`: SearXNG's clients send a form, Perplexity's send JSON."""
+    """`POST /search`: SearXNG's clients send a form, Perplexity's JSON."""
 
     def __init__(self, form: ASGIApp, json: ASGIApp) -> None:
         self._form = form
@@ -223,7 +223,7 @@ _CALL = (400, 402, 404, 415, 422, 502, 503, 504)
 
 
 def operations(context: AppContext) -> tuple[Operation, ...]:
-    """Return everything that a gateway can be asked."""
+    """Return all operations of a gateway."""
     settings = context.web.settings
     searching, reading = settings.search.timeout, settings.read.timeout
     searxng = Endpoint(context, read_searxng, search_searxng, usual=searching, refuse=refuse_searxng)

@@ -15,7 +15,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
-from groundwire.providers.prices import Prices, load_prices
+from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import failed
@@ -47,102 +47,101 @@ class _Reply(BaseModel):
 
 
 class ProviderRecord(_Reply):
-    """What a provider did in one of its roles during the last seven days, in all processes that share the store."""
+    """A provider's results in one of its roles over the last seven days, in all processes that share the store."""
 
     role: Literal["search", "read"]
-    """What it was asked to do."""
+    """Its role."""
     attempts: int
-    """How often it was asked."""
+    """The number of attempts."""
     success_rate: float | None
-    """The share of attempts that went well, 0 to 1."""
+    """The share of successful attempts, 0 to 1."""
     empty: int
-    """How often it searched and found nothing."""
+    """The number of searches without results."""
     mean_ms: float | None
-    """The mean time of a good attempt, in milliseconds."""
+    """The mean duration of a successful attempt, in milliseconds."""
     p95_ms: float | None
     """The p95 latency of successful attempts, in milliseconds; at most 10,000."""
     cost_usd: float
-    """What its attempts cost, in US dollars."""
+    """The cost of its attempts, in US dollars."""
 
 
 class Price(_Reply):
-    """What a provider's calls cost."""
+    """The price of a provider's calls."""
 
     units: dict[str, float]
     """US dollars by unit, such as `request` or `page`."""
     as_of: str
-    """The day on which the price list was read, ISO 8601."""
+    """The date of the price list, ISO 8601."""
     source: str
-    """Whose list it was."""
+    """The source of the price list."""
 
 
 class ProviderReply(_Reply):
-    """One provider of the gateway's settings."""
+    """A provider in the gateway's settings."""
 
     name: str
     """Its name."""
     roles: tuple[Literal["search", "read"], ...]
-    """What it is asked to do here."""
+    """Its roles here."""
     configured: bool
-    """Whether it has all that it needs, so that it is used."""
+    """Whether it is configured, so that it is used."""
     needs: str = ""
-    """What it lacks, when it is not configured."""
+    """What is missing, if it is not configured."""
     health: Literal["healthy", "degraded", "cooldown", "unknown"] = "unknown"
-    """How it does in this process: `degraded` is asked last, in a `cooldown` it is skipped. Of one that does not
-    search it is unknown."""
+    """Its health in this process: `degraded` is called last, `cooldown` is skipped. Unknown for one that does not
+    search."""
     cooldown_seconds: float | None = None
-    """Seconds of the cooldown that it asked for."""
+    """Seconds left of its cooldown."""
     reason: str = ""
-    """Why it is not well."""
+    """The reason, if it is not healthy."""
     price: Price | None = None
-    """What its calls cost, when they cost anything."""
+    """The price of its calls, if any."""
     records: tuple[ProviderRecord, ...] = ()
-    """What it did lately, by role; for keys of operators."""
+    """Its recent results, by role; for operators' keys."""
 
 
 class ProvidersReply(_Reply):
     """The providers of a gateway."""
 
     providers: tuple[ProviderReply, ...]
-    """In the order in which they are asked, search before read; then, for keys of operators, those that lack
-    something."""
+    """In the order in which they are called, search before read, followed by unconfigured ones for operators' keys."""
 
 
 class SeenReply(Source):
-    """A page that a session was shown."""
+    """A page shown to a session."""
 
     opened: bool
-    """Whether it was opened; else a search showed it."""
+    """Whether it was opened, not only found."""
 
 
 class SessionReply(_Reply):
-    """What a session has used and was shown."""
+    """The usage and the sources of a session."""
 
     id: str
     """Its name."""
     searches: int
-    """The searches that it made."""
+    """The searches it made."""
     limit: int | None
-    """The most that it may make; none when it has no limit."""
+    """The maximum; null if it has no limit."""
     remaining: int | None
-    """Those that are left."""
+    """The searches left."""
     cost_usd: float
-    """What it cost, in US dollars."""
+    """Its cost, in US dollars."""
     tokens: int
-    """The tokens of page text that it read; they are counted only under a limit."""
+    """The tokens of page text it read; counted only with a limit."""
     sources: tuple[SeenReply, ...]
-    """The pages that it was shown, by the numbers to cite them by."""
+    """The pages shown to it, by citation number."""
 
 
 class SessionRequest(_Reply):
-    """Which session."""
+    """A request for a session."""
 
     id: SessionName
     """Its name."""
 
 
 class Nothing(_Reply):
-    """A request that says nothing."""
+    """A request without parameters."""
 
 
 def read_nothing(_request: Request, _body: bytes) -> Nothing:
@@ -151,7 +150,7 @@ def read_nothing(_request: Request, _body: bytes) -> Nothing:
 
 
 def read_session(request: Request, _body: bytes) -> SessionRequest:
-    """Return which session a path names.
+    """Parse the session name in a path.
 
     Raises:
         Failed: it cannot be one's name.
@@ -163,7 +162,7 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
 
 
 async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
-    """Return the status of the providers that a caller may use; the figures of all tenants are for operators."""
+    """Return the status of the caller's providers; figures of all tenants are for operators."""
     web, sees_all = caller.web, caller.tenant is None or caller.tenant.operator
     healths = {health.provider: health for health in web.provider_health()}
     scores = (await web.score_history(_DAYS)).total.providers if sees_all else ()
@@ -178,7 +177,7 @@ async def providers(caller: Caller, _asked: Nothing) -> ProvidersReply:
 
 
 async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
-    """Return what a session has used and was shown.
+    """Return the usage and the sources of a session.
 
     Raises:
         Failed: the caller has no such session.
@@ -187,7 +186,7 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
     used = await view.usage()
     try:
         pages = await view.sources(content=False)
-    except InvalidRequest:  # the settings let nothing be remembered
+    except InvalidRequest:  # the settings forbid storing
         pages = ()
     if not pages and not any(used.values()):
         raise _no_session()
@@ -207,7 +206,7 @@ async def session(caller: Caller, asked: SessionRequest) -> SessionReply:
 
 
 async def reset_session(caller: Caller, asked: SessionRequest) -> SessionReply:
-    """Reset a session, and return what it had used.
+    """Reset a session, and return its previous usage.
 
     Raises:
         Failed: the caller has no such session.
@@ -247,7 +246,7 @@ def _record(score: ProviderScore) -> ProviderRecord:
 
 
 def _skipped(web: Web, used: Mapping[str, object]) -> Iterable[ProviderReply]:
-    """Yield the providers of the settings that lack something."""
+    """Yield the unconfigured providers of the settings."""
     settings = web.settings
     named: dict[str, list[Literal["search", "read"]]] = {}
     for name in settings.search.providers:
@@ -260,7 +259,7 @@ def _skipped(web: Web, used: Mapping[str, object]) -> Iterable[ProviderReply]:
             yield ProviderReply(name=name, roles=tuple(roles), configured=False, needs=needs)
 
 
-_MAX_WAIT = 2.0  # seconds that the store has
+_MAX_WAIT = 2.0  # seconds for the store
 _KEY = "gateway:ready:"
 _KEPT = 5.0  # seconds
 
@@ -268,17 +267,17 @@ Readiness = Literal["ok", "starting", "draining", "no_store", "no_provider"]
 
 
 class HealthReply(BaseModel):
-    """How a gateway is."""
+    """The health of a gateway."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     status: Readiness
-    """`ok`; or why no calls should be sent here: it is starting or stopping, its store does not answer, or all search
-    providers are in cooldown."""
+    """`ok`, or why no calls should be sent here: it is starting or stopping, its store does not respond, or all
+    search providers are in cooldown."""
 
 
 class Alive:
-    """Answers that the process lives; an ASGI application, as `Ready` is."""
+    """Liveness endpoint; an ASGI application, like `Ready`."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -286,7 +285,7 @@ class Alive:
 
 
 class Ready:
-    """Answers whether calls may be sent here.
+    """Readiness endpoint.
 
     Args:
         context: Where they would be sent.
@@ -311,7 +310,7 @@ class Ready:
 
 
 async def _answers(store: Store) -> bool:
-    """Whether a store keeps what it is given."""
+    """Whether a store can write and read."""
     key, value = _KEY + secrets.token_hex(8), secrets.token_bytes(8)
     try:
         async with asyncio.timeout(_MAX_WAIT):

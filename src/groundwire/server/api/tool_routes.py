@@ -1,4 +1,4 @@
-"""Tools and hosted search for hosts in any language: call a tool, decide who searches, prepare a model request."""
+"""Tools and hosted search for hosts in any language: tool calls, search plans, preparation of model requests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from groundwire.hosted import plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Needs
 from groundwire.server.api.context import Caller
-from groundwire.server.api.endpoint import read_json
+from groundwire.server.api.endpoint import is_json, read_json
 from groundwire.server.api.error_body import failed, invalid
 from groundwire.server.api.request_models import (
     JsonObject,
@@ -22,6 +22,7 @@ from groundwire.server.api.request_models import (
     ToolName,
     ToolQuery,
 )
+from groundwire.server.request_json import parse_model_request
 from groundwire.tools import ToolResult, local_search_tool, open_page_tool, web_search_tool
 from groundwire.tools.definitions import local_search_definition, web_search_definition
 from groundwire.tools.permissions import Permission, guarded
@@ -32,7 +33,7 @@ _A = TypeVar("_A", bound=BaseModel)
 
 
 class ResolveReply(BaseModel):
-    """Who searches for a model."""
+    """A search plan."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -41,17 +42,17 @@ class ResolveReply(BaseModel):
     model: str
     """The model."""
     path: Literal["native", "local"]
-    """Whether the model API searches by itself, or the model calls our tool."""
+    """Whether the model API searches or the model calls the local tool."""
     tool: str
-    """The type of the hosted tool; empty where there is none."""
+    """The type of the hosted tool; empty if there is none."""
     reason: str
-    """Why, as a sentence."""
+    """The reason, as a sentence."""
     warnings: tuple[str, ...] = ()
-    """What an operator should know."""
+    """Remarks for the operator."""
 
 
 async def resolve(caller: Caller, asked: ResolveRequest) -> ResolveReply:
-    """Decide who searches for a model."""
+    """Plan the search for a model."""
     row = load_matrix().api_or_local(asked.provider)
     made = plan(row, asked.model, asked.mode, _needs(caller), settings=caller.web.settings)
     return ResolveReply(
@@ -65,7 +66,7 @@ async def resolve(caller: Caller, asked: ResolveRequest) -> ResolveReply:
 
 
 async def prepared(caller: Caller, asked: PrepareCall) -> JsonObject:
-    """Put one way to search into a request to a model API."""
+    """Add one search to a request to a model API."""
     settings = caller.web.settings
     given = {"web_search": web_search_definition, "search": local_search_definition}
     row = load_matrix().api_or_local(asked.provider, asked.body)
@@ -83,7 +84,7 @@ async def prepared(caller: Caller, asked: PrepareCall) -> JsonObject:
 
 
 def _needs(caller: Caller) -> Needs:
-    """Return what a caller's key lets a search find."""
+    """Return the requirements implied by a caller's key."""
     if caller.tenant is None:
         return Needs()
     limits = caller.tenant.limits
@@ -91,16 +92,16 @@ def _needs(caller: Caller) -> Needs:
 
 
 async def call_tool(caller: Caller, asked: ToolCall) -> ToolResult:
-    """Call a tool; whatever goes wrong is said in its result, which a model reads."""
+    """Call a tool; every failure is reported in its result, for the model."""
     web = caller.session(asked.session)
-    # The host asks its user before it calls; what the settings deny is denied here too.
+    # The host asks its user before the call; what the settings deny is denied here too.
     permission = Permission(web.settings.permission, ask=lambda _: True, session=asked.session)
     make = {"web_search": web_search_tool, "open_page": open_page_tool, "search": local_search_tool}[asked.name]
     return await guarded(make(web), permission).call(**asked.arguments)
 
 
 def read_tool(request: Request, body: bytes) -> ToolCall:
-    """Return which tool a request calls, and with what.
+    """Parse a tool call.
 
     Raises:
         Failed: there is no such tool, or the arguments are no JSON object.
@@ -113,12 +114,14 @@ def read_tool(request: Request, body: bytes) -> ToolCall:
 
 
 def read_prepare(request: Request, body: bytes) -> PrepareCall:
-    """Return the request to a model API that a body is, and how it is to be prepared.
+    """Parse a request to a model API and the parameters of its preparation.
 
     Raises:
         Failed: it is no JSON object, or the query is wrong.
     """
-    given = read_json(JsonObject, request, body).root
+    if not is_json(request):
+        raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
+    given = parse_model_request(body)
     return PrepareCall.model_construct(**_queried(PrepareQuery, request).model_dump(), body=given)
 
 

@@ -1,6 +1,6 @@
-"""Who may use a server, and how much: API keys, the tenants who hold them, and the check in front of everything.
+"""Access control of a server: API keys, the tenants that hold them, and the middleware that checks them.
 
-`Access` stands in front of an application and judges each request before the application sees it:
+`Access` wraps an application and checks each request before it is passed on:
 
     keys = KeyFile(key_file_of(settings))
     check_listening(settings, keys)                       # ConfigurationError if it may not listen so

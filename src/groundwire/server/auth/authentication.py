@@ -28,10 +28,10 @@ __all__ = ["TENANT", "Authenticator", "ClientAddress", "Pages", "Tenant", "key_i
 
 
 class ClientAddress:
-    """Finds the client of a request, also behind load balancers.
+    """Finds the client's address of a request, also behind load balancers.
 
     Args:
-        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anybody
+        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anyone
             else says there is not.
     """
 
@@ -39,7 +39,7 @@ class ClientAddress:
         self._trusted = tuple(ip_network(word, strict=False) for word in trusted)
 
     def address(self, scope: Scope) -> str:
-        """Return the client's address; empty when the server does not know it."""
+        """Return the client's address; empty if the server does not know it."""
         peer = str((scope.get("client") or ("",))[0])
         if not self._trusted or not self._is_trusted(peer):
             return peer
@@ -77,7 +77,7 @@ _PREFIX = "gw_"
 
 
 def key_in(headers: Mapping[str, str]) -> str:
-    """Return the key of a request, or nothing if it has none.
+    """Return the key of a request, or an empty string.
 
     It is read from `X-API-Key`, else from `Authorization: Bearer KEY`, or from the password of `Authorization: Basic`,
     which is what browsers ask people for. It is never read from the URL: URLs are logged.
@@ -117,25 +117,25 @@ def _bearer(authorization: str) -> str:
 
 
 TENANT = "groundwire.tenant"
-"""Where a request's scope has its tenant."""
+"""The key of the tenant in a request's scope."""
 
 _LONGEST = 100  # characters of a session's name
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """The holder of the key that a request came with. It holds no part of the key, and may be logged."""
+    """The holder of the key of a request. It contains no part of the key, and may be logged."""
 
     id: str
-    """Whose sessions it can reach."""
+    """The tenant whose sessions it can access."""
     key_id: str
-    """What names the key."""
+    """The ID of the key."""
     name: str
-    """What the key's owner calls it."""
+    """The name given by the key's owner."""
     operator: bool
-    """Whether it may see the data of all tenants."""
+    """Whether it may access the data of all tenants."""
     limits: KeyLimits
-    """What it may use."""
+    """Its limits."""
 
     @classmethod
     def of(cls, record: KeyRecord) -> Tenant:
@@ -144,17 +144,17 @@ class Tenant:
 
     @property
     def daily(self) -> DailyLimits:
-        """What the key may use in a day."""
+        """The daily limits of the key."""
         limits = self.limits
         return DailyLimits(name=f"key:{self.key_id}", calls=limits.calls_per_day, cost_usd=limits.usd_per_day)
 
     @property
     def prefix(self) -> str:
-        """With which the names of the tenant's sessions begin in the store."""
+        """The prefix of the tenant's session names in the store."""
         return f"tenant:{self.id}:"
 
     def session(self, name: str) -> str:
-        """Return the name in the store of what the tenant calls a session; no other tenant's has the same.
+        """Return the name in the store of a tenant's session, unique to the tenant.
 
         Args:
             name: 1 to 100 printable characters.
@@ -167,7 +167,7 @@ class Tenant:
         return f"{self.prefix}{name}"
 
     def narrow(self, web: Web) -> Web:
-        """Return a view of a `Web` that may do what the key may: its providers, its domains, its day's budget.
+        """Return a view of a `Web` with the key's permissions: its providers, its domains, its daily budget.
 
         The stored data of its calls belongs to the tenant.
 
@@ -186,7 +186,7 @@ class Tenant:
 
 
 def tenant_of(scope: Mapping[str, Any]) -> Tenant | None:
-    """Return whose request it is; None where no keys are asked for, which is on loopback only."""
+    """Return the tenant of a request; None if no keys are required, which is possible only on loopback."""
     found = scope.get(TENANT)
     return found if isinstance(found, Tenant) else None
 
@@ -197,24 +197,24 @@ _SAID = MappingProxyType({"revoked": "was revoked", "expired": "has expired"})
 
 
 class Pages(Protocol):
-    """Paths for people at browsers, who sign in there instead of sending a key; others are redirected to sign in."""
+    """Paths for people in browsers, who sign in there instead of sending a key; others are redirected to sign in."""
 
     def has(self, path: str) -> bool:
-        """Whether this is such a path. It must show nothing to whom it does not know."""
+        """Whether a path belongs to them. It must reveal nothing to unauthenticated visitors."""
         ...
 
     async def key_id(self, scope: Scope) -> str | None:
-        """Return what names the key with which the sender of a request has signed in; None when they have not."""
+        """Return the ID of the key that the sender of a request has signed in with, or None."""
         ...
 
 
 class Authenticator:
-    """Finds the holder of the key of a request.
+    """Authenticates requests by API key.
 
     Args:
         keys: The keys.
         must: Whether a key is asked for even where there has never been one.
-        token: What is as good as a key of an operator without limits; empty is none.
+        token: A token equivalent to an operator's key without limits; empty for none.
         pages: Paths at which people sign in.
         clients: Says which address a request comes from.
         failures: Counts wrong keys.
@@ -242,7 +242,7 @@ class Authenticator:
 
     @property
     def asks(self) -> bool:
-        """Whether a key is asked for now.
+        """Whether a key is currently required.
 
         Raises:
             ConfigurationError: the key file cannot be used.
@@ -250,7 +250,7 @@ class Authenticator:
         return self._must or self._keys.ever()
 
     async def find(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
-        """Return the record of a request's key; None where none is asked for, or not yet: at a page to sign in.
+        """Return the record of a request's key; None if none is required, or not yet: for a page with a login.
 
         Raises:
             Refusal: it has none, or not a valid one.
@@ -260,7 +260,7 @@ class Authenticator:
         return await self._record(scope, headers)
 
     def is_still_valid(self, record: KeyRecord) -> bool:
-        """Whether the key of a request that goes on may still be used."""
+        """Whether the key of a running request is still valid."""
         try:
             found = self._keys.find(record.id)
         except ConfigurationError:
@@ -268,7 +268,7 @@ class Authenticator:
         return found is not None and found.digest == record.digest and not found.why_dead(self._now())
 
     async def _visitor(self, scope: Scope, pages: Pages) -> KeyRecord | None:
-        """Return the record of the key with which a visitor has signed in; None for one who has not, or need not."""
+        """Return the record of the key that a visitor has signed in with, or None."""
         try:
             id_ = await pages.key_id(scope) if self.asks else None
             record = None if id_ is None else self._keys.find(id_)
@@ -277,7 +277,7 @@ class Authenticator:
         return None if record is None or record.why_dead(self._now()) else record
 
     async def _record(self, scope: Scope, headers: Mapping[str, str]) -> KeyRecord | None:
-        """Return the record of a request's key; None where none is asked for, and for the token.
+        """Return the record of a request's key; None if none is required, and for the token.
 
         Raises:
             Refusal: it has none, or not a valid one.
@@ -311,7 +311,7 @@ def _unreadable(error: ConfigurationError) -> Refusal:
 
 
 def _unknown(headers: Mapping[str, str], code: str, text: str) -> Refusal:
-    """Return the refusal of a request without a valid key; a person at a browser is asked for one."""
+    """Return the rejection of a request without a valid key; a person in a browser is asked for one."""
     error = "" if code == "missing_key" else ', error="invalid_token"'
     asked = f'Bearer realm="groundwire"{error}'
     if headers.get("sec-fetch-mode") == "navigate":

@@ -1,4 +1,4 @@
-"""The response to a request that is refused."""
+"""Responses to rejected requests."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _SAFE = MappingProxyType(
         b"cache-control": b"no-store",
     }
 )
-"""What every answer says unless the application says something else there."""
+"""Default headers of every response."""
 
 _CLOSED = b"access-control-"
 
 
 class Refusal(Exception):
-    """A request that is not let in. The text never repeats what the client sent.
+    """A rejected request. The message never repeats what the client sent.
 
     Args:
         status: The HTTP status.
@@ -76,14 +76,14 @@ class Refusal(Exception):
 
 
 def safe_headers(given: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Return an answer's headers, closed to the web pages of others and safe in browsers."""
+    """Return a response's headers with secure defaults, closed to other origins."""
     headers = [(name, value) for name, value in given if not name.lower().startswith(_CLOSED)]
     there = {name.lower() for name, _ in headers}
     return headers + [(name, value) for name, value in _SAFE.items() if name not in there]
 
 
 async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer a request that is not let in.
+    """Respond to a rejected request.
 
     Who still sends a body would find the connection reset, and the answer lost, if it were closed on him: what comes
     is thrown away for a moment.
@@ -105,7 +105,7 @@ async def refuse(refusal: Refusal, scope: Scope, receive: Receive, send: Send) -
 
 async def _drain(scope: Scope, receive: Receive) -> None:
     if any(name == b"expect" for name, _ in scope["headers"]):
-        return  # it waits for our leave to send, and does not get it
+        return  # the client waits for permission to send, which is not given
     came = 0
     try:
         async with asyncio.timeout(_LINGER):

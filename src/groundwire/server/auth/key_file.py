@@ -1,4 +1,4 @@
-"""The file of API keys: read again whenever it has changed, written whole or not at all."""
+"""The file of API keys: reloaded when it has changed, and written atomically."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from groundwire.settings.user_folders import expand_user
 
 __all__ = ["KeyFile", "key_file_of"]
 
-_EVERY = 0.25  # seconds between two looks at the file
+_EVERY = 0.25  # seconds between two checks of the file
 _LARGEST = 16_000_000  # bytes
 
 
@@ -42,7 +42,7 @@ def key_file_of(settings: Settings) -> Path:
 
 
 class KeyFile:
-    """The keys of a file; a change is seen within a quarter of a second, without a restart.
+    """The keys in a file; a change is detected within a quarter of a second, without a restart.
 
     Args:
         path: The file; one that does not exist holds no keys. A container should get its folder, not the file alone:
@@ -59,19 +59,19 @@ class KeyFile:
         self._ever = False
 
     def find(self, id_: str) -> KeyRecord | None:
-        """Return the record of that id, or None.
+        """Return the record with an ID, or None.
 
         Raises:
             ConfigurationError: the file cannot be read, or is damaged; then no key is known to be valid.
         """
         self._refresh()
-        if id_ and id_ not in self._records:  # a key is good from the moment it was made
+        if id_ and id_ not in self._records:  # a key is valid from the moment it is created
             self._looked = float("-inf")
             self._refresh()
         return self._records.get(id_)
 
     def records(self) -> tuple[KeyRecord, ...]:
-        """Return all records, revoked ones too, in the order in which they were made.
+        """Return all records, including revoked ones, in order of creation.
 
         Raises:
             ConfigurationError: see `find`.
@@ -80,7 +80,7 @@ class KeyFile:
         return tuple(self._records.values())
 
     def ever(self) -> bool:
-        """Whether there is a record, or was one while this process ran: then a key is asked for.
+        """Whether there is a record, or was one since the process started: then a key is required.
 
         Raises:
             ConfigurationError: see `find`.
@@ -89,7 +89,7 @@ class KeyFile:
         return self._ever
 
     def add(self, record: KeyRecord) -> None:
-        """Write one more record.
+        """Add a record.
 
         Raises:
             ConfigurationError: the name is in use by a key that is valid, or the file cannot be read or written.
@@ -105,7 +105,7 @@ class KeyFile:
             records[record.id] = record
 
     def revoke(self, which: str, now: datetime) -> tuple[KeyRecord, ...]:
-        """Mark a key as revoked, and return its record; those of all keys of that name, of which a rotation makes two.
+        """Revoke a key by its ID, or all keys with a name, and return the records; a rotation has two of one name.
 
         Args:
             which: Its id, or its name.
@@ -122,7 +122,7 @@ class KeyFile:
             return tuple(found)
 
     def rotate(self, which: str, now: datetime, grace_period: timedelta) -> tuple[str, KeyRecord, KeyRecord]:
-        """Make a key that takes the place of another, and end the other after a while.
+        """Create a key that replaces another, and expire the other after a grace period.
 
         Args:
             which: The other's id, or its name.
@@ -184,7 +184,7 @@ class KeyFile:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, KeyRecord]]:
-        """Give the records to be changed, alone among all processes, and write them."""
+        """Yield the records for modification, under a lock among all processes, and write them."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             lock = os.open(self.path.with_name(f"{self.path.name}.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -208,7 +208,7 @@ class KeyFile:
 
 
 def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> list[KeyRecord]:
-    """Return the key of an id, or those of a name: all that are valid, or else the last one.
+    """Return the key with an ID, or those with a name: all valid ones, or else the last one.
 
     Raises:
         ConfigurationError: there is none.

@@ -1,4 +1,4 @@
-"""API keys: how one is made, what is stored of it, and what it permits.
+"""API keys: how they are created, what is stored, and what they permit.
 
 A key is `gw_`, eight characters that name it, `_`, and 43 random letters and digits (256 bits). Only the SHA-256 of
 the whole is stored. A slow hash, as passwords need, would gain nothing: it makes short secrets more expensive to
@@ -23,15 +23,15 @@ from groundwire.models.validators import check_domains
 __all__ = ["ID", "NAME", "KeyLimits", "KeyRecord", "digest_of", "id_of", "is_key_of", "make_key", "succeed"]
 
 ID = r"[a-z2-7]{8}"
-"""What names a key."""
+"""The ID of a key."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
-"""What a key and a tenant may be called: no colon, which parts the names of sessions."""
+"""A valid name of a key or tenant: without colons, which separate session names."""
 
 _KEY = re.compile(rf"gw_({ID})_[A-Za-z0-9]{{43}}")
 _NAMES = "abcdefghijklmnopqrstuvwxyz234567"
 _SECRET = string.ascii_letters + string.digits
 _LENGTH = 43  # of 62 signs: 256 bits
-_SHOWN = 4  # characters that tell keys apart; 232 bits stay secret
+_SHOWN = 4  # characters that distinguish keys; 232 bits stay secret
 _NOBODY = hashlib.sha256(secrets.token_bytes(32)).hexdigest()
 
 
@@ -46,54 +46,54 @@ class _Part(BaseModel):
 
 
 class KeyLimits(_Part):
-    """What one key may use; 0 and empty mean no limit of its own."""
+    """The limits of a key; 0 and empty mean no separate limit."""
 
     rate: int = Field(default=0, ge=0, le=1_000_000)
-    """Requests in a minute, in the long run."""
+    """Requests per minute, in the long run."""
     burst: int = Field(default=0, ge=0, le=1_000_000)
-    """How many may come at once after a silence; 0 means a sixth of the rate."""
+    """The burst after a quiet period; 0 means a sixth of the rate."""
     concurrent: int = Field(default=0, ge=0, le=1_000)
-    """The most requests under way at the same time."""
+    """The most concurrent requests."""
     calls_per_day: int = Field(default=0, ge=0)
-    """The most searches and pages together between two midnights, UTC."""
+    """The most searches and pages in total per day, UTC."""
     usd_per_day: float = Field(default=0.0, ge=0, allow_inf_nan=False)
-    """The most US dollars between two midnights, UTC."""
+    """The most US dollars per day, UTC."""
     providers: tuple[str, ...] = ()
-    """The only providers that search and read for it."""
+    """The only providers that it may use."""
     allowed_domains: Annotated[tuple[str, ...], AfterValidator(_domains)] = ()
-    """Only these domains and their sub-domains."""
+    """Only these domains and their subdomains."""
     blocked_domains: Annotated[tuple[str, ...], AfterValidator(_domains)] = ()
-    """Never these domains nor their sub-domains."""
+    """Never these domains nor their subdomains."""
     keep: bool = True
-    """Whether anything of its calls may be kept, in caches and in the archive."""
+    """Whether anything may be stored for its calls, in caches and in the archive."""
 
 
 class KeyRecord(_Part):
-    """The stored record of a key: everything but the key."""
+    """The stored record of a key: everything but the key itself."""
 
     id: str = Field(pattern=rf"^{ID}$")
-    """What names it; the second part of the key."""
+    """Its ID, the second part of the key."""
     name: str = Field(pattern=rf"^{NAME}$")
-    """What its owner calls it."""
+    """Its name."""
     digest: str = Field(repr=False, pattern=r"^[0-9a-f]{64}$")
     """The SHA-256 of the key."""
     last: str = Field(pattern=r"^[A-Za-z0-9]{4}$")
-    """Its last characters, by which its holder recognizes it."""
+    """Its last characters, for recognition."""
     created: datetime
-    """When it was made."""
+    """When it was created."""
     expires: datetime | None = None
-    """From when on it is not valid any more; None is never."""
+    """When it expires; None means never."""
     revoked: datetime | None = None
-    """Since when it is not valid any more; None is not revoked."""
+    """When it was revoked; None if it was not."""
     tenant: str = Field(pattern=rf"^{NAME}$")
-    """Whose sessions it can reach; keys of one tenant share them."""
+    """The tenant whose sessions it can access; keys of one tenant share them."""
     operator: bool = False
-    """Whether it may see the data of all tenants, such as metrics."""
+    """Whether it may access the data of all tenants, such as metrics."""
     limits: KeyLimits = KeyLimits()
-    """What it may use."""
+    """Its limits."""
 
     def why_dead(self, now: datetime) -> str:
-        """Return why it is not valid at a moment: `revoked`, `expired`, or nothing if it is valid."""
+        """Return why it is invalid at a time: `revoked`, `expired`, or an empty string if it is valid."""
         if self.revoked is not None:
             return "revoked"
         return "expired" if self.expires is not None and self.expires <= now else ""
@@ -108,7 +108,7 @@ def make_key(
     operator: bool = False,
     limits: KeyLimits | None = None,
 ) -> tuple[str, KeyRecord]:
-    """Return a new key, which is nowhere else, and what is to be kept of it.
+    """Create a key, which is not stored, and its record.
 
     Args:
         name: What its owner calls it.
@@ -138,7 +138,7 @@ def make_key(
 
 
 def succeed(record: KeyRecord, now: datetime) -> tuple[str, KeyRecord]:
-    """Return a new key that may do what another may, and what is to be kept of it.
+    """Create a key with the permissions of another, and its record.
 
     It has the other's name, tenant and limits, and is valid for as long as the other was made to be.
 
@@ -157,7 +157,7 @@ def succeed(record: KeyRecord, now: datetime) -> tuple[str, KeyRecord]:
 
 
 def id_of(key: str) -> str:
-    """Return what names a key, or nothing if it has not the form of one."""
+    """Return the ID in a key, or an empty string if it has another format."""
     found = _KEY.fullmatch(key)
     return found[1] if found else ""
 
@@ -168,6 +168,6 @@ def digest_of(key: str) -> str:
 
 
 def is_key_of(record: KeyRecord | None, key: str) -> bool:
-    """Whether a key is the one of a record; where there is none it takes as long to say no."""
+    """Whether a key matches a record; takes the same time without a record."""
     kept = record.digest if record is not None else _NOBODY
     return hmac.compare_digest(digest_of(key), kept) and record is not None

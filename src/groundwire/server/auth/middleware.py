@@ -33,14 +33,14 @@ _NO_LARGER: Mapping[str, int] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessPolicy:
-    """By which names a server may be called, from which pages, and whether it asks for a key."""
+    """The host names of a server, the origins it accepts, and whether it requires a key."""
 
     hosts: HostCheck
-    """Its names, and the pages that may ask it."""
+    """The accepted host names and origins."""
     require_key: bool
-    """Whether a key is asked for even where there has never been one."""
+    """Whether a key is required even if there has never been one."""
     token: str = field(default="", repr=False)
-    """What is as good as a key without limits; empty is none."""
+    """A token equivalent to a key without limits; empty means none."""
 
     @classmethod
     def of(
@@ -59,7 +59,7 @@ class AccessPolicy:
             settings: The section `server`.
             host: Where it listens, if not as the settings say.
             also: Names by which it may be called, beside those of the settings.
-            token: What is as good as a key without limits.
+            token: A token equivalent to a key without limits.
             any_port: Whether pages of this machine may ask from other ports than its own.
             keyless: Whether it may be open to other machines as long as there is no key; it then goes by any name.
         """
@@ -72,10 +72,10 @@ class AccessPolicy:
 
 
 def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token: str | None = None) -> None:
-    """Return if a server may listen where the settings say.
+    """Check that a server may listen where the settings say.
 
     Args:
-        settings: What is in force.
+        settings: The settings.
         keys: The keys.
         host: Where it listens, if not as the settings say.
         token: The token of a server that may have one, empty when it has none.
@@ -109,7 +109,7 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
 
 
 class Access:
-    """An ASGI application that lets another one see only requests that are well-formed, allowed and within limits.
+    """ASGI middleware that passes on only well-formed, authorized requests within limits.
 
     A key is asked for where the policy says so, and everywhere once there has been one. The application finds out
     whose request it is with `tenant_of(scope)`; it does not see the key.
@@ -120,7 +120,7 @@ class Access:
         keys: The keys.
         store: Where limits are counted.
         policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
-        public: Paths that need no key and are never told to come again.
+        public: Paths that need no key and have no rate limit.
         operators: Paths, with all below them, that only keys of operators may see.
         larger: The most bytes of a body below a path, where that is more than the settings say.
         pages: Paths at which people sign in.
@@ -165,7 +165,7 @@ class Access:
 
     @property
     def asks(self) -> bool:
-        """Whether a key is asked for now.
+        """Whether a key is currently required.
 
         Raises:
             ConfigurationError: the key file cannot be used.
@@ -173,7 +173,7 @@ class Access:
         return self._authenticator.asks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or refuse it."""
+        """Pass on a request, or reject it."""
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
@@ -191,15 +191,15 @@ class Access:
             await refuse(refusal, scope, receive, send)
 
     async def aclose(self) -> None:
-        """Stop what runs in the background. The store stays its owner's to close."""
+        """Stop background tasks. The store is not closed."""
         await self._slots.aclose()
 
     def _well_formed(self, scope: Scope) -> Mapping[str, str]:
-        """Return the headers that decide something, of a request that is one and that we may be asked."""
+        """Return the relevant headers of a well-formed request with an accepted host and origin."""
         check_path(scope)
         headers = check_headers(scope["headers"])
         if "host" not in headers and scope["path"] in self._public:
-            return headers  # load balancers probe with HTTP/1.0, and a browser always names a host
+            return headers  # load balancers probe with HTTP/1.0, and a browser always sends a host
         hosts = self._policy.hosts
         fault = hosts.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
@@ -255,7 +255,7 @@ class Access:
 
 
 def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
-    """Whether a browser says that a page of another site asks (https://www.w3.org/TR/fetch-metadata/).
+    """Whether a browser marks a request as sent by a page of another site (https://www.w3.org/TR/fetch-metadata/).
 
     Following a link to one of our pages is allowed as long as it requests nothing: it has no query, or leads to a
     page for people, who are asked there whether they want that.

@@ -1,4 +1,4 @@
-"""Rate limits: requests of a key over all servers that share a store, and wrong keys by address."""
+"""Rate limits of keys across all servers that share a store, and of wrong keys by address."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Failures", "Rates", "Slots", "rate_headers"]
 
 
 class Failures:
-    """Counts wrong keys by the address that they come from, over all servers that share a store.
+    """Counts wrong keys by the client's address, across all servers that share a store.
 
     A key is checked before anything is counted, so that wrong keys never lock out a right one. 256 bits cannot be
     guessed: this tells a client that keeps sending a wrong key to stop.
@@ -37,7 +37,7 @@ class Failures:
         self._interval = interval
 
     async def count(self, address: str) -> float:
-        """Count a wrong key; return 0, or the seconds until there may be another where there were too many."""
+        """Count a wrong key; return 0, or the seconds until the next one is allowed."""
         name = f"wrong-keys:{_place(address)}"
         try:
             pace = await self._store.pace(name, interval=self._interval, burst=self._burst, max_wait=0.0)
@@ -47,7 +47,7 @@ class Failures:
 
 
 def _place(address: str) -> str:
-    """Return whom an address stands for: one client has a whole /64 of IPv6."""
+    """Return the key for an address: an IPv6 client has a whole /64."""
     try:
         parsed = ip_address(address.partition("%")[0])
     except ValueError:
@@ -59,7 +59,7 @@ def _place(address: str) -> str:
 
 _MINUTE = 60.0
 _TTL = 30.0  # seconds after which the slots of a gateway that was killed are free again
-_AGAIN = 1.0  # seconds after which to come again when all slots are taken
+_AGAIN = 1.0  # seconds after which to retry when all slots are taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class _Rate:
 
 
 class Rates:
-    """Lets the requests of a key go as fast as it may.
+    """Enforces the rate limits of keys.
 
     Args:
         store: Where the paces are.
@@ -87,7 +87,7 @@ class Rates:
         self._burst = burst
 
     async def take(self, key_id: str, limits: KeyLimits) -> Mapping[str, str]:
-        """Count one request; return the headers that say what is left.
+        """Count one request; return headers with the remaining limit.
 
         Raises:
             Refusal: there were too many.
@@ -106,7 +106,7 @@ class Rates:
 
 
 def rate_headers(pace: Pace, interval: float, burst: int) -> dict[str, str]:
-    """Return what a client should know of its rate (draft-ietf-httpapi-ratelimit-headers-09).
+    """Return the headers for a client's rate limit (draft-ietf-httpapi-ratelimit-headers-09).
 
     Args:
         pace: What the store said.
@@ -122,7 +122,7 @@ def rate_headers(pace: Pace, interval: float, burst: int) -> dict[str, str]:
 
 
 class Slots:
-    """Lets a key have so many requests under way, and frees what a gateway held that was killed.
+    """Limits the concurrent requests of a key, and frees the slots of a killed gateway.
 
     Each request holds one of the key's numbered slots by a lease, which is renewed while it runs.
 
@@ -156,7 +156,7 @@ class Slots:
             await asyncio.shield(self._store.release(slot, owner=owner))
 
     async def renew(self) -> None:
-        """Renew all leases that are held."""
+        """Renew all held leases."""
         for slot, owner in list(self._held.items()):
             if self._held.get(slot) == owner:
                 await self._store.lease(slot, owner=owner, ttl=self._ttl)
@@ -171,7 +171,7 @@ class Slots:
 
     async def _take(self, key_id: str, most: int) -> str:
         numbers = [number for number in range(most) if _slot(key_id, number) not in self._held]
-        random.shuffle(numbers)  # gateways should not all try the same ones first
+        random.shuffle(numbers)  # gateways should not all try the same slots first
         for number in numbers:
             slot, owner = _slot(key_id, number), f"{self._process}:{secrets.token_hex(8)}"
             if slot in self._held:

@@ -33,7 +33,7 @@ _ONCE = frozenset(
         b"x-api-key",
     }
 )
-"""Headers that mean nothing when they come twice."""
+"""Headers that are invalid when repeated."""
 
 _MOST = 100  # headers
 _LARGEST = 32_768  # bytes of all headers; a server that reads faster than it counts may let more through
@@ -44,7 +44,7 @@ _LENGTH = re.compile(rb"\d{1,18}")
 
 
 def check_headers(given: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
-    """Return the headers that decide something, by their names in lower case.
+    """Return the relevant headers, by their names in lower case.
 
     Raises:
         Refusal: one of them comes twice, two of them contradict each other, or there are too many.
@@ -64,7 +64,7 @@ def check_headers(given: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
 
 
 def declared_length(headers: Mapping[str, str]) -> int | None:
-    """Return the bytes that a body is said to have; None if nothing is said.
+    """Return the declared length of a body in bytes; None if undeclared.
 
     Raises:
         Refusal: it is no number.
@@ -78,7 +78,7 @@ def declared_length(headers: Mapping[str, str]) -> int | None:
 
 
 def check_path(scope: Scope) -> None:
-    """Check that a path means the same to every decoder, however often it is decoded.
+    """Check that every decoder interprets a path identically, however often it is decoded.
 
     Raises:
         Refusal: it is no path from the root, has empty or dotted parts, backslashes, control characters, or is encoded
@@ -108,7 +108,7 @@ def check_path(scope: Scope) -> None:
 
 
 class LimitedRequest:
-    """Passes a request to an application, and its answer back.
+    """Passes a request to an application, and its response back.
 
     Args:
         receive: The server's.
@@ -141,7 +141,7 @@ class LimitedRequest:
         self._refusal: Refusal | None = None
 
     async def run(self, app: ASGIApp, scope: Scope) -> None:
-        """Let the application answer.
+        """Run the application.
 
         If the body is too large or too slow, the client gets the error and the application sees a disconnect; what
         it sends after that is dropped.
@@ -191,9 +191,9 @@ class LimitedRequest:
 
 
 class _Cut(Exception):
-    """The client may not have the rest."""
+    """The rest of the response must not be sent."""
 
 
 def too_large(limit: int) -> Refusal:
-    """Return the refusal of a body that is too large."""
+    """Return the rejection of a body that is too large."""
     return Refusal(413, "body_too_large", f"Send a body of at most {limit:,} bytes.")

@@ -1,1 +1,1 @@
-"""The server of the Model Context Protocol (https://modelcontextprotocol.io), and its entry in clients' settings."""
+"""The server of the Model Context Protocol (https://modelcontextprotocol.io), and its installation in clients."""

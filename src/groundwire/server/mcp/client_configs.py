@@ -1,4 +1,4 @@
-"""The server's entry in the configuration files of MCP clients: where they are, adding it, removing it."""
+"""The server's entry in the configuration files of MCP clients: locations, installation, removal."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ Format = Literal["json", "jsonc", "toml", "yaml"]
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """What a machine has to say about where configurations are."""
+    """The parts of a machine that determine where configurations are."""
 
     platform: str
-    """As `sys.platform` has it: linux, darwin, win32."""
+    """The platform, as in `sys.platform`: linux, darwin, win32."""
     home: Path
-    """The user's folder."""
+    """The home folder."""
     folder: Path
-    """The folder of the project at hand."""
+    """The project's folder."""
     variables: Mapping[str, str]
     """The environment."""
 
     @classmethod
     def here(cls) -> Host:
-        """Return this machine's."""
+        """Return the host of this machine."""
         return cls(sys.platform, Path.home(), Path.cwd(), MappingProxyType(dict(os.environ)))
 
     def application_data(self) -> Path:
-        """Return the folder in which desktop programs keep their data."""
+        """Return the folder of desktop programs' data."""
         if self.platform == "darwin":
             return self.home / "Library" / "Application Support"
         if self.platform == "win32":
@@ -54,39 +54,39 @@ class Host:
         return self.configuration()
 
     def configuration(self) -> Path:
-        """Return the folder in which programs of Unix keep their configuration, which is one for all of them."""
+        """Return the configuration folder of Unix programs."""
         given = self.variables.get("XDG_CONFIG_HOME", "")
         return Path(given) if given.startswith("/") else self.home / ".config"
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One client."""
+    """An MCP client."""
 
     name: str
     """The name for `--client`."""
     title: str
-    """Its own name."""
+    """Its display name."""
     file: Callable[[Host], Path]
-    """Returns where its configuration is."""
+    """Returns the path of its configuration."""
     keys: tuple[str, ...] = ("mcpServers",)
-    """Under which keys its servers are."""
+    """The path of keys to its servers."""
     format: Format = "json"
-    """How the file is written; `jsonc` is JSON with comments."""
+    """The file format; `jsonc` is JSON with comments."""
     extra: tuple[tuple[str, Any], ...] = ()
-    """What it wants in an entry beside command and arguments."""
+    """Additional fields of an entry."""
     program: str = "command"
     """The key of the program in an entry."""
     together: bool = False
     """Whether program and arguments are one list."""
     base: tuple[tuple[str, Any], ...] = ()
-    """What a configuration must have beside the servers."""
+    """Fields that a configuration requires beside the servers."""
 
     def entry(self, command: Sequence[str]) -> dict[str, Any]:
         """Return the server's entry.
 
         Args:
-            command: What starts the server.
+            command: The command that starts the server.
         """
         if self.together:
             return {**dict(self.extra), self.program: list(command)}
@@ -225,28 +225,28 @@ CLIENTS: Mapping[str, Client] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a configuration was and would be."""
+    """A change of a configuration."""
 
     before: str
-    """The text, empty for a file that is not there."""
+    """The current text, empty for a missing file."""
     after: str
-    """The text with the change."""
+    """The new text."""
     loses_comments: bool = False
     """Whether comments are lost."""
 
 
 def install(client: Client, text: str, command: Sequence[str]) -> Change:
-    """Return a configuration with the server's entry; one that is there already is brought up to date.
+    """Return a configuration with the server's entry; an existing one is updated.
 
-    What a user added to the entry, such as `env`, stays.
+    User additions to the entry, such as `env`, are kept.
 
     Args:
         client: Whose configuration it is.
         text: The configuration; empty for none.
-        command: What starts the server.
+        command: The command that starts the server.
 
     Raises:
-        ConfigurationError: the configuration cannot be understood.
+        ConfigurationError: the configuration cannot be parsed.
     """
     entry = client.entry(command)
     if client.format == "toml":
@@ -271,7 +271,7 @@ def uninstall(client: Client, text: str) -> Change:
         text: The configuration; empty for none.
 
     Raises:
-        ConfigurationError: the configuration cannot be understood.
+        ConfigurationError: the configuration cannot be parsed.
     """
     if client.format == "toml":
         return Change(text, toml_without(client, text))

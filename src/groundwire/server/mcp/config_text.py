@@ -1,4 +1,4 @@
-"""Changing the server's entry in the text of a configuration: JSON with comments, TOML, YAML."""
+"""Editing of the server's entry in the text of a configuration: JSON with comments, TOML, YAML."""
 
 from __future__ import annotations
 
@@ -25,18 +25,23 @@ __all__ = [
     "yaml_with",
 ]
 
-_TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
-_COMMA = re.compile(r'"(?:\\.|[^"\\])*"|,(?=\s*[\]}])', re.DOTALL)
+_TOKEN = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_COMMA = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|,(?=\s*[\]}])', re.DOTALL)
 
 
 def has_comments(text: str) -> bool:
     """Whether there is a comment outside of strings."""
-    return any(not found[0].startswith('"') for found in _TOKEN.finditer(text))
+    return any(_is_comment(found[0]) for found in _TOKEN.finditer(text))
+
+
+def _is_comment(token: str) -> bool:
+    """Whether a token is a comment; one that does not end is no JSON, whatever stands before it."""
+    return token.startswith("//") or (token.startswith("/*") and token.endswith("*/") and len(token) > 3)
 
 
 def without_comments(text: str) -> str:
     """Return the text as plain JSON: without comments and trailing commas."""
-    bare = _TOKEN.sub(lambda found: found[0] if found[0].startswith('"') else " ", text.removeprefix("\ufeff"))
+    bare = _TOKEN.sub(lambda found: " " if _is_comment(found[0]) else found[0], text.removeprefix("\ufeff"))
     return _COMMA.sub(lambda found: found[0] if found[0].startswith('"') else "", bare)
 
 
@@ -47,7 +52,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_json(client: Client, text: str) -> dict[str, Any]:
-    """Return a configuration in JSON, an empty one for no text.
+    """Parse a configuration in JSON; empty for no text.
 
     Raises:
         ConfigurationError: it is not a JSON object.
@@ -66,15 +71,15 @@ def read_json(client: Client, text: str) -> dict[str, Any]:
 
 
 def json_servers(client: Client, whole: dict[str, Any], *, make: bool) -> dict[str, Any]:
-    """Return the servers in a configuration, which may be changed.
+    """Return the mutable servers of a configuration.
 
     Args:
         client: Whose configuration it is.
         whole: The configuration.
-        make: Whether to add what is missing on the way to them.
+        make: Whether to add missing parents.
 
     Raises:
-        ConfigurationError: something on the way is no object.
+        ConfigurationError: a parent is not an object.
     """
     found: Any = whole
     for key in client.keys:
@@ -92,7 +97,7 @@ def json_servers(client: Client, whole: dict[str, Any], *, make: bool) -> dict[s
 
 
 def json_text(whole: Mapping[str, Any], text: str) -> str:
-    """Return JSON indented as the text was, with its line ends."""
+    """Serialize JSON with the original indentation and line endings."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     indent = found[1] if found else "  "
     written = json.dumps(whole, indent=indent, ensure_ascii=False) + "\n"
@@ -100,10 +105,10 @@ def json_text(whole: Mapping[str, Any], text: str) -> str:
 
 
 def toml_with(client: Client, text: str, entry: Mapping[str, Any]) -> str:
-    """Return TOML with the server's entry; what a user added to the entry stays.
+    """Return TOML with the server's entry, keeping user additions to it.
 
     Raises:
-        ConfigurationError: it is not TOML, or the entry is not written as a table of its own.
+        ConfigurationError: it is not TOML, or the entry is not a separate table.
     """
     servers = _toml_servers(client, text)
     old = servers.get(NAME)
@@ -145,16 +150,16 @@ def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
 
 
 def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
-    """Return TOML without the server's table; tables below it go, too, but for those that are to be kept.
+    """Remove the server's table and its subtables, except for those to keep.
 
     Raises:
-        ConfigurationError: the entry is not written as a table of its own.
+        ConfigurationError: the entry is not a separate table.
     """
     path = (*client.keys, NAME)
     kept: list[str] = []
     cutting = False
     for line in text.splitlines(keepends=True):
-        header = re.match(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?", line)
+        header = re.match(r"\s*\[\[?([^\[\]]+)\]\]?", line)
         if header:
             parts = tuple(part.strip().strip("\"'") for part in header[1].split("."))
             cutting = parts[: len(path)] == path and not (len(parts) > len(path) and parts[len(path)] in keep)
@@ -174,7 +179,7 @@ def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
 
 
 def _toml(value: object) -> str:
-    """Return a value as TOML; strings of JSON are strings of TOML but for the sign DEL."""
+    """Serialize a value as TOML; JSON strings are valid TOML except for the character DEL."""
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, (str, bool, int, float)):
@@ -183,9 +188,9 @@ def _toml(value: object) -> str:
 
 
 def yaml_with(client: Client, text: str, entry: Mapping[str, Any] | None) -> str:
-    """Return YAML with the server's entry under its key, or without it; what a user added to the entry stays.
+    """Return YAML with or without the server's entry, keeping user additions to it.
 
-    The lines of others are not touched, and values are written as JSON, which is YAML (1.2, section 1.3).
+    Other lines are unchanged, and values are written as JSON, which is valid YAML (1.2, section 1.3).
 
     Raises:
         ConfigurationError: the key's value is not written as an indented mapping.

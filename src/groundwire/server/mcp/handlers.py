@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 SESSION = "groundwire://session"
-"""What a session has used, found and opened."""
+"""The usage, results and pages of a session."""
 
 PAGE_TEMPLATE = "groundwire://page/{url}{?cursor}"
 """A page (RFC 6570)."""
@@ -50,14 +50,14 @@ _PAGE = "groundwire://page/"
 
 
 def page_uri(url: str) -> str:
-    """Return the resource that is the page at an address."""
+    """Return the resource URI of a page."""
     return _PAGE + quote(url, safe="")
 
 
 def page_of(uri: str) -> tuple[str, str | None] | None:
-    """Return the address and the cursor that a resource names; None if it is no page.
+    """Return the URL and the cursor in a resource URI, or None.
 
-    An address that was not encoded is understood, too, as far as its own query lets it.
+    An unencoded URL is accepted, as far as its own query is unambiguous.
     """
     if not uri.startswith(_PAGE):
         return None
@@ -73,7 +73,7 @@ def page_of(uri: str) -> tuple[str, str | None] | None:
 PROMPT, NEW_SESSION = "web_research", "new_session"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
 _MARKDOWN = "text/markdown"
-_COMPLETIONS = 100  # the most that the protocol takes
+_COMPLETIONS = 100  # the maximum of the protocol
 _LEAVE: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow", "default": True}},
@@ -81,15 +81,15 @@ _LEAVE: Final[Mapping[str, Any]] = {
 
 
 def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[Any]:
-    """Return the server over sessions, which stay the caller's to close.
+    """Return the server over sessions, which the caller closes.
 
     Args:
-        sessions: What searches and reads.
+        sessions: The sessions.
         heartbeat: Seconds of silence after which the progress of a call is reported.
     """
     handlers = _Handlers(sessions, heartbeat)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # logging is deprecated by the newest protocol, and there for the older ones
+        warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
         return _server(sessions, handlers)
 
 
@@ -125,7 +125,7 @@ class _Handlers:
         self._definitions = {search.name: search, page.name: page}
 
     async def list_tools(self, _ctx: Context, _params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        asyncio.get_running_loop().call_later(0.1, self._sessions.warm_up)  # after the answer
+        asyncio.get_running_loop().call_later(0.1, self._sessions.warm_up)  # after the response
         return types.ListToolsResult(tools=[_tool(one) for one in self._definitions.values()])
 
     async def call_tool(
@@ -240,9 +240,9 @@ class _Handlers:
     async def _call_with_leave(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> ToolResult | types.InputRequiredResult:
-        """Call a tool; the user is asked where a rule or an unknown address wants it and the client can ask."""
+        """Call a tool, after asking the user if a rule or an unknown URL requires it and the client supports it."""
         arguments = params.arguments or {}
-        with suppress(MCPError):  # the call itself says what is wrong with the settings
+        with suppress(MCPError):  # the call itself reports invalid settings
             if question := (await self._session(ctx)).question(params.name, arguments):
                 leave = await self._ask(ctx, params, "call", question)
                 if isinstance(leave, types.InputRequiredResult):
@@ -326,7 +326,7 @@ def _tool(definition: ToolDefinition) -> types.Tool:
 
 
 def _is_unknown(error: str) -> bool:
-    from groundwire.web.known_urls import UNKNOWN  # a server that starts loads nothing that searches
+    from groundwire.web.known_urls import UNKNOWN  # a starting server loads nothing that searches
 
     return UNKNOWN in error
 
@@ -336,10 +336,10 @@ def _contents(uri: str, text: str, mime_type: str) -> types.ReadResourceResult:
 
 
 def _key(ctx: Context) -> str:
-    """Return what tells the clients of a server apart.
+    """Return a key that identifies the client of a server.
 
-    Streamable HTTP had sessions until protocol 2026-07-28, as has SSE. A client of the newer protocol is known by its
-    address and the name it gives.
+    Streamable HTTP had sessions until protocol 2026-07-28, as has SSE. A client of the newer protocol is identified by
+    its address and its name.
     """
     request = ctx.request
     if request is None:

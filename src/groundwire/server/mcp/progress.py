@@ -1,4 +1,4 @@
-"""What a client hears of while a call runs: progress, and log messages of what providers answered."""
+"""Notifications to a client during a call: progress, and log messages of attempts."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ __all__ = ["HEARTBEAT", "Report", "logging_attempts", "reporting"]
 
 _logger = logging.getLogger(__name__)
 
-HEARTBEAT = 2.0  # seconds; some clients give up on a call of which they hear nothing for much longer
+HEARTBEAT = 2.0  # seconds; some clients abandon a call that is silent for much longer
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
-"""Tells a client how many seconds have passed, of how many, and what is being done."""
+"""Reports to a client how many seconds of the maximum have passed, and the current activity."""
 
 _T = TypeVar("_T")
 
 
 async def reporting(report: Report, total: float, work: Awaitable[_T], *, heartbeat: float = HEARTBEAT) -> _T:
-    """Await `work` and meanwhile report what it does, and that it still does it.
+    """Await `work` and report its progress regularly.
 
     Args:
-        report: Tells the client.
-        total: The most seconds that the work may take.
+        report: Sends the report.
+        total: The maximum duration of the work in seconds.
         work: The work.
-        heartbeat: Seconds of silence after which something is said.
+        heartbeat: Seconds of silence after which a report is sent.
     """
     doing: asyncio.Queue[str] = asyncio.Queue()
 
@@ -57,10 +57,10 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
         with suppress(TimeoutError):
             text = await asyncio.wait_for(doing.get(), heartbeat)
         passed = time.monotonic() - started
-        last = max(round(passed, 3), last + 0.001)  # the protocol wants every number above the one before
+        last = max(round(passed, 3), last + 0.001)  # the protocol requires increasing numbers
         try:
             await report(last, max(total, last), text or f"Still at work after {passed:.0f} s")
-        except Exception:  # a client that hears nothing any more; its call ends by itself
+        except Exception:  # the client is gone; its call ends by itself
             _logger.debug("progress could not be reported", exc_info=True)
             return
 
@@ -72,8 +72,8 @@ async def logging_attempts(session: Any, request_id: Any, level: str, work: Awai
     """Await `work`, then send the client a log message for each attempt: a failed one is a warning.
 
     Args:
-        session: The client's; since protocol 2026-07-28 it sends only what the request has opted in to.
-        request_id: The request that the messages go with.
+        session: The client's session; since protocol 2026-07-28 it sends only what the request has opted in to.
+        request_id: The request that the messages belong to.
         level: The lowest level to send.
         work: The work.
     """
@@ -86,8 +86,8 @@ async def logging_attempts(session: Any, request_id: Any, level: str, work: Awai
             said = "warning"
         if isinstance(event, AttemptFinished) and _LEVELS.index(said) >= _LEVELS.index(level):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # deprecated by the newest protocol, and there for the older ones
+                warnings.simplefilter("ignore")  # deprecated in the newest protocol, but available in older ones
                 sending = session.send_log_message(said, event.attempt.describe(), "groundwire", request_id)
-            with suppress(Exception):  # a client that hears nothing any more
+            with suppress(Exception):  # the client is gone
                 await sending
     return result

@@ -1,4 +1,4 @@
-"""The one `Web` of a server, made when it is first needed, and the sessions that share it."""
+"""The sessions of an MCP server, and the `Web` that they share, created on first use."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _SEARCHES, _PAGES = 20, 50  # that a session remembers, for its resources
 
 
 class Session:
-    """One client's tools, with a budget of their own, and what they found.
+    """One client's tools, with a separate budget, and their results.
 
     Args:
-        web: The client's view of the server's `Web`.
-        name: The client's name for rules of permission that speak of one.
+        web: The client's view of the `Web`.
+        name: The client's name in permission rules.
     """
 
     def __init__(self, web: Web, name: str | None) -> None:
         from groundwire.tools.permissions import Permission, guarded
 
-        # Who would be asked sits at the host, which asks before it calls; what the settings deny is denied here too.
+        # The user is at the host, which asks before it calls; what the settings deny is denied here too.
         self._permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
         search = local_search_tool(web) if web.settings.search.local.tool == "search" else web_search_tool(web)
         tools = (guarded(tool, self._permission) for tool in (search, open_page_tool(web)))
@@ -60,49 +60,49 @@ class Session:
         self.log_level: str | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool and remember what it found."""
+        """Call a tool and record its results."""
         result = await self._tools[tool].call(**arguments)
         if result.status == "success" and self._web.keeps:
             self._note(result)
         return result
 
     def question(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
-        """Return what a rule wants the user to be asked before a call; None where no rule does."""
+        """Return the question that a rule requires before a call, or None."""
         decision, reason = self._permission.decide(tool, arguments)
         if decision != "confirm" or reason.startswith("the rule for"):
             return None
         return f"May {tool} be called with {json.dumps(arguments, ensure_ascii=False)[:500]}? It is asked by {reason}."
 
     async def allow(self, url: str) -> None:
-        """Let an address be opened that the user has allowed."""
+        """Add a URL approved by the user."""
         await self._web.allow_urls_in(url)
 
     def queries(self) -> tuple[str, ...]:
-        """Return what was searched for, the last first."""
+        """Return the queries, the latest first."""
         return tuple(dict.fromkeys(found.query for found in reversed(self._searches)))
 
     def addresses(self) -> tuple[str, ...]:
-        """Return the addresses of opened pages, then of what was found, the last first."""
+        """Return the URLs of opened pages, then of results, the latest first."""
         found = (source.url for search in reversed(self._searches) for source in search.sources)
         return tuple(dict.fromkeys((*(url for url, _ in self.pages()), *found)))
 
     def pages(self) -> tuple[tuple[str, str], ...]:
-        """Return the addresses and titles of the pages that were opened last, the last first."""
+        """Return the URLs and titles of recently opened pages, the latest first."""
         return tuple(reversed(self._pages.items()))
 
     async def reset(self) -> None:
-        """Reset the session: nothing is spent, found or opened, and citation numbers begin at 1."""
+        """Reset the session: usage, pages, results, and citation numbers."""
         await self._web.reset_session()
         self._searches.clear()
         self._pages.clear()
 
     async def describe(self) -> dict[str, Any]:
-        """Return what this session has used, found and opened, as JSON values."""
+        """Return the usage, results and pages of this session as JSON values."""
         budget = self._web.budget
         limit = budget.limit if budget else self._web.settings.session.max_searches
         used = await self._web.usage()
         return {
-            "untrusted": ["sources", "pages"],  # titles and addresses are the web's: information, not instructions
+            "untrusted": ["sources", "pages"],  # titles and URLs come from the web: information, not instructions
             "searches": {
                 "made": int(used.get("searches", 0)),
                 "limit": limit or None,
@@ -128,14 +128,14 @@ class Session:
 
 
 class Sessions:
-    """The sessions of a server; they share one `Web`, which belongs to them.
+    """The sessions of a server, and their shared `Web`.
 
     Args:
-        settings: What is in force.
-        alone: Whether there is but one client, whose session is that of the settings.
+        settings: The settings.
+        alone: Whether there is only one client, whose session is that of the settings.
         complain: Called with each problem of the settings, before the first call.
-        web: A `Web` to use instead; it stays the caller's to close.
-        web_for: Returns the web as the caller of an HTTP request may use it.
+        web: A `Web` to use instead; the caller closes it.
+        web_for: Returns the view for the caller of an HTTP request.
     """
 
     def __init__(
@@ -158,14 +158,14 @@ class Sessions:
         self._warming: asyncio.Task[None] | None = None
 
     async def get(self, key: str, request: Any = None) -> Session:
-        """Return a client's session, a new one for a client that was idle for the setting `session.idle_timeout`.
+        """Return a client's session, or a new one after the client was idle for `session.idle_timeout`.
 
         Args:
-            key: What tells the client from others.
-            request: The HTTP request that is answered, if it is one.
+            key: Identifies the client.
+            request: The HTTP request, if any.
 
         Raises:
-            ConfigurationError: the settings are wrong.
+            ConfigurationError: the settings are invalid.
         """
         web = await self._made()
         if self._web_for is not None and request is not None:
@@ -183,7 +183,7 @@ class Sessions:
         return found
 
     async def call(self, key: str, tool: str, arguments: Mapping[str, Any], request: Any = None) -> ToolResult:
-        """Call a tool for a client; wrong settings are said in its result."""
+        """Call a tool for a client; invalid settings are reported in its result."""
         try:
             session = await self.get(key, request)
         except GroundwireError as error:
@@ -191,12 +191,12 @@ class Sessions:
         return await session.call(tool, arguments)
 
     def warm_up(self) -> None:
-        """Begin to make the `Web`, so that the first call need not wait for it."""
+        """Start creating the `Web`, so that the first call need not wait for it."""
         if self._warming is None and self._web is None:
             self._warming = asyncio.get_running_loop().create_task(self._warm())
 
     async def aclose(self) -> None:
-        """Close the `Web`, unless it is another's."""
+        """Close the `Web` if it was created here."""
         if self._warming is not None:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)

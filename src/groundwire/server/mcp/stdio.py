@@ -1,4 +1,8 @@
-"""Serving one client over standard input and output."""
+"""Serving one client over standard input and output, with only what the server needs of the SDK.
+
+`import mcp` loads the SDK's clients with their HTTP library and its server frameworks; none of them is needed to serve
+one client on standard input, which would have to wait.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec, module_from_spec
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 if TYPE_CHECKING:
@@ -17,15 +22,15 @@ if TYPE_CHECKING:
 
     from groundwire.settings import Settings
 
-__all__ = ["claimed_streams", "serve_stdio"]
+__all__ = ["claimed_streams", "load_server_only", "serve_stdio"]
 
 
 @contextmanager
 def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Take standard input and output for the protocol alone, and give them back in the end.
+    """Reserve standard input and output for the protocol, and restore them afterwards.
 
-    Whatever else writes to standard output meanwhile, a library written in C or a child process included, reaches
-    standard error instead; whatever else reads finds the end of the input.
+    Any other writer to standard output, including C libraries and child processes, is redirected to standard error; any
+    other reader finds the end of the input.
     """
     sys.stdout.flush()
     incoming, outgoing = os.dup(0), os.dup(1)
@@ -34,7 +39,7 @@ def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     os.close(nothing)
     os.dup2(2, 1)
     try:
-        # Never closed by their objects: a thread may still stand in a read when the server ends.
+        # Never closed by their objects: a thread may still be reading when the server ends.
         yield os.fdopen(incoming, "rb", closefd=False), os.fdopen(outgoing, "wb", closefd=False)
     finally:
         with suppress(OSError, ValueError):
@@ -47,9 +52,9 @@ def serve_stdio(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, *, c
     """Serve one client until it closes its end, or until this process is asked to end.
 
     Args:
-        settings: What is in force.
-        incoming: The client's messages, a line each.
-        outgoing: Where the answers go.
+        settings: The settings.
+        incoming: The client's messages, one per line.
+        outgoing: The stream for responses.
         complain: Called with each problem of the settings.
     """
     with suppress(BrokenPipeError):
@@ -65,7 +70,7 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
 
     sessions = Sessions(settings, alone=True, complain=complain)
     server = make_server(sessions)
-    lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK iterates it, and nothing else
+    lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK only iterates it
     answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
@@ -75,7 +80,7 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
     try:
         async with stdio_server(lines, answers) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
-    except* (BrokenPipeError, ValueError):  # the client has gone; the latter is a write to what that closed
+    except* (BrokenPipeError, ValueError):  # the client is gone; the latter is a write to the closed stream
         pass
     except* asyncio.CancelledError:
         pass
@@ -86,7 +91,7 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
 
 
 class _Lines:
-    """The lines of a stream, read in a thread that does not keep the process alive: such a read cannot be cancelled."""
+    """The lines of a stream, read in a daemon thread, because such a read cannot be canceled."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -101,9 +106,34 @@ class _Lines:
                     for line in self._stream:
                         loop.call_soon_threadsafe(lines.put_nowait, line)
                 except (OSError, ValueError):
-                    pass  # as good as its end
+                    pass  # treated as its end
                 loop.call_soon_threadsafe(lines.put_nowait, b"")
 
         threading.Thread(target=read, name="groundwire-mcp-stdin", daemon=True).start()
         while line := await lines.get():
             yield line.decode("utf-8", "replace")
+
+
+_PACKAGES = ("mcp", "mcp.server")
+_NEEDED = ("mcp.server.lowlevel.server", "mcp.server.stdio")
+
+
+def load_server_only() -> None:
+    """Load the SDK's low-level server without its package's other imports.
+
+    Only for a process that is a server and nothing else: `mcp` then lacks its public names. If the SDK is already
+    loaded, or cannot be loaded this way, nothing changes, and the next import loads all of it.
+    """
+    if any(name.partition(".")[0] == "mcp" for name in sys.modules):
+        return
+    try:
+        for name in _PACKAGES:
+            spec = find_spec(name)
+            if spec is None:
+                raise ImportError(name)
+            sys.modules[name] = module_from_spec(spec)
+        for name in _NEEDED:
+            __import__(name)
+    except (ImportError, AttributeError):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mcp"]:
+            del sys.modules[name]

@@ -1,4 +1,4 @@
-"""Serving many clients over streamable HTTP, and over the SSE transport that went before it."""
+"""Serving of many clients over streamable HTTP, and over the older SSE transport."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _PATH, _SSE_PATH, _MESSAGES = "/mcp", "/sse", "/messages/"
 
 
 def mcp_application(sessions: Sessions, *, sse: bool = False) -> tuple[ASGIApp, AbstractAsyncContextManager[object]]:
-    """Return streamable HTTP as an application for the path /mcp of another, and what it runs in.
+    """Return streamable HTTP as an application for the path /mcp of another, and its context manager.
 
     Args:
-        sessions: What searches and reads; they stay the caller's to close.
+        sessions: The sessions; they stay the caller's to close.
         sse: Whether to speak the older SSE transport, too, at /sse and /messages.
     """
     from groundwire.server.mcp.handlers import make_server
@@ -42,7 +42,7 @@ def _starlette(server: Server[Any]) -> Starlette:
 def _security() -> TransportSecuritySettings:
     from mcp.server.transport_security import TransportSecuritySettings
 
-    # Hosts and origins were judged before.
+    # Hosts and origins were already checked.
     return TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
 

@@ -1,12 +1,11 @@
-"""An OpenAI-compatible endpoint that gives the models of another one the web."""
+"""An OpenAI-compatible endpoint that adds web access to the models of another one."""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -25,6 +24,7 @@ from groundwire.server.openai.messages import CountTokensHandler, MessagesHandle
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.request_json import parse_model_request
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
@@ -38,24 +38,24 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
 class Proxy:
-    """An ASGI application that stands before a model server; `app` can be served, or mounted in another.
+    """An ASGI application in front of a model server; `app` can be served, or mounted in another.
 
-    `endpoints` is the same without the check of Host and Origin, for a server that has made it.
+    `endpoints` is the same without the check of Host and Origin, for a server that has its own.
 
     Args:
-        web: What searches and reads; it stays the caller's to close.
-        upstream: Where the model server's OpenAI-compatible API begins, such as `http://127.0.0.1:11434/v1`.
-        prefix: Where the proxy's own begins.
-        session: The name of one session that pays for all; by default every conversation has a budget of its own.
+        web: The web to search and read with; the caller closes it.
+        upstream: The base URL of the model server's OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`.
+        prefix: The path prefix of the proxy.
+        session: The name of a session that is charged; by default every conversation has its own budget.
         max_rounds: The most calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
-        read_timeout: Seconds of the model server's silence after which it is given up.
+        read_timeout: Seconds of silence of the model server after which the request fails.
         keep_alive: Seconds of silence after which a stream gets a comment.
-        hosts: The names by which the proxy may be called; None is any name.
-        key: The key for the model server, of clients that send none.
+        hosts: The accepted names of the proxy; None accepts any.
+        key: The key for the model server, for clients that send none.
 
     Raises:
-        InvalidRequest: an argument is wrong.
+        InvalidRequest: an argument is invalid.
     """
 
     def __init__(
@@ -100,11 +100,11 @@ class Proxy:
         await self.upstream.aclose()
 
     async def answer(self, face: type[CompletionHandler], scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request of an API."""
+        """Handle a request of an API."""
         request = Request(scope, receive)
         try:
             data = await _body(request)
-            body = _object(data)
+            body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request, scope)
             if not face.takes(body):
                 relay = _Relay(self.upstream, "POST", face.path, headers, data)
@@ -151,7 +151,7 @@ class Proxy:
         await _Relay(self.upstream, request.method, path, headers, data, query)(scope, receive, send)
 
     def _headers(self, request: Request) -> dict[str, str]:
-        """Return what goes on to the model server, with its key."""
+        """Return the headers for the model server, with its key."""
         headers = passed_on(request.headers)
         if self._key and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = f"Bearer {self._key}"
@@ -181,7 +181,7 @@ class _Passing:
 
 @dataclass(frozen=True, slots=True)
 class _Relay:
-    """One request that goes on as it is, whose answer comes back as it is."""
+    """A forwarded request whose response is forwarded too."""
 
     upstream: Upstream
     method: str
@@ -204,19 +204,19 @@ class _Relay:
                     await send({"type": "http.response.body", "body": piece, "more_body": True})
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         except UpstreamRejected as error:
-            if begun:  # too late for another status; the server breaks the connection
+            if begun:  # too late for another status; the server closes the connection
                 raise
             await _response(error)(scope, receive, send)
 
 
 def _harmless(method: str, path: str) -> bool:
-    """Whether a request only asks a model, and leaves everything in the account as it is."""
+    """Whether a request only calls a model, without changing anything in the account."""
     first = path.strip("/").partition("/")[0]
     return first == "models" if method in ("GET", "HEAD") else (method, path) in _ASKING
 
 
 def _owner(request: Request, scope: Scope) -> str:
-    """Return the caller: the tenant of the gateway's key together with the model server's key."""
+    """Return the owner: the tenant of the gateway's key together with the model server's key."""
     tenant = tenant_of(scope)
     own = "" if tenant is None else tenant.id
     key = request.headers.get("authorization") or request.headers.get("x-api-key", "")
@@ -239,16 +239,6 @@ async def _body(request: Request) -> bytes:
         if len(data) > _LARGEST:
             raise UpstreamRejected(413, error_body(f"The request has more than {_LARGEST:,} bytes."), _TYPED)
     return bytes(data)
-
-
-def _object(data: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(data)
-    except (ValueError, RecursionError):
-        raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
-    if not isinstance(body, dict):
-        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
-    return body
 
 
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}

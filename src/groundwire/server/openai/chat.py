@@ -1,10 +1,11 @@
-"""Chat completions: the rounds of a run become one completion, or one stream of chunks.
+"""Chat completions: the rounds of a run are merged into one completion, or one stream of chunks.
 
-What is not changed goes to the client byte for byte: a whole answer of one round, and each chunk of a stream.
+Unchanged data is forwarded byte for byte: a whole response of one round, and each chunk of a stream.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,7 @@ from groundwire.server.request_errors import UpstreamRejected, broken, error_bod
 
 __all__ = ["ChatHandler"]
 
-_BETWEEN = "\n\n"  # the texts of two rounds
+_BETWEEN = "\n\n"  # between the texts of two rounds
 _THINKING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 _HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
@@ -34,17 +35,17 @@ _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 @dataclass(slots=True)
 class _StreamedCall:
-    """One call of a function while it comes in."""
+    """A function call that is being received."""
 
     id: str
     name: str = ""
     place: int | None = None
-    """Its index among the client's calls; None while it is not known to be one."""
+    """Its index among the client's calls; None until it is known to be one."""
     held: list[dict[str, Any]] = field(default_factory=list)
 
 
 class ChatHandler(CompletionHandler):
-    """One request for a chat completion."""
+    """A request for a chat completion."""
 
     api = "openai_compatible"
     path = "chat/completions"
@@ -52,21 +53,21 @@ class ChatHandler(CompletionHandler):
     def __init__(self, *args: Any) -> None:
         self._rounds: list[UpstreamAnswer] = []
         self._head: dict[str, Any] = {}
-        self._usage: Any = None  # of the rounds before this one
+        self._usage: Any = None  # of the previous rounds
         self._round: Any = None  # the usage of this round
         self._text = ""
         self._later = False  # whether this round follows another
-        self._said: set[str] = set()  # the fields of text that this round has begun
+        self._said: set[str] = set()  # the text fields started in this round
         self._ever: set[str] = set()  # the same for all rounds
-        self._cited = False  # whether the model server has sent annotations of its own
+        self._cited = False  # whether the model server has sent its own annotations
         self._calls: dict[Any, _StreamedCall] = {}
         self._places = 0
-        self._tail: list[tuple[dict[str, Any], bytes]] = []  # the end of this round, in case that it is the last
+        self._tail: list[tuple[dict[str, Any], bytes]] = []  # the end of this round, in case it is the last
         super().__init__(*args)
 
     @classmethod
     def takes(cls, body: Mapping[str, Any]) -> bool:
-        """Whether a request can be searched for: one that wants several answers cannot."""
+        """Whether a request can be augmented with search: not if it asks for several choices."""
         return body.get("n") in (None, 1) or not isinstance(body.get("messages"), list) or _wants_search(body)
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
@@ -76,14 +77,16 @@ class ChatHandler(CompletionHandler):
         return super().cleaned(body)
 
     async def restored(self) -> list[Any]:
-        """Return the messages; an assistant's that belongs to a stored run is replaced by all of that run."""
+        """Return the messages; an assistant message of a stored run is replaced by the whole run."""
         made: list[Any] = []
-        for place, message in enumerate(self.sent):
+        asked = ""
+        for message in self.sent:
             kept = None
+            asked = question_in([message]) or asked
             for call in (message.get("tool_calls") if isinstance(message, Mapping) else None) or ():
                 function = call.get("function") if isinstance(call, Mapping) else None
                 if kept is None and isinstance(function, Mapping):
-                    asked = question_in(self.sent[:place])
+                    await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                     kept = await self.conversations.run_of({**function, "id": call.get("id")}, asked)
             made += [message] if kept is None else kept.added
             self.run = kept or self.run
@@ -94,13 +97,13 @@ class ChatHandler(CompletionHandler):
         return [self._text] if self._text else []
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Ask for a whole completion."""
+        """Request a whole completion."""
         answer = await self.context.upstream.post(self.path, self.headers, body)
         self._took(answer)
         return read_answer(cast("AnswerApi", self.api), answer.value)
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Ask for a stream, and pass on its chunks without our calls and without the end."""
+        """Request a stream, and forward its chunks without local calls and without the end."""
         await self._begin_round(outbox)
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
@@ -127,7 +130,7 @@ class ChatHandler(CompletionHandler):
         return answer
 
     def told(self, event: LoopEvent) -> None:
-        """Chat completions show nothing of calls; a comment is sent while a client would hear nothing."""
+        """Send a comment as a keep-alive: chat completions do not show tool calls."""
 
     def whole(self, run: Run) -> Response:
         """Return one completion."""
@@ -157,7 +160,7 @@ class ChatHandler(CompletionHandler):
         return Response(last.data if made == last.value else json.dumps(made), headers=dict(last.headers))
 
     async def last_events(self, run: Run, outbox: Outbox) -> None:
-        """Send the annotations, the client's calls if they came whole, and the end of the last round."""
+        """Send the annotations, unstreamed calls of the client, and the end of the last round."""
         if not self._text and run.stop not in ("answered", "calls"):
             await self._send({"content": run.reason}, outbox)
         if (notes := self._annotations()) and not self._cited:
@@ -180,7 +183,7 @@ class ChatHandler(CompletionHandler):
         await outbox.put(b"data: [DONE]\n\n")
 
     def failed(self, error: UpstreamRejected) -> bytes:
-        """Return a failure as OpenAI's stream has it: an object with `error`."""
+        """Return a failure in the format of OpenAI's stream: an object with `error`."""
         try:
             said = json.loads(error.body)
         except ValueError:
@@ -199,12 +202,12 @@ class ChatHandler(CompletionHandler):
             self._text += (_BETWEEN if self._text else "") + self.shown(text)
 
     def _passes(self, call: object) -> bool:
-        """Whether a call is the client's."""
+        """Whether a call is for the client."""
         function = call.get("function") if isinstance(call, Mapping) else None
         return not isinstance(function, Mapping) or not self.is_ours(function.get("name"))
 
     async def _take_whole(self, answer: UpstreamAnswer, outbox: Outbox) -> HostedAnswer:
-        """Take the answer of a server that does not stream."""
+        """Process the response of a server that does not stream."""
         made = read_answer(cast("AnswerApi", self.api), answer.data)
         if made.finish == "failed":
             raise UpstreamRejected(502, answer.data, _TYPED)
@@ -223,7 +226,7 @@ class ChatHandler(CompletionHandler):
         return made
 
     async def _begin_round(self, outbox: Outbox) -> None:
-        """Forget the end of the round before, but not what is said there."""
+        """Reset the state of the previous round's end, but keep its text."""
         for data, _ in self._tail:
             choice = _first(data)
             if _says(choice.get("delta")):
@@ -245,13 +248,13 @@ class ChatHandler(CompletionHandler):
         if not isinstance(data, dict):
             return
         if data.get("error"):
-            await outbox.put(b"")  # the failure is an event, as it came
+            await outbox.put(b"")  # the failure event, unchanged
             raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), _TYPED)
         stream.event(data)
         await self._chunk(data, event.data, outbox)
 
     async def _chunk(self, data: dict[str, Any], raw: str, outbox: Outbox) -> None:
-        """Pass a chunk on, as it came where nothing of it changes."""
+        """Forward a chunk, unchanged if possible."""
         if not self._head:
             self._head = {key: data[key] for key in _HEAD if key in data}
         made = dict(data)
@@ -276,7 +279,7 @@ class ChatHandler(CompletionHandler):
             await outbox.put(line)
 
     def _delta(self, delta: Mapping[str, Any], *, ends: bool) -> dict[str, Any]:
-        """Return what the client gets of a delta: without our calls, and apart from what an earlier round said."""
+        """Return a delta for the client: without local calls, and separated from an earlier round's text."""
         new = dict(delta)
         if self._later:
             new.pop("role", None)
@@ -304,7 +307,7 @@ class ChatHandler(CompletionHandler):
         return _BETWEEN + text if name in self._ever else text
 
     def _client_calls(self, entries: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return the pieces of the client's calls, without those of the proxy's tools and of invented ones."""
+        """Return the parts of the client's calls, without those of local and undeclared tools."""
         made: list[dict[str, Any]] = []
         for entry in entries:
             if not isinstance(entry, dict):
@@ -313,7 +316,7 @@ class ChatHandler(CompletionHandler):
             function = function if isinstance(function, Mapping) else {}
             index, id_, name = entry.get("index", 0), str(entry.get("id") or ""), str(function.get("name") or "")
             call = self._calls.get(index)
-            if call is None or (id_ and name and call.id and id_ != call.id):  # some count every call as 0
+            if call is None or (id_ and name and call.id and id_ != call.id):  # some servers number every call 0
                 call = self._calls[index] = _StreamedCall(id_)
             if call.place is None:
                 call.name += name
@@ -327,7 +330,7 @@ class ChatHandler(CompletionHandler):
         return made
 
     async def _say_rest(self, outbox: Outbox) -> None:
-        """Pass on what was held back until the end of a round."""
+        """Forward what was held back until the end of a round."""
         rest, self._filter = self._filter.close(), self.link_filter()
         if rest:
             text = self._apart("content", rest)
@@ -368,7 +371,7 @@ def _message(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _says(delta: object) -> bool:
-    """Whether anything is in a delta."""
+    """Whether a delta has any content."""
     return isinstance(delta, Mapping) and any(value not in (None, "", [], {}) for value in delta.values())
 
 

@@ -1,7 +1,7 @@
-"""Conversations that outlive a request: the numbers of their pages, and runs that wait for a function of the client's.
+"""Conversations across requests: their citation numbers, and runs suspended for a function of the client.
 
-A client sends its history, edited as it likes, and none of our calls. What a mark in it points to is found by the words
-before the mark, by ids of responses, or by a header; a number that is not found is given to no other page.
+A client sends its history, possibly edited, and without the local calls. A marker in it is resolved from the words
+before it, from response IDs, or from a header; an unresolved number is never reassigned.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -25,55 +25,60 @@ from groundwire.tools import ToolResult
 
 __all__ = ["ConversationLedger", "Conversations", "Said", "StoredRun", "question_in", "said_in", "text_of"]
 
-_LIFE: Final = 7 * 86_400.0  # seconds after which the store forgets the numbers of a conversation
+_LIFE: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
 _RUN_LIFE: Final = 86_400.0  # seconds that a client may take for its function
-_MOST: Final = 24  # marks whose words are looked up, the last of a history first
-_NEAR: Final = 200  # characters before a mark in which its words are
+_MOST: Final = 24  # markers whose words are looked up, the last of a history first
+_NEAR: Final = 200  # characters before a marker that identify it
 _WORDS: Final = 6
-_TELLING: Final = 3  # fewer words than these tell a mark only together with the question
-_UNIQUE: Final = 16  # characters from which the id of a call is random rather than counted
+_TELLING: Final = 3  # with fewer words than this, a marker is identified only together with the question
+_YEARS: Final = 1_000  # numbers from which on one in brackets is probably a year
+_LAST: Final = 1_000  # markers identified by their words; of earlier ones only the number counts
+_PIECE: Final = 200_000  # characters of a text that are scanned without a pause
+_AT_ONCE: Final = 20_000  # characters scanned without a thread, in a few milliseconds
+_UNIQUE: Final = 16  # characters from which a call's ID is random rather than a counter
 _WORD: Final = re.compile(r"\w+")
 _BRACKETS: Final = re.compile(r"\[[\d\s,]*\]|【[^】]*】")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One text of a conversation."""
+    """A text of a conversation."""
 
     text: str
     """The text."""
     question: str = ""
-    """What the user said before it."""
+    """The user's preceding message."""
     cited: Mapping[int, str] = field(default_factory=dict)
-    """The addresses that annotations give the marks in it."""
+    """The URLs that annotations give for its markers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredRun:
-    """One run that waits for the client."""
+    """A run that waits for the client."""
 
     id: str
     """Its name."""
     ledger: str
     """The ledger of its conversation."""
     added: list[Any]
-    """What the run added: the turns of the model, and the results of our tools."""
+    """What the run added: the model's turns, and the results of the local tools."""
     trailing: int
     """How many of them follow the last turn of the model."""
     used: Mapping[str, float]
-    """What its session has used."""
+    """The usage of its session."""
 
 
 class ConversationLedger(CitationLedger):
-    """The numbering of a conversation, kept in a store that its other requests ask, too.
+    """The numbering of a conversation, in a store shared with its other requests.
 
     Args:
-        store: Where the numbers are.
-        key: The name of the register there.
+        store: The store of the numbers.
+        key: The name of the register.
         id_: The name of the conversation.
         sources: The pages with their numbers.
         reserved: See `CitationLedger`.
         saved: Whether the store has all of these.
+        from_text: Addresses among them that only web text has named.
     """
 
     def __init__(
@@ -85,33 +90,36 @@ class ConversationLedger(CitationLedger):
         *,
         reserved: Sequence[int] = (),
         saved: bool = False,
+        from_text: Iterable[str] = (),
     ) -> None:
         super().__init__(sources, reserved=reserved)
+        self._from_text |= set(from_text)
         self.id = id_
-        self.also: tuple[str, ...] = ()
-        """Under which further keys it is to be found."""
+        self.also: tuple[tuple[str, str], ...] = ()
+        """Further keys under which it can be found, each with the URL of its marker; empty if that is unresolved."""
         self._store = store
         self._key = key
         self._saved = saved or not sources
 
     async def assign(self, results: Sequence[ToolResult]) -> None:
-        """Number the pages of tool results; pages that two requests find at once get different numbers."""
+        """Number the pages of tool results; concurrent requests get different numbers."""
         pages = self.unnumbered(results)
         if not pages:
             return
-        rows = [[url, title] for url, title in pages.items()]
+        rows = [[url, title, 0, url in self._from_text] for url, title in pages.items()]
         with suppress(StoreError):
             numbers = await self._write(rows, tuple((_name(url),) for url in pages))
             for (url, title), number in zip(pages.items(), numbers, strict=True):
                 self._add(number, url, title)
 
     async def save(self) -> None:
-        """Write what the store does not have."""
+        """Write pending numbers to the store."""
         if not self._saved:
             await self._write([], ())
 
     async def _write(self, rows: list[list[Any]], groups: tuple[tuple[bytes, ...], ...]) -> tuple[int, ...]:
-        fixed = [] if self._saved else [[one.url, one.title, one.citation_id] for one in self.sources]
+        known = () if self._saved else self.sources
+        fixed = [[one.url, one.title, one.citation_id, one.url in self._from_text] for one in known]
         note = zlib.compress(json.dumps([*fixed, *rows]).encode(), 1)
         (answer,) = await self._store.batch((AssignNumbers(self._key, groups, note, _LIFE, self.last),))
         self._saved = True
@@ -122,8 +130,8 @@ class Conversations:
     """The stored conversations of one client.
 
     Args:
-        store: Holds them.
-        owner: Names the client; no other finds them.
+        store: The store.
+        owner: Identifies the client; no other client finds them.
     """
 
     def __init__(self, store: Store, owner: str) -> None:
@@ -133,16 +141,16 @@ class Conversations:
     async def ledger(
         self, said: Sequence[Said], *, name: str = "", keys: Sequence[str] = (), run: str = ""
     ) -> ConversationLedger:
-        """Return the numbering of a conversation; a new one where nothing is known of it.
+        """Return the numbering of a conversation, or a new one.
 
         Args:
-            said: Its texts, as the client sends them now.
-            name: What the client calls it.
-            keys: Ids by which it goes on, such as that of the last response.
-            run: The ledger of a run that goes on.
+            said: Its texts, as currently sent by the client.
+            name: The client's name for it.
+            keys: IDs that it continues from, such as that of the last response.
+            run: The ledger of a continued run.
         """
-        contexts = _contexts(said)
-        latest = list(dict.fromkeys(reversed([context for _, context in contexts])))[:_MOST]
+        contexts = await _off_loop(said)
+        latest = list(dict.fromkeys(context for _, context in reversed(contexts) if context))[:_MOST]
         names = [*latest, *keys]
         found = dict(zip(names, await asyncio.gather(*map(self._noted, names)), strict=True))
         known: list[list[str]] = [[str(one[0]) for one in notes] for notes in found.values() if notes]
@@ -150,14 +158,16 @@ class Conversations:
         fixed = run or (_digest("name", name) if name else "")
         sole = bool(fixed) or len(set(common)) == 1
         base = fixed or (common[0] if common else "")
-        pages = await self._pages(base) if base else {}
+        pages, from_text = await self._pages(base) if base else ({}, set[str]())
+        told = (found.get(context, []) for number, context in contexts if number < _YEARS)
+        lost = any(notes and not any(note[1] for note in notes) for notes in told)
         reserved, clash, fresh = set[int](), False, False
         for number, urls in _evidence(contexts, found, said).items():
             page = pages.get(number)
             if len(urls) == 1 and page is None:
                 pages[number] = Source(citation_id=number, title="", url=next(iter(urls)))
                 fresh = True
-            elif page is None or (urls and page.url not in urls) or (len(urls) != 1 and not sole):
+            elif page is None or (urls and page.url not in urls) or (len(urls) != 1 and (lost or not sole)):
                 reserved.add(number)
                 clash = clash or bool(urls)
         if not base or (clash and not sole):
@@ -169,22 +179,28 @@ class Conversations:
             [page for number, page in pages.items() if number not in reserved],
             reserved=tuple(reserved),
             saved=not fresh,
+            from_text=from_text,
         )
-        made.also = tuple(one for one in names if all(base != note[0] for note in found[one]))
+        resolved = {context: page.url for number, context in contexts if (page := made.get(number))}
+        made.also = tuple((one, resolved.get(one, "")) for one in names if all(base != note[0] for note in found[one]))
         return made
 
     async def remember(self, ledger: ConversationLedger, said: Sequence[Said], keys: Sequence[str] = ()) -> None:
-        """Note where the marks of an answer point to, so that its conversation is found by them.
+        """Store the markers of an answer, so that its conversation can be found.
 
         Args:
-            ledger: The numbering that they are of.
+            ledger: The numbering.
             said: The texts of the answer.
-            keys: Ids by which the client may go on.
+            keys: IDs from which the client may continue.
         """
         if not ledger.sources:
             return
-        marks = [(context, source.url) for number, context in _contexts(said) if (source := ledger.get(number))]
-        rows = [*marks[-_MOST:], *((key, "") for key in (*ledger.also, *keys))]
+        marks = [
+            (context, source.url)
+            for number, context in await _off_loop(said)
+            if context and (source := ledger.get(number))
+        ]
+        rows = [*marks[-_MOST:], *ledger.also, *((key, "") for key in keys)]
         name = ledger.id.encode()
         with suppress(StoreError):
             await ledger.save()
@@ -196,13 +212,13 @@ class Conversations:
             )
 
     async def keep_run(self, run: StoredRun, calls: Sequence[Mapping[str, Any]], question: str, response: str) -> None:
-        """Keep a run for the request that brings the results of the client's functions.
+        """Store a run for the request with the results of the client's functions.
 
         Args:
             run: The run.
-            calls: The calls that it waits for, each with `id`, `name` and `arguments`.
-            question: What the user said last.
-            response: The id of the response, by which a client may go on; empty is none.
+            calls: The calls that it is waiting for, each with `id`, `name` and `arguments`.
+            question: The user's last message.
+            response: The ID of the response, from which a client may continue; empty for none.
         """
         value = {"ledger": run.ledger, "added": run.added, "trailing": run.trailing, "used": dict(run.used)}
         packed = zlib.compress(json.dumps(value).encode(), 1)
@@ -216,12 +232,12 @@ class Conversations:
             )
 
     async def run_of(self, call: Mapping[str, Any], question: str, response: str = "") -> StoredRun | None:
-        """Return the run that waits for a call, None if none does.
+        """Return the run that is waiting for a call, or None.
 
         Args:
-            call: The call as the client sends it back.
-            question: What the user said before it; empty where the history is cut.
-            response: The id of the response that made it, where the client goes on by that.
+            call: The call as sent back by the client.
+            question: The user's preceding message; empty if the history is truncated.
+            response: The ID of the response with the call, if the client continues from it.
         """
         notes = await self._noted(_call_name({"id": call.get("id")} if response else call, response))
         same = [str(one[0]) for one in notes if response or one[1] == _digest(question)]
@@ -241,24 +257,26 @@ class Conversations:
             return [json.loads(note) for note in (await self._store.register(self._key("said", name))).notes]
         return []
 
-    async def _pages(self, id_: str) -> dict[int, Source]:
-        """Return the pages of a ledger by number."""
+    async def _pages(self, id_: str) -> tuple[dict[int, Source], set[str]]:
+        """Return the pages of a ledger by number, and which addresses only web text has named."""
         made: dict[int, Source] = {}
+        from_text: set[str] = set()
         with suppress(StoreError):
             register = await self._store.register(self._key("ledger", id_))
             for note in register.notes:
-                for url, title, *fixed in json.loads(zlib.decompress(note)):
-                    number = fixed[0] if fixed else register.numbers.get(_name(url))
+                for url, title, *more in json.loads(zlib.decompress(note)):
+                    number = more[0] if more and more[0] else register.numbers.get(_name(url))
+                    from_text |= {url} if more[1:] == [True] else set()
                     if number is not None:
                         made.setdefault(number, Source(citation_id=number, title=title, url=url))
-        return made
+        return made, from_text
 
     def _key(self, kind: str, name: str) -> str:
         return f"proxy:{self._owner}:{kind}:{name}"
 
 
 def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
-    """Return the texts of a conversation in the form of any API."""
+    """Return the texts of a conversation in any API's format."""
     made: list[Said] = []
     question = ""
     for message in messages:
@@ -276,13 +294,13 @@ def said_in(messages: Sequence[Any]) -> tuple[Said, ...]:
 
 
 def question_in(messages: Sequence[Any]) -> str:
-    """Return what the user said last, empty if nothing."""
+    """Return the user's last message, or an empty string."""
     users = (one for one in reversed(messages) if isinstance(one, Mapping) and one.get("role") == "user")
     return next(filter(None, map(text_of, users)), "")
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return the text of a message or of an item, in the form of any API."""
+    """Return the text of a message or an item in any API's format."""
     content = message.get("content", message.get("output", message.get("text")))
     if isinstance(content, str):
         return content
@@ -291,7 +309,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
-    """Yield the numbers and addresses of annotations: of a message, or of its parts."""
+    """Yield the numbers and URLs of annotations: of a message, or of its parts."""
     content = message.get("content")
     parts = [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else [message]
     for part in parts:
@@ -308,22 +326,43 @@ def _cited(message: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
                     yield numbers[0][0], url
 
 
+async def _off_loop(said: Sequence[Said]) -> list[tuple[int, str]]:
+    """Return what `_contexts` does; a long conversation is looked through by a thread."""
+    long = sum(len(one.text) for one in said) > _AT_ONCE
+    return await asyncio.to_thread(_contexts, said) if long else _contexts(said)
+
+
 def _contexts(said: Sequence[Said]) -> list[tuple[int, str]]:
-    """Return the marks of texts: their numbers, and what tells each from others."""
-    made: list[tuple[int, str]] = []
-    for one in said:
-        for start, _, numbers in marks_in(one.text):
-            before = _BRACKETS.sub(" ", one.text[max(0, start - _NEAR) : start])
-            words = _WORD.findall(before.casefold())[-_WORDS:]
-            asked = " ".join(one.question.split()) if len(words) < _TELLING else ""
-            made += [(number, _digest(" ".join(words), str(number), asked)) for number in numbers]
-    return made
+    """Return the markers of texts: their numbers, and what identifies each; empty if few words and no question do.
+
+    Of the first of very many markers, only the numbers are returned, each once.
+    """
+    marks = [(one, at, number) for one in said for at, numbers in _marks(one.text) for number in numbers]
+    early = dict.fromkeys((number, "") for _, _, number in marks[:-_LAST])
+    late = marks[-_LAST:]
+    questions = {text: " ".join(text.split()) for text in {one.question for one, _, _ in late}}
+    return [*early, *((number, _context(one.text, at, number, questions[one.question])) for one, at, number in late)]
+
+
+def _marks(text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield the position and the numbers of each marker in a text; a very long text is scanned in pieces."""
+    for begin in range(0, len(text), _PIECE):
+        for start, _, numbers in marks_in(text[begin : begin + _PIECE] if len(text) > _PIECE else text):
+            yield begin + start, numbers
+
+
+def _context(text: str, start: int, number: int, question: str) -> str:
+    before = _BRACKETS.sub(" ", text[max(0, start - _NEAR) : start])
+    words = _WORD.findall(before.casefold())[-_WORDS:]
+    if len(words) < _TELLING:
+        return _digest(" ".join(words), str(number), question) if question else ""
+    return _digest(" ".join(words), str(number), "")
 
 
 def _evidence(
     contexts: Sequence[tuple[int, str]], found: Mapping[str, Sequence[Sequence[Any]]], said: Sequence[Said]
 ) -> dict[int, set[str]]:
-    """Return the addresses to which the marks of a conversation point, as far as that is known, by number."""
+    """Return the URLs of a conversation's markers by number, as far as known."""
     made: dict[int, set[str]] = {number: set() for number, _ in contexts}
     for number, context in contexts:
         made[number] |= {str(one[1]) for one in found.get(context, ()) if one[1]}

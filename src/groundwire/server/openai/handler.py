@@ -1,4 +1,4 @@
-"""What chat completions and responses have in common: one request, the run that answers it, runs that wait.
+"""Common handling of chat completions and responses: one request, the run that answers it, suspended runs.
 
 A client does not see our calls. When the model calls a function of the client's in the middle of a run, the client's
 next request lacks them; the run that was stored puts them back.
@@ -26,6 +26,7 @@ from groundwire.hosted import Location, Needs, Plan, load_matrix, plan_for
 from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.requests import with_search
 from groundwire.hosted.requirements import NO_NEEDS
+from groundwire.routing.daily_quota import limits_of
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in, said_in
 from groundwire.server.openai.upstream import Upstream, passed_back
@@ -34,12 +35,11 @@ from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
-from groundwire.web.resources import limits_of
 
 __all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "added_up", "merged"]
 
 CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "conversation_id")
-"""Name the conversation of a request; the first that is there counts."""
+"""Headers with the conversation of a request; the first one present counts."""
 
 SEARCH_HEADER = "x-groundwire-search"
 """Says `unsupported` where the model takes no tools, so that it was asked without any."""
@@ -47,35 +47,35 @@ SEARCH_HEADER = "x-groundwire-search"
 _UNNAMED = "unnamed"  # the model of a server that has one
 _log = logging.getLogger(__name__)
 _NO_TOOLS = re.compile(r"\btools?\b|\bfunctions?\b|tool_choice", re.IGNORECASE)
-_REFUSALS = frozenset({400, 404, 422, 500, 501})  # with which servers answer tools that a model does not take
+_REFUSALS = frozenset({400, 404, 422, 500, 501})  # statuses of servers whose model does not support tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandlerContext:
-    """What all requests share."""
+    """The state shared by all requests."""
 
     web: Web
-    """What searches and reads."""
+    """The web to search and read with."""
     upstream: Upstream
     """The model server."""
     private: Store
     """Replaces the store for clients whose data must not be stored."""
     tools: tuple[Tool, ...]
-    """Our tools, for their names."""
+    """The local tools, for their names."""
     session: str | None = None
-    """The session that pays for all; None gives every conversation a budget of its own."""
+    """The session that is charged; None gives every conversation its own budget."""
     max_rounds: int = 12
-    """The most calls of the model for one request."""
+    """The most model calls per request."""
     timeout: float = 900.0
     """Seconds for one request."""
 
 
 class _NoTools(Exception):
-    """The model behind the server takes no tools."""
+    """The model does not support tools."""
 
 
 class CompletionHandler(ABC):
-    """One request of a client.
+    """A client's request.
 
     Args:
         context: What all requests share.
@@ -114,11 +114,11 @@ class CompletionHandler(ABC):
 
     @classmethod
     def takes(cls, body: Mapping[str, Any]) -> bool:
-        """Whether a request can be searched for; others go on as they are."""
+        """Whether a request can be augmented with search; others are forwarded unchanged."""
         return True
 
     async def begin(self) -> None:
-        """Find the conversation and make the request for the model.
+        """Identify the conversation and build the request for the model.
 
         Raises:
             InvalidRequest: the request cannot be answered here.
@@ -158,7 +158,7 @@ class CompletionHandler(ABC):
         return said_in(self.sent)
 
     def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return those of our tools that the model gets."""
+        """Return the local tools for the model."""
         return tools
 
     @abstractmethod
@@ -167,19 +167,19 @@ class CompletionHandler(ABC):
 
     @abstractmethod
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Ask the model and take its whole answer."""
+        """Call the model and return its whole answer."""
 
     @abstractmethod
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Ask the model and pass on what it says while it comes."""
+        """Call the model and forward its output while it arrives."""
 
     @abstractmethod
     def told(self, event: LoopEvent) -> None:
-        """Take note of a call of our tools."""
+        """Record a call of a local tool."""
 
     @abstractmethod
     def whole(self, run: Run) -> Response:
-        """Return the client's answer."""
+        """Return the response for the client."""
 
     @abstractmethod
     async def last_events(self, run: Run, outbox: Outbox) -> None:
@@ -187,14 +187,14 @@ class CompletionHandler(ABC):
 
     @abstractmethod
     def answered(self) -> list[str]:
-        """Return the texts of the answer, as the client has got them."""
+        """Return the texts of the answer, as sent to the client."""
 
     @abstractmethod
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return the event for a failure in the middle of a stream."""
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
-        """Return the request without what is only for OpenAI's own search, and what that asks for."""
+        """Return the request without OpenAI's own search options, and the requirements in them."""
         changed = dict(body)
         options = changed.pop("web_search_options", None)
         place = options.get("user_location") if isinstance(options, Mapping) else None
@@ -205,7 +205,7 @@ class CompletionHandler(ABC):
         return changed, Needs(location=Location(**parts)) if parts else NO_NEEDS
 
     async def answer(self) -> Response:
-        """Answer without a stream."""
+        """Respond without streaming."""
         try:
             run = await self._run()
         except _NoTools:
@@ -214,7 +214,7 @@ class CompletionHandler(ABC):
         return self.whole(run)
 
     async def stream(self, outbox: Outbox) -> None:
-        """Answer with a stream."""
+        """Respond with a stream."""
         self.outbox = outbox
         try:
             run = await self._run()
@@ -230,7 +230,7 @@ class CompletionHandler(ABC):
         await self.last_events(run, outbox)
 
     def is_ours(self, name: object) -> bool:
-        """Whether a call is none for the client: of our tools, or of one that it never gave."""
+        """Whether a call is not for the client: of a local tool, or of an undeclared one."""
         return name in self.names or (self.declared is not None and name not in self.declared)
 
     async def _run(self) -> Run:
@@ -273,7 +273,7 @@ class CompletionHandler(ABC):
             raise
 
     async def _remember(self, run: Run) -> None:
-        """Note what the next request of the conversation needs."""
+        """Store what the next request of the conversation needs."""
         question = question_in(self.sent)
         said = [Said(text, question) for text in self.answered() or [one.text for one in run.answers]]
         await self.conversations.remember(self.ledger, said, [f"response:{id_}"] if (id_ := self.response_id()) else ())
@@ -294,30 +294,30 @@ class CompletionHandler(ABC):
         await self.conversations.keep_run(kept, calls, question, self.response_id())
 
     def link_filter(self) -> LinkFilter:
-        """Return what keeps the next text of the model from loading an address that is no source's."""
+        """Return the filter that neutralizes unknown URLs in the model's next text."""
         images: Addresses = "known" if self.context.web.settings.policy.untrusted_images == "drop" else "any"
-        return LinkFilter((source.url for source in self.ledger.sources), images=images)
+        return LinkFilter(self.ledger.vouched, images=images)
 
     def shown(self, text: str) -> str:
-        """Return a whole text of the model as the client gets it, as long as it was."""
+        """Return the model's whole text as sent to the client, with the same length."""
         made = self.link_filter()
         return made.feed(text) + made.close()
 
     def response_id(self) -> str:
-        """Return the id by which a client may go on with this answer, empty if there is none."""
+        """Return the ID for continuing after this response, or an empty string."""
         return ""
 
     def known_by(self) -> list[str]:
-        """Return the keys by which a request says which conversation it goes on with."""
+        """Return the keys by which a request can refer to the conversation."""
         return []
 
 
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
-_LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 is no limit
+_LEAST = MappingProxyType({"searches": 1, "cost_usd": 1e-6, "tokens": 1})  # 0 means no limit
 
 
 def added_up(first: object, second: object) -> Any:
-    """Return two usages as one: numbers are added, whatever they are in."""
+    """Add up two usages, recursively."""
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return {key: added_up(first.get(key), second.get(key)) for key in {**first, **second}}
     if isinstance(first, (int, float)) and isinstance(second, (int, float)) and not isinstance(first, bool):
@@ -326,7 +326,7 @@ def added_up(first: object, second: object) -> Any:
 
 
 def merged(values: Sequence[Any]) -> Any:
-    """Return what rounds have in one field: texts with an empty line between them, lists one after the other."""
+    """Merge a field of several rounds: texts are joined by an empty line, lists are concatenated."""
     there = [value for value in values if value]
     if len(there) < 2:
         return there[0] if there else None
@@ -341,7 +341,7 @@ def merged(values: Sequence[Any]) -> Any:
 
 
 def _permission(context: HandlerContext) -> Permission:
-    """Return the operator's rules. What no rule covers is allowed, as the proxy has no one to ask."""
+    """Return the operator's rules. Calls without a rule are allowed, as the proxy has no one to ask."""
     rules = context.web.settings.permission
     if rules.default == "confirm":
         rules = rules.model_copy(update={"default": "allow"})
@@ -349,7 +349,7 @@ def _permission(context: HandlerContext) -> Permission:
 
 
 async def _resumed(context: HandlerContext, used: Mapping[str, float]) -> Web:
-    """Return a session with what another one has left; one that all share has counted already."""
+    """Return a session with the remaining budget of another; a shared one is already counted."""
     if context.session:
         return context.web.session(context.session)
     limits = limits_of(context.web.settings.session)
@@ -357,7 +357,7 @@ async def _resumed(context: HandlerContext, used: Mapping[str, float]) -> Web:
     left = {name: max(limit - used.get(name, 0), _LEAST[name]) for name, limit in given.items() if limit}
     web = context.web.session(None, **left)
     if limits.searches and used.get("searches", 0) >= limits.searches:
-        await web.reserve_searches(1)  # a limit of 0 would be none
+        await web.reserve_searches(1)  # a limit of 0 would mean none
     return web
 
 

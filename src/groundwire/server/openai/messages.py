@@ -31,12 +31,12 @@ __all__ = ["CountTokensHandler", "MessagesHandler"]
 _SEARCH, _FETCH = "web_search_", "web_fetch_"
 _SERVER_NAMES: Final[Mapping[str, str]] = {"web_search": "web_search", "open_page": "web_fetch"}
 _OURS = "srvtoolu_gw_"
-_CITED = 150  # characters of a quotation, as of the API's own
+_CITED = 150  # characters of a quotation, as in the API
 _OVER = "Search limit reached"
 
 
 class MessagesHandler(CompletionHandler):
-    """One request for a message."""
+    """A request for a message."""
 
     api = "anthropic"
     path = "messages"
@@ -45,7 +45,7 @@ class MessagesHandler(CompletionHandler):
         self._last = UpstreamAnswer({}, b"", {})
         self._usage: Any = None
         self._content: list[dict[str, Any]] = []
-        self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks that wait for the numbers of their pages
+        self._results: list[tuple[dict[str, Any], ToolResult]] = []  # blocks waiting for the numbers of their pages
         self._snippets: dict[str, str] = {}
         self._texts: list[str] = []
         self._searches = self._fetches = self._sent = 0
@@ -58,7 +58,7 @@ class MessagesHandler(CompletionHandler):
         return any(_is_server_tool(tool) for tool in _tools(body))
 
     def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return the tools that the request asks for."""
+        """Return the tools that the request declares."""
         kinds = [str(tool.get("type")) for tool in _tools(self.given)]
         wanted = {
             name
@@ -68,7 +68,7 @@ class MessagesHandler(CompletionHandler):
         return tuple(tool for tool in tools if tool.name in wanted)
 
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
-        """Return the request with one server tool that searches at most, and what the tools ask for."""
+        """Return the request with at most one server tool for searching, and its requirements."""
         tools = [tool for tool in body.get("tools") or () if not str(_type(tool)).startswith(_FETCH)]
         asked = [tool for tool in _tools(body) if _is_server_tool(tool)]
         place: Mapping[str, Any] = next(
@@ -83,7 +83,7 @@ class MessagesHandler(CompletionHandler):
         return {**body, "tools": tools}, needs
 
     async def restored(self) -> list[Any]:
-        """Return the conversation with our server tools as function tools, as the model server knows them."""
+        """Return the conversation with server tools converted to function tools for the model server."""
         made: list[Any] = []
         waiting: list[Any] = []
         for message in self.sent:
@@ -115,11 +115,11 @@ class MessagesHandler(CompletionHandler):
         return [*made, {"role": "user", "content": waiting}] if waiting else made
 
     def said(self) -> tuple[Said, ...]:
-        """Return the texts of the conversation, and the numbers that its blocks carry."""
+        """Return the texts of the conversation, and the numbers in its blocks."""
         return (*said_in(self.sent), Said("", cited=self._numbers))
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Ask for a whole message, and show its blocks as the API would."""
+        """Request a whole message, and convert its blocks to those of the API."""
         self._settle()
         self._last = await self.context.upstream.post(self.path, self.headers, {**body, "stream": False})
         self._usage = added_up(self._usage, self._last.value.get("usage"))
@@ -134,13 +134,13 @@ class MessagesHandler(CompletionHandler):
         return answer
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Ask for a whole message, and send its blocks."""
+        """Request a whole message, and send its blocks."""
         answer = await self.ask(body)
         await self._send(outbox)
         return answer
 
     def told(self, event: LoopEvent) -> None:
-        """Show a call of the proxy's tools as the API shows its own."""
+        """Show a call of a local tool as the API shows its own."""
         name = _SERVER_NAMES[event.call.name]
         id_ = f"{_OURS}{event.call.id}"
         if isinstance(event, CallStarted):
@@ -184,7 +184,7 @@ class MessagesHandler(CompletionHandler):
         return {**self._last.value, "content": self._content, "stop_reason": reason, "usage": usage}
 
     def _settle(self) -> None:
-        """Fill in the results of calls, whose pages have their numbers now."""
+        """Fill in the results of calls once their pages have numbers."""
         for block, result in self._results:
             kind = str(block["type"])
             if result.status == "error":
@@ -214,12 +214,12 @@ class MessagesHandler(CompletionHandler):
         self._results.clear()
 
     def _sealed(self, url: str, snippet: str = "") -> str:
-        """Return the number of a page and a snippet, in the form of what only the API can read."""
+        """Return a page's number and a snippet, in place of the API's encrypted content."""
         made = json.dumps([self.ledger.number(url), url, snippet])
         return base64.b64encode(made.encode("utf-8", "surrogatepass")).decode()
 
     def _cited(self, block: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yield the blocks that a text makes: each ends where marks stand, which become its citations."""
+        """Yield the blocks of a text, split at markers, which become citations."""
         text, place = self.shown(str(block.get("text", ""))), 0
         citations: list[dict[str, Any]] = []
         piece = ""
@@ -249,7 +249,7 @@ class MessagesHandler(CompletionHandler):
             yield {**block, "text": text[place:]}
 
     async def _send(self, outbox: Outbox) -> None:
-        """Send the blocks that are complete and were not sent yet."""
+        """Send the complete blocks that were not sent yet."""
         if not self._sent:
             self._sent = 1
             head = {**self._last.value, "content": [], "stop_reason": None, "stop_sequence": None}
@@ -264,12 +264,12 @@ class MessagesHandler(CompletionHandler):
 
 
 class CountTokensHandler(MessagesHandler):
-    """One request to count the tokens of a message, our tools among them."""
+    """A request to count the tokens of a message, including the local tools."""
 
     path = "messages/count_tokens"
 
     async def answer(self) -> Response:
-        """Ask the model server with the tools that it would get."""
+        """Forward the request with the tools of the model."""
         request = prepare(self.body, self.plan, tools=self.tools)
         made = await self.context.upstream.post(self.path, self.headers, request)
         return Response(made.data, headers=dict(made.headers))
@@ -293,7 +293,7 @@ def _is_ours(block: Mapping[str, Any]) -> bool:
 
 
 def _opened(sealed: object) -> tuple[int, str, str] | None:
-    """Return the number, the address and the snippet that `_sealed` was given; None for what is not from here."""
+    """Decode `_sealed`; None for anything else."""
     try:
         number, url, snippet = json.loads(base64.b64decode(str(sealed), validate=True))
     except (ValueError, TypeError):
@@ -302,19 +302,21 @@ def _opened(sealed: object) -> tuple[int, str, str] | None:
 
 
 def _numbers(messages: object) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of pages that the blocks of a conversation carry, with their addresses."""
-    if isinstance(messages, list):
-        for one in messages:
-            yield from _numbers(one)
-    elif isinstance(messages, Mapping):
-        for key in ("encrypted_index", "encrypted_content"):
-            if key in messages and (opened := _opened(messages[key])):
-                yield opened[0], opened[1]
-        yield from _numbers([messages[key] for key in ("content", "citations") if isinstance(messages.get(key), list)])
+    """Yield the page numbers in the blocks of a conversation, with their URLs."""
+    waiting = [messages]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, list):
+            waiting += reversed(one)
+        elif isinstance(one, Mapping):
+            for key in ("encrypted_index", "encrypted_content"):
+                if key in one and (opened := _opened(one[key])):
+                    yield opened[0], opened[1]
+            waiting += [one[key] for key in ("citations", "content") if isinstance(one.get(key), list)]
 
 
 def _with_marks(block: Any) -> Any:
-    """Return a text whose citations are written as marks."""
+    """Return a text with its citations written as markers."""
     if _type(block) != "text" or not block.get("citations"):
         return block
     opened = [_opened(one.get("encrypted_index")) for one in block["citations"] if isinstance(one, Mapping)]
@@ -335,7 +337,7 @@ def _result_text(content: Any) -> str:
 
 
 def _parts(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a block as a stream begins it, and the deltas that follow."""
+    """Return the start of a block in a stream, and the deltas that follow."""
     if block.get("type") == "text":
         deltas: list[dict[str, Any]] = [{"type": "text_delta", "text": block.get("text", "")}]
         deltas += [{"type": "citations_delta", "citation": one} for one in block.get("citations") or ()]

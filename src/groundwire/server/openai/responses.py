@@ -1,7 +1,8 @@
-"""Responses: the rounds of a run become one response, in which our calls are `web_search_call` items."""
+"""Responses: the rounds of a run are merged into one response, with local calls as `web_search_call` items."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -24,7 +25,7 @@ from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
 
-_OURS = "ws_gw_"  # how the ids of our items begin
+_OURS = "ws_gw_"  # prefix of the IDs of generated items
 _BEGUN = frozenset({"response.created", "response.in_progress", "response.queued"})
 _ENDED = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _ASKING: Final = frozenset({"user", "system", "developer"})
@@ -32,7 +33,7 @@ _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
 class ResponsesHandler(CompletionHandler):
-    """One request for a response."""
+    """A request for a response."""
 
     api = "openai_responses"
     path = "responses"
@@ -45,25 +46,27 @@ class ResponsesHandler(CompletionHandler):
         self._places: dict[str, int] = {}  # of our items in the output, by the id of the call
         self._number = 0
         self._begun: set[str] = set()
-        self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, and how it came
+        self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, parsed and raw
         self._failure = b""  # the same, if it is a failure
-        self._filters: dict[tuple[int, Any], LinkFilter] = {}  # of texts that come in parts, by their places
+        self._filters: dict[tuple[int, Any], LinkFilter] = {}  # for texts that are streamed in parts, by position
         super().__init__(*args)
 
     async def restored(self) -> list[Any]:
-        """Return the input without items that only we know, and with stored runs where a part of them was shown."""
+        """Return the input without generated items, with stored runs restored."""
         made: list[Any] = []
         done: set[str] = set()
         begun = 0  # where the items of the model begin that are not followed by others yet
         before = str(self.given.get("previous_response_id") or "")
-        for place, item in enumerate(self.sent):
+        asked = ""
+        for item in self.sent:
             kind = item.get("type") if isinstance(item, Mapping) else None
+            asked = question_in([item]) or asked
             if kind == "web_search_call" and str(item.get("id", "")).startswith(_OURS):
                 continue
             kept = None
             if kind == "function_call" or (kind == "function_call_output" and before):
                 call = {**item, "id": item.get("call_id")}
-                asked = question_in(self.sent[:place])
+                await asyncio.sleep(0)  # others get their turn, as with a store elsewhere
                 kept = await self.conversations.run_of(call, asked, "" if kind == "function_call" else before)
             if kept is None:
                 made.append(item)
@@ -79,7 +82,7 @@ class ResponsesHandler(CompletionHandler):
         return made
 
     def known_by(self) -> list[str]:
-        """Return the response and the conversation that the request goes on with."""
+        """Return the keys of the response and of the conversation that it continues."""
         conversation = self.given.get("conversation")
         conversation = conversation.get("id") if isinstance(conversation, Mapping) else conversation
         before = self.given.get("previous_response_id")
@@ -98,7 +101,7 @@ class ResponsesHandler(CompletionHandler):
         return [text for item in self._output if item.get("type") == "message" and (text := text_of(item))]
 
     async def ask(self, body: dict[str, Any]) -> HostedAnswer:
-        """Ask for a whole response."""
+        """Request a whole response."""
         self._reply = await self.context.upstream.post(self.path, self.headers, body)
         raw = self._reply.value
         answer = read_answer(cast("AnswerApi", self.api), raw)
@@ -109,7 +112,7 @@ class ResponsesHandler(CompletionHandler):
         return answer
 
     async def ask_streaming(self, body: dict[str, Any], outbox: Outbox) -> HostedAnswer:
-        """Ask for a stream, and pass on its events without our calls and without the end."""
+        """Request a stream, and forward its events without local calls and without the end."""
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
         places: dict[int, int | None] = {}
@@ -134,7 +137,7 @@ class ResponsesHandler(CompletionHandler):
         return answer
 
     def told(self, event: LoopEvent) -> None:
-        """Show a call of our tools as an output item, as OpenAI shows its own."""
+        """Show a call of a local tool as an output item, as OpenAI shows its own."""
         id_ = event.call.id
         if isinstance(event, CallStarted):
             place = self._places.get(id_)
@@ -188,10 +191,10 @@ class ResponsesHandler(CompletionHandler):
         return item.get("type") == "function_call" and self.is_ours(item.get("name"))
 
     def _place(self, item: dict[str, Any]) -> int:
-        """Give an item its place in the output of the whole run."""
+        """Assign an item's index in the output of the whole run."""
         place = len(self._output)
         if self._ours(item):
-            if item.get("name") not in self.names:  # a function that the client never gave
+            if item.get("name") not in self.names:  # an undeclared function
                 return place
             self._places[str(item.get("call_id") or item.get("id") or "")] = place
         self._output.append(item)
@@ -220,7 +223,7 @@ class ResponsesHandler(CompletionHandler):
             said: dict[str, Any] = {"message": str(error or data.get("message")), "type": "error"}
             said = error if isinstance(error, dict) else said
             self._failure = self._came[1]
-            await outbox.put(b"")  # the failure is an event, as it came
+            await outbox.put(b"")  # the failure event, unchanged
             raise UpstreamRejected(502, json.dumps({"error": said}).encode(), _TYPED)
         stream.event(data, event.name)
         if kind in _BEGUN:
@@ -238,7 +241,7 @@ class ResponsesHandler(CompletionHandler):
     async def _of_item(
         self, kind: str, index: int, data: dict[str, Any], places: dict[int, int | None], outbox: Outbox
     ) -> None:
-        """Pass on an event about an item, with its place in the whole run; events of our tool calls are dropped."""
+        """Forward an event about an item with its index in the whole run; events of local tool calls are dropped."""
         item = data.get("item")
         if index not in places:
             first = item if isinstance(item, dict) else {}
@@ -270,7 +273,7 @@ class ResponsesHandler(CompletionHandler):
         await outbox.put(self._line(kind, changed))
 
     def _shown(self, response: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a response with the client's own tools in it."""
+        """Return a response that lists the client's own tools."""
         shown = dict(response)
         for key in ("tools", "tool_choice"):
             if key in shown:

@@ -1,4 +1,4 @@
-"""HTTP client of the model server. Its address is the operator's own, so the guard does not judge it."""
+"""HTTP client of the model server. The operator configures its URL, so the guard does not check it."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ _AT_ONCE = 512  # connections
 
 @dataclass(frozen=True, slots=True)
 class UpstreamAnswer:
-    """A whole answer of a model server."""
+    """A complete response of a model server."""
 
     value: dict[str, Any]
     """Its JSON object."""
     data: bytes
-    """The same as it came."""
+    """The raw body."""
     headers: Mapping[str, str]
     """The headers for the client."""
 
 
 class Upstream:
-    """Speaks to a model server; connects on first use, and belongs to one event loop.
+    """Client of a model server; connects on first use, and belongs to one event loop.
 
     Args:
         base_url: Where its OpenAI-compatible API begins, such as `http://127.0.0.1:11434/v1`.
@@ -81,7 +81,7 @@ class Upstream:
     async def ask(
         self, method: str, path: str, headers: Mapping[str, str], data: bytes | None = None, query: str = ""
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send a request and give the response, whose body has not been read.
+        """Send a request and yield the response before its body is read.
 
         Raises:
             UpstreamRejected: the connection failed or timed out; with status 502 or 504.
@@ -108,7 +108,7 @@ class Upstream:
             raise self._failed(502, "broke off its answer", "upstream_broken") from error
 
     async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> UpstreamAnswer:
-        """Send a request and return the JSON object that it is answered with.
+        """Send a request and return the JSON object in the response.
 
         Raises:
             UpstreamRejected: the answer is a failure, or is none.
@@ -125,7 +125,7 @@ class Upstream:
         return UpstreamAnswer(made, data, back)
 
     async def whole(self, response: aiohttp.ClientResponse) -> bytes:
-        """Return the whole body of a good answer.
+        """Read the whole body of a successful response.
 
         Raises:
             UpstreamRejected: it is none, or it is too large.
@@ -154,13 +154,13 @@ class Upstream:
 
 
 def passed_on(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of a client that go on to the model server: its key among them."""
+    """Return the client's headers that are forwarded to the model server, including its key."""
     kept = {name: value for name, value in headers.items() if not _stays(name)}
     return {**kept, "Content-Type": "application/json"}
 
 
 def passed_back(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers of the model server that go back to the client: its limits and Retry-After among them."""
+    """Return the model server's headers that are sent to the client, including rate limits and Retry-After."""
     kept = {name: value for name, value in headers.items() if not _stays(name)}
     kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "application/json")
     return {**kept, "Content-Type": kind}

@@ -26,7 +26,7 @@ _UNITS = ((365 * 86_400, "year"), (30 * 86_400, "month"), (86_400, "day"), (3_60
 
 
 def age(when: str | datetime | None, now: datetime) -> str:
-    """Return how long ago something was: `3 days ago`; empty when that is not known.
+    """Return the age of something: `3 days ago`; empty if unknown.
 
     Args:
         when: A moment, or ISO 8601 text of a day or a moment.
@@ -35,7 +35,7 @@ def age(when: str | datetime | None, now: datetime) -> str:
     moment = _moment(when)
     if moment is None:
         return ""
-    if isinstance(when, str) and len(when) <= 10:  # a day without a time: by the calendar, not by the hour
+    if isinstance(when, str) and len(when) <= 10:  # a date without a time: by the calendar, not by the hour
         days = (now.astimezone(UTC).date() - moment.date()).days
         if days in (0, 1):
             return ("today", "yesterday")[days]
@@ -62,7 +62,7 @@ def duration(milliseconds: float | None) -> str:
 
 
 def money(dollars: float | None) -> str:
-    """Return a sum in US dollars, with as many digits as small ones need."""
+    """Return an amount in US dollars, with enough digits for small ones."""
     if dollars is None:
         return "–"
     if not dollars:
@@ -73,12 +73,12 @@ def money(dollars: float | None) -> str:
 
 
 def number(value: float) -> str:
-    """Return a whole number with its thousands set apart."""
+    """Return an integer with thousands separators."""
     return f"{value:,.0f}"
 
 
 def path(url: str) -> str:
-    """Return the path of an address as people read it, `guides › install`; empty for the front page."""
+    """Return the path of a URL for display, `guides › install`; empty for the front page."""
     try:
         parts = unquote(urlsplit(url).path).split("/")
     except ValueError:
@@ -95,7 +95,7 @@ def percent(share: float | None) -> str:
 
 
 def plural(count: float, one: str, many: str = "") -> str:
-    """Return a number with its noun: `1 search`, `12 searches`."""
+    """Return a count with its noun: `1 search`, `12 searches`."""
     return f"{count:,.0f} {one if count == 1 else many or one + 's'}"
 
 
@@ -109,7 +109,7 @@ def size(count: float) -> str:
 
 
 def host(url: str) -> str:
-    """Return the host of an address as it is shown; empty when it has none."""
+    """Return the host of a URL for display, or an empty string."""
     try:
         return (urlsplit(url).hostname or "").removeprefix("www.")
     except ValueError:
@@ -117,12 +117,12 @@ def host(url: str) -> str:
 
 
 def language_tag(text: str) -> bool:
-    """Tell whether a text has the form of a BCP 47 language tag."""
+    """Return whether a text has the form of a BCP 47 language tag."""
     return bool(_TAG.fullmatch(text))
 
 
 def web_url(url: str) -> str:
-    """Return an address that a link may have; empty unless it is of http or https."""
+    """Return a URL that a link may have, or an empty string unless it is http or https."""
     try:
         parts = urlsplit(url.strip())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Signing in with an API key: the browser gets a random id for it, never the key."""
+"""Login with an API key: the browser gets a random ID, never the key."""
 
 from __future__ import annotations
 
@@ -20,41 +20,41 @@ __all__ = ["KeyVerifier", "SignIns", "Visitor", "local_path"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitor:
-    """Who looks at the page, and what they may use and see."""
+    """A visitor of the web page, with their permissions."""
 
     id: str = ""
-    """By which a visitor who has signed in is found again; never the key itself."""
+    """The ID of a visitor who has signed in; never the key."""
     name: str = ""
-    """What the page calls the visitor; empty where there are no logins."""
+    """The visitor's display name; empty without logins."""
     web: Web
-    """What searches and reads for the visitor, under the visitor's own rules."""
+    """The web for the visitor, with the visitor's restrictions."""
     prefix: str = ""
-    """With which the names of the visitor's sessions begin in the store; others' sessions are not shown."""
+    """The prefix of the visitor's session names in the store; other sessions are not shown."""
     sees_all: bool = True
-    """Whether the visitor may see the data of all tenants: the archive, and the figures of all providers."""
+    """Whether the visitor may access the data of all tenants: the archive, and the figures of all providers."""
     calls_per_day: int = 0
-    """The most searches and pages of a day; 0 is no limit."""
+    """The most searches and pages per day; 0 means no limit."""
     usd_per_day: float = 0.0
-    """The most US dollars of a day; 0 is no limit."""
+    """The most US dollars per day; 0 means no limit."""
 
 
 class KeyVerifier(Protocol):
-    """Says who may come in. With it, the page shows nothing to whom it does not know."""
+    """Verifies visitors. With it, the page shows nothing to unknown visitors."""
 
     def known(self, scope: Mapping[str, Any]) -> Visitor | None:
-        """Return who sent a request, as far as whatever stands before the page knows."""
+        """Return the visitor of a request authenticated by outer middleware."""
         ...
 
     async def admit(self, key: str) -> Visitor | None:
-        """Return whose API key this is; None for an unknown, revoked or expired key."""
+        """Return the visitor for an API key; None for an unknown, revoked or expired key."""
         ...
 
     async def recall(self, visitor: str) -> Visitor | None:
-        """Return the visitor of an id, so that a key that was revoked ends what was begun with it; None if so."""
+        """Return the visitor with an ID; None if the key was revoked, which ends the login."""
         ...
 
     def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the client's address, by which failed attempts are counted."""
+        """Return the client's address, for counting failed attempts."""
         ...
 
 
@@ -65,7 +65,7 @@ _BURST, _INTERVAL = 10, 6.0  # wrong keys of one address at once, and seconds fo
 
 
 class SignIns:
-    """Who has signed in; kept in the store, so that every gateway of a fleet knows them.
+    """Login sessions, kept in the store, so that every gateway of a fleet knows them.
 
     The store holds the SHA-256 of a random id with the visitor's id: neither who reads the store nor who reads the
     cookie learns a key from it. Whose key is revoked is out with the next request.
@@ -80,7 +80,7 @@ class SignIns:
         self, verifier: KeyVerifier, store: Store, *, make_id: Callable[[], str] = lambda: secrets.token_urlsafe(32)
     ) -> None:
         self.verifier = verifier
-        """Says whose a key is."""
+        """Verifies keys."""
         self._store = store
         self._make_id = make_id
 
@@ -108,7 +108,7 @@ class SignIns:
         return _cookie(id_, _LIFE, secure=secure)
 
     async def visitor(self, request: Request) -> Visitor | None:
-        """Return who sent a request; None when they have not signed in, or may not come in any more."""
+        """Return the visitor of a request; None if not signed in, or no longer allowed."""
         known = self.verifier.known(request.scope)
         if known is not None:
             return known
@@ -117,7 +117,7 @@ class SignIns:
         return None if entry is None else await self.verifier.recall(entry.value.decode())
 
     async def sign_out(self, request: Request) -> str:
-        """Forget who sent a request, and return the cookie that takes theirs away."""
+        """End the login of a request's sender, and return the cookie that deletes theirs."""
         id_ = request.cookies.get(_COOKIE, "")
         if _ID.fullmatch(id_):
             await self._store.delete(_name(id_))
@@ -125,7 +125,7 @@ class SignIns:
 
 
 def local_path(text: str) -> str:
-    """Return where to go after signing in: the path if it is local, else the first page."""
+    """Return the redirect target after signing in: the path if it is local, else the front page."""
     try:
         parts = urlsplit(text)
     except ValueError:

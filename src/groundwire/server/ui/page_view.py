@@ -1,4 +1,4 @@
-"""The reader: one page as inert HTML, the part that was asked for, and what is missing of it."""
+"""The reader view: a page as inert HTML, the requested part, and what is missing of it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _words(token: Token) -> list[str]:
 
 
 def _set_headings(tokens: Sequence[Token]) -> None:
-    """Bring headings below ours, without a level left out, as a screen reader's user expects."""
+    """Shift headings below those of the template, without skipping a level, as screen readers expect."""
     last = _TOP - 1
     for token in tokens:
         if token.type == "heading_open":
@@ -68,14 +68,14 @@ def _set_headings(tokens: Sequence[Token]) -> None:
 
 
 def _inline(children: Sequence[Token]) -> Iterator[Token]:
-    """Yield what a line is made of, with pictures as words and links that are safe."""
+    """Yield the inline content of a line, with images as text and only safe links."""
     stack: list[Token] = []
     for number, token in enumerate(children):
         if token.type == "image":
             yield from _picture(token)
             continue
         if token.type == "link_open":
-            if children[number + 1].type == "link_close":  # a link without a word could not be seen
+            if children[number + 1].type == "link_close":  # a link without text would be invisible
                 stack.append(_as_span(token))
                 continue
             stack.append(_safe_link(token))
@@ -111,7 +111,7 @@ def _picture(token: Token) -> Iterator[Token]:
 
 
 def _framed(tokens: Sequence[Token]) -> list[Token]:
-    """Return the blocks with tables and code in frames that a keyboard can scroll."""
+    """Wrap tables and code in frames that can be scrolled with the keyboard."""
     framed: list[Token] = []
     head = "th"
     for token, following in pairwise([*tokens, Token("end", "", 0)]):
@@ -145,7 +145,7 @@ def _code(token: Token) -> Iterator[Token]:
     yield Token("code_close", "pre", -1, block=True)
 
 
-_LONGEST = 20_000  # characters of one piece; more would keep a browser busy
+_LONGEST = 20_000  # characters per piece; more would keep a browser busy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ class ShownPassage:
     html: Markup
     """It as inert HTML."""
     excerpt: Excerpt | None = None
-    """Where it stands, if it was chosen; None for a piece from beginning to end."""
+    """Its position, if it is an excerpt; None for a piece from beginning to end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,15 +163,15 @@ class Reading:
     """What the reader shows."""
 
     url: str
-    """The address that was asked for."""
+    """The requested URL."""
     page: Page | None = None
     """The page; None when it cannot be read."""
     error: GroundwireError | None = None
-    """Why it cannot be read."""
+    """The reason, if it cannot be read."""
     passages: Sequence[ShownPassage] = ()
     """What is shown of it."""
     answers: Sequence[ShownPassage] = ()
-    """What of it answers the question best, where all of it is shown."""
+    """The most relevant part, if all of it is shown."""
     milliseconds: float = 0.0
     """How long it took."""
 
@@ -184,7 +184,7 @@ class Reading:
 
 
 async def read_page(web: Web, asked: ViewQuery) -> Reading:
-    """Open the page that is asked for; a failure is part of what is returned."""
+    """Open the requested page; a failure is part of the result."""
     url = asked.get("open")
     started = time.perf_counter()
     try:
@@ -196,13 +196,13 @@ async def read_page(web: Web, asked: ViewQuery) -> Reading:
 
 
 async def read_kept(web: Web, archive: Archive, asked: ViewQuery, *, viewer: Viewer) -> Reading | None:
-    """Open what the archive keeps of a page; None when it keeps nothing of it.
+    """Return the archived version of a page, or None.
 
     Args:
         web: Whose settings hold, and whose processes look through long pages.
         archive: The archive.
         asked: The address and the part that is asked for.
-        viewer: Who looks.
+        viewer: The reader of the data.
     """
     url, usual = asked.get("open"), web.settings.read.max_length
     started = time.perf_counter()
@@ -220,7 +220,7 @@ async def read_kept(web: Web, archive: Archive, asked: ViewQuery, *, viewer: Vie
 
 
 def _part(asked: ViewQuery) -> dict[str, Any]:
-    """Return which part of the page is asked for; a question comes before a place."""
+    """Return the requested part of the page; a query takes precedence over a position."""
     for field, argument in (("about", "query"), ("find", "find"), ("at", "cursor")):
         if value := asked.get(field):
             return {argument: value}

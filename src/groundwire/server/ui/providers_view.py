@@ -1,4 +1,4 @@
-"""The providers view: score cards with charts as SVG, from what all servers of a fleet count."""
+"""The providers view: score cards with SVG charts, from the counters of the whole fleet."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from groundwire.providers.prices import Prices, load_prices
+from groundwire.providers.base import Prices, load_prices
 from groundwire.routing.health import ProviderHealth
 from groundwire.server.ui.formatting import duration, money, percent
 from groundwire.server.ui.query_params import whole
@@ -23,7 +23,7 @@ __all__ = ["Panel", "ProviderRow", "Series", "bar_chart", "line_chart", "provide
 
 _WIDTH, _HEIGHT = 320, 132
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 10, 22
-_LEAST = 1e-9  # what is less is drawn as nothing
+_LEAST = 1e-9  # smaller values are drawn as zero
 _STEPS = (1, 2, 2.5, 5, 10)
 
 
@@ -45,7 +45,7 @@ def line_chart(
     show: Callable[[float], str],
     top: float | None = None,
 ) -> Markup:
-    """Return lines over days; a day without a value interrupts a line.
+    """Return lines over days; missing values interrupt a line.
 
     Args:
         title: What the chart is of.
@@ -59,7 +59,7 @@ def line_chart(
     for number, one in enumerate(series, start=1):
         points = [(frame.x(place), frame.y(value)) for place, value in _known(one.values)]
         numbered = enumerate(place for place, _ in _known(one.values))
-        for _, run in groupby(numbered, key=lambda pair: pair[1] - pair[0]):  # days that follow one another
+        for _, run in groupby(numbered, key=lambda pair: pair[1] - pair[0]):  # consecutive days
             way = " ".join(f"{points[index][0]:.1f},{points[index][1]:.1f}" for index, _ in run)
             if " " in way:
                 drawn.append(f'<polyline class="line s{number}" points="{way}"/>')
@@ -88,7 +88,7 @@ def bar_chart(title: str, days: Sequence[date], series: Series, *, show: Callabl
 
 
 class _Frame:
-    """The scale, the lines that it is read by, and the words for what is drawn."""
+    """The scale, the grid lines, and the labels of a chart."""
 
     def __init__(
         self, days: Sequence[date], series: Sequence[Series], show: Callable[[float], str], top: float | None
@@ -101,16 +101,16 @@ class _Frame:
         self.floor = float(_HEIGHT - _BOTTOM)
 
     def x(self, place: int) -> float:
-        """Return where a day is."""
+        """Return the x coordinate of a day."""
         room = _WIDTH - _LEFT - _RIGHT
         return _LEFT + room * (place + 0.5) / len(self._days)
 
     def y(self, value: float) -> float:
-        """Return where a value is."""
+        """Return the y coordinate of a value."""
         return self.floor - (self.floor - _TOP) * min(1.0, value / self.top)
 
     def finish(self, title: str, drawn: Sequence[str]) -> Markup:
-        """Return the whole picture."""
+        """Return the complete chart."""
         lines = []
         for share in (0.0, 0.5, 1.0):
             y = self.y(self.top * share)
@@ -151,7 +151,7 @@ def _known(values: Sequence[float | None]) -> list[tuple[int, float]]:
 
 
 def _round_up(value: float) -> float:
-    """Return the next number that is easy to read."""
+    """Round up to a number that is easy to read."""
     if value < _LEAST:
         return 1.0
     magnitude = 10.0
@@ -168,14 +168,14 @@ _USUAL = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
-    """One provider in one role, or all calls of one kind."""
+    """A provider in one role, or all calls of one kind."""
 
     name: str
     """Its name."""
     role: str
     """What it does: `search`, `read`, or `all` for all calls."""
     score: ProviderScore | CallScore
-    """All days together."""
+    """The totals over all days."""
     charts: tuple[tuple[str, Markup], ...]
     """The charts, each with its heading."""
     rows: tuple[tuple[date, tuple[str, ...]], ...]
@@ -186,24 +186,24 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderRow:
-    """One provider as it stands now."""
+    """The current state of a provider."""
 
     name: str
     """Its name."""
     roles: str
     """What it is asked to do."""
     state: str
-    """How it does in this process: `well`, `suspect`, `closed`, or `unknown` of one that only reads."""
+    """Its health in this process: `well`, `suspect`, `closed`, or `unknown` for one that only reads."""
     seconds: float
     """Seconds of its cooldown, or until the next probe."""
     reason: str
-    """Why it is not well."""
+    """The reason, if it is not healthy."""
     price: str
     """What a call costs."""
 
 
 async def providers(visit: Visit) -> Html:
-    """Show who is asked, how they stand, and what the last days were like."""
+    """Show the providers in order, their health, and their recent results."""
     given = visit.asked.get("days")
     days = whole("days", given, 1, KEPT_DAYS) if given else _USUAL
     web = visit.visitor.web
@@ -243,7 +243,7 @@ def _row(name: str, roles: str, health: ProviderHealth | None, prices: Mapping[s
 
 
 def _whole(history: ScoreHistory) -> Panel:
-    """Return all searches as a panel."""
+    """Return the panel of all searches."""
     days = [day for day, _ in history.days]
     scores = [card.searches if card.searches.calls else None for _, card in history.days]
     costs = [_cost(card) for _, card in history.days]

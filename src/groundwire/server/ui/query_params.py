@@ -28,14 +28,14 @@ SEARCH_FIELDS = (
     "p",
     "refresh",
 )
-"""The fields of the form that make one search; with the same ones it is the same search."""
+"""The form fields that identify a search."""
 
-_LONGEST = 4_000  # characters of a field; longer ones are no words and no address
+_LONGEST = 4_000  # characters of a field; longer ones are neither a query nor a URL
 
 
 @dataclass(frozen=True, slots=True)
 class ViewQuery:
-    """The fields of an address, trimmed; those that are empty are not there."""
+    """The form fields of a URL, trimmed, without empty ones."""
 
     fields: Mapping[str, str]
 
@@ -58,21 +58,21 @@ class ViewQuery:
 
     @property
     def search(self) -> dict[str, str]:
-        """The fields that make the search."""
+        """The fields that identify the search."""
         return {name: self.fields[name] for name in SEARCH_FIELDS if name in self.fields}
 
     @property
     def kept(self) -> dict[str, str]:
-        """The same without the wish for a refresh, which counts once: the fields of links to go on with."""
+        """The same without `refresh`, which counts once: the fields of links to the next page."""
         return {name: value for name, value in self.search.items() if name != "refresh"}
 
     @property
     def filters(self) -> int:
-        """How many fields beside the words say what is wanted."""
+        """The number of filters set."""
         return len(set(self.search) - {"q", "p"})
 
     def search_arguments(self) -> dict[str, Any]:
-        """Return the arguments of `Web.search` beside the words.
+        """Return the arguments of `Web.search` besides the query.
 
         Raises:
             InvalidRequest: a field has a value of the wrong kind.
@@ -96,7 +96,7 @@ class ViewQuery:
 
 
 def whole(field: str, text: str, low: int, high: int) -> int:
-    """Return a whole number that was written into a field.
+    """Parse an integer from a field.
 
     Raises:
         InvalidRequest: it is none, or out of bounds.
@@ -107,7 +107,7 @@ def whole(field: str, text: str, low: int, high: int) -> int:
 
 
 def link(path: str, fields: Mapping[str, object] | None = None, /, **more: object) -> str:
-    """Return a local URL; empty parameters are left out.
+    """Return a local URL, without empty parameters.
 
     Args:
         path: Where.

@@ -32,7 +32,7 @@ _LIFE = 3_600.0  # seconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecentResults:
-    """How a search ended."""
+    """The outcome of a search."""
 
     response: SearchResponse | None = None
     """Its answer; None when it failed."""
@@ -43,13 +43,13 @@ class RecentResults:
     at: datetime
     """When it ended."""
     again: bool = False
-    """Whether this is a look back at what was found then."""
+    """Whether this is an earlier result, shown again."""
 
 
 async def keep_shown(
     store: Store, session: str, fields: Mapping[str, str], found: RecentResults, *, owner: Owner
 ) -> None:
-    """Keep what a search of a session has found; a store that cannot keep it is no reason to fail."""
+    """Store the results of a session's search; failures of the store are ignored."""
     if found.response is None:
         return
     said = {"at": found.at.isoformat(), "ms": found.milliseconds, "response": found.response.model_dump(mode="json")}
@@ -60,7 +60,7 @@ async def keep_shown(
 
 
 async def find_shown(store: Store, session: str, fields: Mapping[str, str], *, owner: Owner) -> RecentResults | None:
-    """Return what this session's search with these fields has found within the last hour; None when it is not known."""
+    """Return this session's results for these fields from the last hour, or None."""
     try:
         entry = await store.get(_key(owner, session, fields))
         if entry is None:
@@ -83,14 +83,14 @@ def _key(owner: Owner, session: str, fields: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answering:
-    """How the answer to a question ended."""
+    """The outcome of answering a question."""
 
     answer: CitedAnswer | None = None
     """The answer; None when there is none."""
     html: Markup | None = None
     """Its text."""
     doubtful: tuple[str, ...] = ()
-    """The sentences that the pages which they cite do not support."""
+    """The sentences that the cited pages do not support."""
     error: GroundwireError | None = None
     """Why there is none."""
 
@@ -99,7 +99,7 @@ _T = TypeVar("_T", RecentResults, Reading, Answering)
 
 
 class Pending(Generic[_T]):
-    """Something that a template waits for. By then the page is on its way, so how it went is said in the page.
+    """A pending value of a template. The page is already being sent, so a failure is shown in the page.
 
     Args:
         visit: The visit with which it ends.
@@ -111,12 +111,12 @@ class Pending(Generic[_T]):
         self._task: asyncio.Task[_T] = visit.begin(self._told(work))
 
     async def news(self) -> AsyncIterator[Event]:
-        """Yield who is asked and how it ended, while it goes on."""
+        """Yield the attempts while they are made."""
         while (event := await self._news.get()) is not None:
             yield event
 
     async def get(self) -> _T:
-        """Return it, once it is there."""
+        """Return the value when it is available."""
         return await self._task
 
     async def _told(self, work: Coroutine[Any, Any, _T]) -> _T:
@@ -128,7 +128,7 @@ class Pending(Generic[_T]):
 
 
 async def start(visit: Visit) -> Html | Redirect:
-    """Show the form, the results, and the page that is opened."""
+    """Show the form, the results, and the opened page."""
     asked = visit.asked
     words = asked.get("q")
     if web_url(words) and not words.split()[1:]:
@@ -169,7 +169,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
     except GroundwireError as error:
         return RecentResults(error=error, milliseconds=_since(started), at=datetime.now(UTC))
     found = RecentResults(response=response, milliseconds=_since(started), at=datetime.now(UTC))
-    if web.keeps and web.settings.session.citations == "session":  # else nothing is to be remembered of what was shown
+    if web.keeps and web.settings.session.citations == "session":  # otherwise nothing shown may be remembered
         await keep_shown(web.store, visit.session, asked.search, found, owner=web.owner)
     return found
 

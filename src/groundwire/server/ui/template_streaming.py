@@ -1,4 +1,4 @@
-"""Pages from templates, streamed while they are rendered: what is known at once does not wait for the rest."""
+"""Streaming of templates while they are rendered: what is known does not wait for the rest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groundwire.server.ui.static_files import page_headers
 
 __all__ = ["Html", "Redirect", "Templates"]
 
-_READY = 0.03  # seconds within which what is made is gathered, so that a quick page is sent in one piece
+_READY = 0.03  # seconds within which output is collected, so that a fast page is sent in one chunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Html:
     template: str
     """The template's name."""
     values: Mapping[str, Any] = field(default_factory=dict)
-    """What it shows. What takes long is an object with an asynchronous method, which the template calls."""
+    """The template's variables. Slow values are objects with an asynchronous method, which the template calls."""
     status: int = 200
     """The HTTP status."""
     headers: tuple[tuple[str, str], ...] = ()
@@ -48,7 +48,7 @@ class Redirect:
 
 
 class Templates:
-    """The templates; what they are given is escaped, wherever it comes from."""
+    """The templates, with autoescaping."""
 
     def __init__(self) -> None:
         self._environment = jinja2.Environment(
@@ -64,7 +64,7 @@ class Templates:
         self._environment.globals.update(link=link, web_url=formatting.web_url, language_tag=formatting.language_tag)
 
     async def send(self, page: Html, values: Mapping[str, Any], send: Send, *, head_only: bool, private: bool) -> None:
-        """Make a page and send it.
+        """Render and send a page.
 
         Args:
             page: The page.

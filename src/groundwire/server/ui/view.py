@@ -1,4 +1,4 @@
-"""A view as an ASGI endpoint: the visitor, the response, and an end to the work when they leave."""
+"""Views as ASGI endpoints: the visitor, the response, and cancellation when they disconnect."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewContext:
-    """What all views share."""
+    """The state shared by all views."""
 
     visitor: Visitor
-    """The visitor where there are no logins."""
+    """The visitor if there are no logins."""
     sign_ins: SignIns | None
     """The login sessions; None where there are no logins."""
     assets: Assets
@@ -50,7 +50,7 @@ class ViewContext:
 
 @dataclass(slots=True, kw_only=True)
 class Visit:
-    """One request of a visitor."""
+    """A request of a visitor."""
 
     context: ViewContext
     """What all views share."""
@@ -61,15 +61,15 @@ class Visit:
     body: bytes = b""
     """What was sent with it."""
     token: str = ""
-    """The random mark of the browser, which makes the name of its session."""
+    """The random ID of the browser, which determines its session name."""
     is_new: bool = False
-    """Whether the browser does not know its session yet."""
+    """Whether the browser does not have the cookie yet."""
     tasks: list[asyncio.Task[Any]] = field(default_factory=list)
-    """What goes on for it."""
+    """Its running tasks."""
 
     @property
     def asked(self) -> ViewQuery:
-        """What is asked for.
+        """The parsed query.
 
         Raises:
             InvalidRequest: a field is far too long.
@@ -90,12 +90,12 @@ class Visit:
 
     @property
     def web(self) -> Web:
-        """What searches and reads for this browser."""
+        """The web for this browser."""
         return self.visitor.web.session(self.session)
 
     @property
     def may_spend(self) -> bool:
-        """Whether it may search or fetch: it must not be another site's page that has the browser ask.
+        """Whether it may search or fetch: the request must not come from another site's page.
 
         A browser says so itself (Fetch Metadata Request Headers); what is no browser says nothing.
         """
@@ -104,14 +104,14 @@ class Visit:
         return self.request.method == "GET" and not prefetch and headers.get("sec-fetch-site", "none") in _OURS
 
     def begin(self, work: Coroutine[Any, Any, _T]) -> asyncio.Task[_T]:
-        """Begin something that ends with the visit."""
+        """Start a task that ends with the request."""
         task = asyncio.create_task(work)
         self.tasks.append(task)
         return task
 
 
 ViewFunction = Callable[[Visit], Awaitable[Html | Redirect]]
-"""Makes what a visitor is shown."""
+"""Renders the response of a view."""
 
 
 class View:
@@ -189,7 +189,7 @@ class View:
 
 
 def session_cookie(token: str) -> str:
-    """Return the cookie with a browser's session; a page of another site has the browser send none."""
+    """Return the cookie with a browser's session, which is not sent from pages of other sites."""
     return f"{_COOKIE}={token}; Path=/; Max-Age={_MONTH}; HttpOnly; SameSite=Strict"
 
 
@@ -209,7 +209,7 @@ async def _read_body(visit: Visit) -> None:
 
 
 def _from_ourselves(request: Request) -> bool:
-    """Tell whether a form was sent by one of our pages; every browser sends the origin with a POST."""
+    """Return whether a form was sent by one of our pages; every browser sends the origin with a POST."""
     origin = request.headers.get("origin")
     if origin is None:
         return request.headers.get("sec-fetch-site") == "same-origin"

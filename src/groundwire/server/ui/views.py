@@ -28,7 +28,7 @@ _DEEPEST = 10_000  # the last page of the list
 
 
 async def archive(visit: Visit) -> Html:
-    """Show the list, what answers a question, or one kept page."""
+    """Show the list, search results, or one archived page."""
     asked = visit.asked
     kept = visit.visitor.web.archive
     if kept is None or not visit.visitor.sees_all:
@@ -58,14 +58,14 @@ async def archive(visit: Visit) -> Html:
 
 
 async def sign_in(visit: Visit) -> Html | Redirect:
-    """Ask for a key, or let in who gives a good one."""
+    """Ask for a key, or sign in a visitor with a valid one."""
     sign_ins = _sign_ins(visit)
     request = visit.request
     if request.method != "POST":
         after = local_path(visit.asked.get("next"))
         if await sign_ins.visitor(request) is not None:
             return Redirect(to=after)
-        # Coming from another site the browser keeps its cookie back; one step within this one, and it is there.
+        # A navigation from another site does not send the cookie; a further step within this one does.
         came_from_elsewhere = request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}
         return _form(after, may_be_in=came_from_elsewhere)
     after = local_path(visit.form.get("next", ""))
@@ -100,7 +100,7 @@ def _form(after: str, *, problem: str = "", may_be_in: bool = False, status: int
 
 _MOST = 200  # sessions on a page
 _SOURCE_ROWS = 100  # sources on a page
-_SOURCES = "sources:"  # with which the names of what sessions were shown begin in the store
+_SOURCES = "sources:"  # the prefix of the names of sessions' sources in the store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class SessionRow:
     """One session."""
 
     name: str
-    """Its name, without what stands before the names of all of the visitor's sessions."""
+    """Its name, without the prefix of the visitor's sessions."""
     searches: int
     """The searches that it has made."""
     cost_usd: float
@@ -116,11 +116,11 @@ class SessionRow:
     tokens: int
     """The tokens of page text that it has read; counted only under a limit."""
     is_here: bool
-    """Whether it is this browser's."""
+    """Whether it belongs to this browser."""
 
 
 async def sessions(visit: Visit) -> Html:
-    """Show the sessions whose names are known."""
+    """Show the sessions with known names."""
     prefix = visit.visitor.prefix
     names = {visit.session}
     more = False
@@ -137,7 +137,7 @@ async def sessions(visit: Visit) -> Html:
 
 
 async def session(visit: Visit) -> Html:
-    """Show one session: its budget, and the sources by the numbers to cite them by."""
+    """Show a session: its budget, and its sources by citation number."""
     asked = visit.asked
     name = f"{visit.visitor.prefix}{asked.get('name')}" if asked.get("name") else visit.session
     row = await _row(visit, name)
@@ -158,7 +158,7 @@ async def session(visit: Visit) -> Html:
 
 
 async def new_session(visit: Visit) -> Redirect:
-    """Give the browser a new session, whose budget is whole; the old one stays as it is."""
+    """Give the browser a new session with a full budget; the old one is unchanged."""
     return Redirect(to="/", headers=(("set-cookie", session_cookie(secrets.token_hex(12))),))
 
 
@@ -190,7 +190,7 @@ def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None) -> list[Base
     checked by whatever stands before them; where a form comes from is checked here.
 
     Args:
-        web: What searches and reads; it stays the caller's to close.
+        web: The web to search and read with; the caller closes it.
         authenticate: Says who may come in, by API key; None admits every visitor.
     """
     assets = Assets(_ASSETS)

@@ -1,4 +1,4 @@
-"""The archive's connections, and which of SQLite's failures put an end to it."""
+"""The archive's SQLite connections, and the classification of failures."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["ArchiveFile", "Broken"]
 
 _MAX_WAIT = 1.0  # seconds to wait for another process
 _LONGEST_READ = 3.0  # seconds
-_STEPS = 20_000  # of SQLite's virtual machine between two looks at the clock
+_STEPS = 20_000  # of SQLite's virtual machine between two checks of the time
 
 _T = TypeVar("_T")
 
 
 class Broken(StoreError):
-    """The file cannot be used any more by this process: damaged, not writable, full, or somebody else's."""
+    """This process cannot use the file any more: damaged, not writable, full, or of another program."""
 
     def __init__(self, message: str, *, readable: bool, damaged: bool = False) -> None:
         super().__init__(message)
@@ -49,7 +49,7 @@ class ArchiveFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be read."""
+        """Whether it is open."""
         return self._reading is not None
 
     def commit(self, jobs: Sequence[Job[object]], scrub: Callable[[], bool]) -> None:
@@ -79,7 +79,7 @@ class ArchiveFile:
                 db.execute("pragma wal_checkpoint(truncate)")
 
     def read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
-        """Look something up, within some seconds.
+        """Run a query with a time limit.
 
         Raises:
             StoreError: it took too long, or the file is not open. Broken: the file is damaged.
@@ -110,7 +110,7 @@ class ArchiveFile:
         return None if self._file is None else self._file.move_aside()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             for db in (self._reading, self._writing):
                 if db is not None:
@@ -132,7 +132,7 @@ class ArchiveFile:
             except StoreError as exc:
                 raise Broken(str(exc), readable=False) from exc
         try:
-            writing.execute("pragma secure_delete = on")  # what is forgotten is overwritten
+            writing.execute("pragma secure_delete = on")  # deleted content is overwritten
             writing.execute("begin" if self._file is None else "begin immediate")
             sql.prepare(writing)
             writing.execute("commit")

@@ -1,9 +1,9 @@
-"""Text as the full-text index wants it, and questions to it that are safe whatever was typed.
+"""Text for the full-text index, and safe queries for it from any input.
 
-SQLite's `unicode61` tokenizer folds case and diacritics, and takes what stands between blanks for one word. Scripts
-without blanks would become words as long as sentences; so their characters are kept apart by a sign that is no part
-of any text (U+001F), and a run of them is looked for as a phrase. SQLite's trigram index, the other way, finds no word
-of two characters, as most are in Chinese and Japanese, and takes several times the space.
+SQLite's `unicode61` tokenizer folds case and diacritics, and splits words at spaces. Scripts without spaces would
+become words as long as sentences, so their characters are separated by one that occurs in no text (U+001F), and a run
+of them is searched as a phrase. SQLite's trigram index does not find words of two characters, as most are in Chinese
+and Japanese, and takes several times the space.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from groundwire.safety.hostnames import canonical_host
 
 __all__ = ["Question", "joined", "readable", "split", "storable", "under_domain"]
 
-_MARK = "\x1f"  # a control character: `unicode61` reads it as a blank
+_MARK = "\x1f"  # a control character: `unicode61` treats it as a space
 # Thai and Lao, Myanmar, Hangul jamo, Khmer, CJK and kana, Hangul, CJK compatibility, half-width kana, CJK extensions.
 _DENSE = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c"
     "\u3040-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
 )
 _HAS_DENSE = re.compile(f"[{_DENSE}]")
-_LONGEST = 2_000  # characters of a question
-_MOST = 24  # words of a question
-_PREFIX = 3  # letters from which the last word may be the beginning of one
+_LONGEST = 2_000  # characters of a query
+_MOST = 24  # words of a query
+_PREFIX = 3  # letters from which the last word may be a prefix
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_MARKUP = re.compile(r"(?m)^\s*(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?<!\S)[*_`|]{1,3}")
+_MARKUP = re.compile(r"(?m)^[^\S\n]*+(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?<!\S)[*_`|]{1,3}")
 
 
 @cache
@@ -46,12 +46,12 @@ def storable(text: str) -> str:
 
 
 def split(text: str) -> str:
-    """Return text for the index: characters of scripts without blanks kept apart."""
+    """Return text for the index, with separated characters in scripts without spaces."""
     return text if text.isascii() or not _HAS_DENSE.search(text) else _between().sub(_MARK, text)
 
 
 def joined(text: str) -> str:
-    """Return the text that was given to `split`."""
+    """Revert `split`."""
     return text.replace(_MARK, "")
 
 
@@ -62,19 +62,19 @@ def readable(snippet: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was typed, as expressions for FTS5; every word is quoted, so none can be an operator.
+    """A query as FTS5 expressions; every word is quoted, so that none is an operator.
 
     https://sqlite.org/fts5.html#full_text_query_syntax
     """
 
     strict: str
-    """Finds what has all the words, each run of characters as a phrase, the last word perhaps only begun."""
+    """Matches all words, each run of characters as a phrase, the last word possibly as a prefix."""
     loose: tuple[str, ...]
-    """Finds each word by itself; scripts without blanks by pairs of characters."""
+    """Matches each word separately; scripts without spaces by pairs of characters."""
 
     @classmethod
     def read(cls, text: str) -> Question | None:
-        """Return the question in a text, or None when there is no letter and no digit in it."""
+        """Parse a query, or return None if it has no letters and digits."""
         clean = unicodedata.normalize("NFC", storable(text[:_LONGEST]))
         words = list(dict.fromkeys(word for word in clean.split() if any(map(str.isalnum, word))))[:_MOST]
         if not words:
@@ -87,12 +87,12 @@ class Question:
 
     @property
     def any(self) -> str:
-        """An expression that finds what has at least one of the words."""
+        """An expression that matches any of the words."""
         return " OR ".join(self.loose)
 
     @property
     def least(self) -> int:
-        """How many of the words must be there: half of them."""
+        """How many of the words must match: half of them."""
         return (len(self.loose) + 1) // 2
 
 
@@ -110,7 +110,7 @@ def _quoted(word: str) -> str:
 
 
 def under_domain(domain: str) -> tuple[str, list[str]]:
-    """Return a condition on the host of `i`, and its values; what is no domain has no host under it."""
+    """Return an SQL condition on the host of `i`, and its values; an invalid domain matches nothing."""
     try:
         host = canonical_host(domain.removeprefix("*").removeprefix("."))
     except (InvalidRequest, BlockedByPolicy):

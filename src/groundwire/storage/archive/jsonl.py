@@ -1,4 +1,4 @@
-"""The archive as a file of JSON lines: every line is looked at before any is taken in."""
+"""The archive as a JSON Lines file: all lines are validated before any is imported."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["ImportRefused", "Imported", "Progress", "check_lines"]
 
 _LONGEST_LINE = 32_000_000  # bytes
 _MOST_PROBLEMS = 20  # lines that are named
-_EVERY = 100  # lines between two reports of progress
+_EVERY = 100  # lines between two progress reports
 
 Progress = Callable[[int], object]
-"""Called with how much more was done: bytes of an import, entries of an export. It may be called on another thread."""
+"""Called with the additional progress: bytes of an import, entries of an export. It may run on another thread."""
 
 
 class ImportRefused(StoreError):
-    """A file was not imported, no line of it, because some of its lines are wrong.
+    """A file was not imported at all, because some of its lines are invalid.
 
     Args:
         problems: The number of a line, from 1, and what is wrong with it.
@@ -37,18 +37,18 @@ class ImportRefused(StoreError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What became of the lines of an import."""
+    """The result of an import."""
 
     added: int
     """Entries that are new, or newer than what was there."""
     unchanged: int
     """Entries that were there already."""
     skipped: int
-    """Entries that are not kept: too old, without text, or with a secret in their address."""
+    """Entries that were skipped: too old, without text, or with a secret in their URL."""
 
 
 def check_lines(file: IO[bytes], spool: IO[bytes], now: float, progress: Progress | None) -> None:
-    """Copy the lines of an import, each of them looked at.
+    """Copy and validate the lines of an import.
 
     Raises:
         ImportRefused: some are wrong.

@@ -1,4 +1,4 @@
-"""Reading the archive: searching it, listing it, one page of it, its size, and exporting it."""
+"""Reading the archive: search, list, single pages, statistics, and export."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ _T = TypeVar("_T")
 
 
 class Writable(Protocol):
-    """What an export is written to."""
+    """The target of an export."""
 
     def write(self, data: bytes, /) -> object:
-        """Take some bytes."""
+        """Write some bytes."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """How much the archive holds."""
+    """The size of the archive."""
 
     pages: int
-    """Pages that were read."""
+    """The number of pages."""
     results: int
-    """Results that were seen."""
+    """The number of results."""
     size: int
-    """About how many bytes they take, the index included."""
+    """The approximate size in bytes, including the index."""
     oldest: datetime | None
-    """When the oldest was seen, in UTC; None when there is none."""
+    """When the oldest entry was seen, in UTC; None if there is none."""
     newest: datetime | None
     """The same for the newest."""
 
@@ -54,7 +54,7 @@ class Statistics:
 class ArchiveQueries(ABC):
     """The reading half of the archive; every call raises `StoreError` when the archive cannot be read.
 
-    Every read says who looks: an `Owner` sees what `sharing` lets it see, `OPERATOR` everything.
+    Every read has a viewer: an `Owner` sees what `sharing` allows, `OPERATOR` everything.
 
     Args:
         max_age: Seconds after which an entry is no longer returned.
@@ -74,17 +74,17 @@ class ArchiveQueries(ABC):
     async def search(
         self, text: str, *, viewer: Viewer, limit: int = 5, filters: Filters = NO_FILTERS, offset: int = 0
     ) -> Sequence[ArchiveHit]:
-        """Return what answers a question, best first, each address once.
+        """Return the best matches of a query, without duplicate URLs.
 
-        What has all the words comes first, then what has at least half of them. Case and accents do not matter.
+        Matches of all words come first, then matches of at least half of them. Case and accents are ignored.
 
         Args:
             text: Any text; nothing in it is an operator.
-            viewer: Who looks.
+            viewer: The reader of the data.
             limit: The most that is returned.
             filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
                 region, SafeSearch and the page are left aside.
-            offset: How many of the best are passed over.
+            offset: How many of the best matches to skip.
 
         Raises:
             StoreError: the archive cannot be searched.
@@ -98,11 +98,11 @@ class ArchiveQueries(ABC):
         return await self._read(lambda db: sql.find(db, question, bounds, limit, offset, visible))
 
     async def get_page(self, url: str, *, viewer: Viewer) -> Page | None:
-        """Return the newest copy of a page, marked as stale, with a warning that says when it was read; or None.
+        """Return the newest copy of a page, marked as stale, with a warning that states its age; or None.
 
         Args:
             url: The address that was asked for, or the one it redirected to.
-            viewer: Who looks.
+            viewer: The reader of the data.
 
         Raises:
             InvalidRequest, BlockedAddress: it is no address. StoreError: the archive cannot be read.
@@ -117,7 +117,7 @@ class ArchiveQueries(ABC):
         return item.page()
 
     async def list(self, limit: int = 20, offset: int = 0, *, viewer: Viewer) -> Sequence[ArchiveHit]:
-        """Return what was seen by its viewer or may be seen by it, newest first.
+        """Return the entries visible to the viewer, newest first.
 
         Raises:
             StoreError: the archive cannot be read.
@@ -128,11 +128,11 @@ class ArchiveQueries(ABC):
         return await self._read(lambda db: sql.listed(db, limit, offset, visible))
 
     async def export(self, file: Writable, *, viewer: Viewer, progress: Progress | None = None) -> int:
-        """Write every entry that its viewer may see as a line of JSON, which `import_` reads; return how many.
+        """Write every entry visible to the viewer as a line of JSON, for `import_`; return their number.
 
         Args:
             file: What takes the bytes.
-            viewer: Who looks.
+            viewer: The reader of the data.
             progress: Called with how many more entries were written.
 
         Raises:
@@ -148,7 +148,7 @@ class ArchiveQueries(ABC):
         return count
 
     async def statistics(self, *, viewer: Viewer) -> Statistics:
-        """Return how much there is that its viewer may see.
+        """Return the statistics of the entries visible to the viewer.
 
         Raises:
             StoreError: the archive cannot be read.
@@ -162,7 +162,7 @@ class ArchiveQueries(ABC):
 
     @property
     def _oldest(self) -> int:
-        """What was seen earlier is forgotten; milliseconds since the epoch."""
+        """Entries last seen earlier are deleted; milliseconds since the epoch."""
         return round((self._clock() - self._max_age) * 1_000)
 
     def _bounds(self, filters: Filters) -> ArchiveLimits:

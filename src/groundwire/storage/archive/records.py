@@ -1,4 +1,4 @@
-"""What the archive keeps: a page that was read, or a result that was seen; and its form as a line of JSON."""
+"""Archive entries, which are pages and search results, and their form as a line of JSON."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from groundwire.storage.archive.fts import joined, readable, split, storable
 __all__ = ["ARCHIVE", "ArchiveHit", "Item", "Kind", "items_of", "key_of", "own_key", "read_line", "seen_at"]
 
 ARCHIVE = "archive"
-"""What the archive calls itself as the source of a row; its own answers are not kept again."""
+"""The archive's name as the source of a row; its own results are not archived again."""
 
 Kind = Literal["page", "result"]
 """A page that was read, or a row of a search."""
@@ -39,10 +39,10 @@ _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth fo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveHit:
-    """An entry of the archive that answers a question, or stands in a list."""
+    """A match in the archive, or an entry in a list."""
 
     url: str
-    """Its address."""
+    """Its URL."""
     title: str
     """Its title; empty when it has none."""
     snippet: str
@@ -50,11 +50,11 @@ class ArchiveHit:
     published: str | None
     """When it was published, ISO 8601; None means unknown."""
     seen: datetime
-    """When it was read, or stood among the results of a search; in UTC."""
+    """When it was read or found, in UTC."""
     kind: Kind
-    """Whether the whole page is kept."""
+    """Whether the whole page is archived."""
     rank: float
-    """How well it answers; higher is better, comparable within one answer only. 0 in a list."""
+    """Its relevance; higher is better, comparable only within one response. 0 in a list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,21 +62,21 @@ class Item:
     """A row of the archive."""
 
     key: str
-    """The owner, unless it is the local user, and what the addresses of one page have in common; see `own_key`."""
+    """The owner, unless it is the local user, and the canonical URL; see `own_key`."""
     alias: str
-    """The key of the address that was asked for, which may have redirected."""
+    """The key of the requested URL, which may have redirected."""
     kind: Kind
-    """What it is."""
+    """Its kind."""
     host: str
     """Its host, canonical."""
     url: str
-    """Its address."""
+    """Its URL."""
     title: str
     """Its title, for the index."""
     text: str
     """The page's Markdown or the result's snippet, for the index."""
     asked: str
-    """The queries that led to it, newest first, a line each, for the index."""
+    """The queries that led to it, newest first, one per line, for the index."""
     published: str | None
     """When it was published, ISO 8601."""
     seen: int
@@ -188,7 +188,7 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> Iter
 
     Args:
         source: What was read or found.
-        now: The present moment, in seconds since the epoch.
+        now: The current time, in seconds since the epoch.
         owner: Whose it is.
     """
     if source.cached or source.stale:
@@ -325,7 +325,7 @@ def read_line(line: bytes, now: float) -> Item | None:
 
     Args:
         line: A line of JSON as `Item.line` writes it.
-        now: The present moment, in seconds since the epoch; nothing was seen later.
+        now: The current time, in seconds since the epoch; nothing was seen later.
 
     Raises:
         ValueError: it is no such line; the text says why.

@@ -79,9 +79,9 @@ class ArchiveLimits:
     """What must be true of an item beyond its words."""
 
     allowed: tuple[str, ...] = ()
-    """Only these domains and their sub-domains; empty means every domain."""
+    """Only these domains and their subdomains; empty means every domain."""
     blocked: tuple[str, ...] = ()
-    """Never these domains nor their sub-domains."""
+    """Never these domains nor their subdomains."""
     first: str | None = None
     """The first day, ISO 8601."""
     last: str | None = None
@@ -223,8 +223,8 @@ def take_in(db: sqlite3.Connection, lines: IO[bytes], *, now: float, oldest: int
     Args:
         db: The database.
         lines: Lines of JSON.
-        now: The present moment, in seconds since the epoch.
-        oldest: What was seen earlier is passed over; in milliseconds since the epoch.
+        now: The current time, in seconds since the epoch.
+        oldest: Earlier entries are skipped; in milliseconds since the epoch.
         max_bytes: The most that everything may take.
     """
     added = unchanged = skipped = 0
@@ -339,7 +339,7 @@ def after(db: sqlite3.Connection, last: int, visible: Sequence[Visible]) -> tupl
 def forget(
     db: sqlite3.Connection, *, key: str | None = None, domain: str | None = None, before: int | None = None
 ) -> int:
-    """Delete an address, a domain with its sub-domains, what was seen before a moment, or everything; return how many.
+    """Delete an address, a domain with its subdomains, what was seen before a moment, or everything; return how many.
 
     Args:
         db: The database.

@@ -1,8 +1,7 @@
-"""The offline archive: pages that were read and results that were seen stay searchable without a network.
+"""The offline archive: pages and results stay searchable without a network.
 
-One SQLite file with a full-text index. Keeping something never fails a search or a read: a file that is damaged, full
-or not writable switches the archive off, with one warning in the log. Its content is text from the web and is
-handled as data only.
+One SQLite file with a full-text index. Storing never fails a search or a read: a file that is damaged, full or not
+writable disables the archive, with one warning in the log. Its content comes from the web and is handled as data only.
 """
 
 from __future__ import annotations
@@ -48,9 +47,9 @@ __all__ = [
 _logger = logging.getLogger(__name__)
 
 _DAY = 86_400.0  # seconds
-_MOST_WAITING = 256  # things that are gathered at most before they are written
-_MOST_WRITTEN = 4  # times as many that are being written; a disk that cannot follow loses some rather than all memory
-_GATHERED = 2.0  # seconds for which what is to be remembered is gathered; a process that is killed loses no more
+_MOST_WAITING = 256  # entries collected at most before they are written
+_MOST_WRITTEN = 4  # multiple of that being written; a slow disk loses some entries rather than all memory
+_GATHERED = 2.0  # seconds for which entries are collected; a killed process loses no more
 _SPOOLED = 8_000_000  # bytes of an import that stay in memory
 
 _T = TypeVar("_T")
@@ -76,12 +75,12 @@ class ArchiveOptions(Protocol):
 
     @property
     def max_age_days(self) -> float:
-        """Days after which something is forgotten."""
+        """Days after which an entry is deleted."""
         ...
 
 
 class StorageOptions(Protocol):
-    """What the archive wants of the section `[storage]`."""
+    """The archive's view of the section `[storage]`."""
 
     @property
     def sharing(self) -> Sharing:
@@ -104,7 +103,7 @@ class HasArchiveSettings(Protocol):
 
 
 class Archive(ArchiveQueries):
-    """Pages and results of earlier searches, by their words.
+    """Full-text search over earlier pages and results.
 
     The file is opened by the first call. Writing is done on one thread and looking up on another. `add_page`,
     `add_results` and `remember` never raise; every other call raises `StoreError` when the archive is switched off,
@@ -144,22 +143,22 @@ class Archive(ArchiveQueries):
 
     @property
     def problem(self) -> str:
-        """Why it keeps nothing any more; empty while it works."""
+        """Why it stores nothing any more; empty while it works."""
         return str(self._problem) if self._problem else ""
 
     @property
     def recreated(self) -> bool:
-        """Whether a damaged file was moved aside, and a new one begun."""
+        """Whether a damaged file was moved aside and replaced."""
         return self._recreated
 
     async def open(self) -> None:
-        """Open the file, unless that was tried, so that its state is known. Never raises."""
+        """Open the file unless that was tried, to determine its state. Never raises."""
         if self._file is None and not self._closed and not self._problem:
             with suppress(StoreError):
                 await self._writer.run(lambda db: None)
 
     async def add_page(self, page: Page, *, owner: Owner) -> bool:
-        """Keep a page that was read, in place of an older copy; return whether it was kept.
+        """Store a page, replacing an older copy; return whether it was stored.
 
         A page that could not be read, that came from a cache or the archive, or whose address carries a secret is not
         kept. A copy that was cut shorter than the one that is there only brings its date up to date. Never raises.
@@ -167,11 +166,11 @@ class Archive(ArchiveQueries):
         return await self._keep((page, self._clock(), owner)) > 0
 
     async def add_results(self, response: SearchResponse, *, owner: Owner) -> int:
-        """Keep the results of a search; return how many were kept. Never raises."""
+        """Store the results of a search; return how many were stored. Never raises."""
         return await self._keep((response, self._clock(), owner))
 
     def remember(self, source: Page | SearchResponse, *, owner: Owner) -> None:
-        """Keep a page or an answer without making anybody wait. Call it on the event loop.
+        """Store a page or a response in the background. Call it on the event loop.
 
         What comes within two seconds is written in one transaction. `aclose` and every look into the archive wait for
         it; a process that is killed loses what was not written yet.
@@ -192,11 +191,11 @@ class Archive(ArchiveQueries):
         before: date | None = None,
         everything: bool = False,
     ) -> int:
-        """Forget something for good: it is overwritten in the file. Give one of the arguments.
+        """Delete entries permanently: they are overwritten in the file. Pass one of the arguments.
 
         Args:
             url: One address.
-            domain: A domain and its sub-domains.
+            domain: A domain and its subdomains.
             before: What was seen before this day, in UTC.
             everything: All there is.
 
@@ -223,7 +222,7 @@ class Archive(ArchiveQueries):
         return await self._writer.run(work)
 
     async def import_(self, file: IO[bytes], *, progress: Progress | None = None) -> Imported:
-        """Take in lines that `export` wrote: all of them, or none if one is wrong. Doing it again changes nothing.
+        """Import lines written by `export`: all of them, or none if one is invalid. Idempotent.
 
         Args:
             file: Lines of JSON; empty ones do not count.
@@ -239,7 +238,7 @@ class Archive(ArchiveQueries):
             try:
                 await checked
             finally:
-                await asyncio.wait([checked])  # the thread must not write into a file that is closed
+                await asyncio.wait([checked])  # the thread must not write to a closed file
 
             from groundwire.storage.archive.sql import take_in
 
@@ -250,7 +249,7 @@ class Archive(ArchiveQueries):
             return await self._writer.run(work)
 
     async def aclose(self) -> None:
-        """Keep what is still to be remembered, close the file and end the threads. Closing twice is fine."""
+        """Write pending entries, close the file and end the threads. Idempotent."""
         if self._closed:
             return
         self._closed = True
@@ -259,7 +258,7 @@ class Archive(ArchiveQueries):
         await self._writer.aclose(self._close)
 
     def _begin(self) -> None:
-        """Start writing what was gathered: together it costs a fraction of what it does one by one."""
+        """Start writing the collected entries: in a batch this costs a fraction."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -270,7 +269,7 @@ class Archive(ArchiveQueries):
             task.add_done_callback(self._tasks.discard)
 
     async def _settle(self) -> None:
-        """Wait until everything that is to be remembered is written."""
+        """Wait until all pending entries are written."""
         self._begin()
         if self._tasks:
             await asyncio.wait(set(self._tasks))
@@ -379,7 +378,7 @@ class Archive(ArchiveQueries):
 
 
 def open_archive(settings: HasArchiveSettings) -> Archive | None:
-    """Return the archive of the settings, or None when it is switched off. Nothing is opened before the first call."""
+    """Return the archive of the settings, or None if it is disabled. Nothing is opened before the first call."""
     chosen = settings.archive
     if not chosen.enabled:
         return None
@@ -389,7 +388,7 @@ def open_archive(settings: HasArchiveSettings) -> Archive | None:
 
 
 def default_path() -> Path:
-    """Return where the archive is unless the settings name another file: in the user's cache folder."""
+    """Return the default path of the archive, in the user's cache folder."""
     return user_folder("cache") / "archive.db"
 
 

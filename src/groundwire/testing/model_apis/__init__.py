@@ -1,4 +1,4 @@
-"""A miniature model on loopback that speaks as the model APIs do.
+"""A miniature model on loopback that emulates the model APIs.
 
     with World() as world:
         models = world.add(ModelServer(script(ScriptedCall("web_search", {"query": "rank fusion"}))))
@@ -57,7 +57,7 @@ class ModelServer(EmulatedServer):
         self.decide: Decide = decide or script()
 
     def handle(self, request: Recorded) -> EmulatedResponse:
-        """Return what the service answers."""
+        """Return the emulated response."""
         if self._listed and request.method == "GET" and request.path.endswith("/models"):
             rows = [{"id": name, "object": "model"} for name in self._listed]
             return EmulatedResponse.json({"object": "list", "data": rows})
@@ -92,7 +92,7 @@ class ModelServer(EmulatedServer):
 
 
 def _refusal(text: str, *, status: int = 400) -> EmulatedResponse:
-    """Return a refusal that every SDK can read."""
+    """Return an error that every SDK can parse."""
     error = {"message": text, "type": "invalid_request_error", "code": status, "status": "INVALID_ARGUMENT"}
     return EmulatedResponse.json({"type": "error", "error": error}, status=status)
 

@@ -1,4 +1,4 @@
-"""The wire of Anthropic Messages: what is refused, and an answer in its form (anthropic SDK 2.12.0 types)."""
+"""The wire format of Anthropic Messages: request validation and responses (anthropic SDK 2.12.0 types)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIELDS |= {"allowed_callers", "defer_loading", "strict", "response_inclusion"}
 
 
 def _refusal(body: Mapping[str, Any]) -> str:
-    """Return why the service refuses a request, or nothing."""
+    """Return why the service rejects a request, or an empty string."""
     if not isinstance(body.get("max_tokens"), int):
         return "max_tokens: Field required"
     if not body.get("messages"):
@@ -43,7 +43,7 @@ def _refusal(body: Mapping[str, Any]) -> str:
 
 
 def _parse(body: Mapping[str, Any]) -> ScriptedRequest:
-    """Return a request as values."""
+    """Parse a request."""
     tools = body.get("tools") or ()
     blocks = [block for message in body["messages"] for block in _blocks(message.get("content"))]
     return ScriptedRequest(
@@ -57,7 +57,7 @@ def _parse(body: Mapping[str, Any]) -> ScriptedRequest:
 
 
 def _response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
-    """Return a whole answer."""
+    """Return a whole response."""
     paused = isinstance(turn, Say) and turn.paused
     usage: dict[str, Any] = {"input_tokens": 1, "output_tokens": 1}
     if isinstance(turn, Say) and request.hosted:
@@ -75,7 +75,7 @@ def _response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> d
 
 
 def _events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
-    """Return an answer as the events of a stream: their names and their data."""
+    """Return a response as stream events: their names and data."""
     whole = _response(request, turn)
     start = {**whole, "content": [], "stop_reason": None}
     made: list[tuple[str, Any]] = [("message_start", {"message": start})]
@@ -124,7 +124,7 @@ def _content(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> li
 
 
 def _parts(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return a block as a stream begins it, and what follows."""
+    """Return the start of a block in a stream, and the following deltas."""
     if block["type"] == "text":
         deltas = [{"type": "text_delta", "text": block["text"]}]
         deltas += [{"type": "citations_delta", "citation": one} for one in block.get("citations", ())]

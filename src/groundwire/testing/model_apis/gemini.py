@@ -12,7 +12,7 @@ __all__ = ["GENERATE_CONTENT"]
 
 
 def _refusal(body: Mapping[str, Any]) -> str:
-    """Return why the service refuses a request, or nothing."""
+    """Return why the service rejects a request, or an empty string."""
     if not body.get("contents"):
         return "* GenerateContentRequest.contents: contents is not specified"
     declared, hosted = _tools(body)
@@ -32,7 +32,7 @@ def _refusal(body: Mapping[str, Any]) -> str:
 
 
 def _parse(body: Mapping[str, Any]) -> ScriptedRequest:
-    """Return a request as values."""
+    """Parse a request."""
     declared, hosted = _tools(body)
     parts = [part for content in body["contents"] for part in content.get("parts") or ()]
     results = [part["functionResponse"].get("response") for part in parts if "functionResponse" in part]
@@ -47,7 +47,7 @@ def _parse(body: Mapping[str, Any]) -> ScriptedRequest:
 
 
 def _response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
-    """Return a whole answer."""
+    """Return a whole response."""
     if isinstance(turn, Say):
         parts: list[dict[str, Any]] = [{"text": turn.text}]
     else:
@@ -67,7 +67,7 @@ def _response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> d
 
 
 def _events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
-    """Return an answer as the events of a stream; they have no names, and each is an answer in part."""
+    """Return a response as unnamed stream events, each a partial response."""
     whole = _response(request, turn)
     if not isinstance(turn, Say):
         return [("", whole)]
@@ -78,7 +78,7 @@ def _events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> lis
 
 
 def _tools(body: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the declared functions and the searches."""
+    """Return the declared functions and searches."""
     tools = body.get("tools") or ()
     declared = [one for tool in tools for one in tool.get("functionDeclarations") or ()]
     return declared, [tool["googleSearch"] for tool in tools if "googleSearch" in tool]

@@ -1,4 +1,4 @@
-"""The wire formats of OpenAI: chat completions and Responses, which many others speak too (openai SDK 3.54.0 types)."""
+"""The wire formats of OpenAI: chat completions and Responses, which many others implement (openai SDK 3.54.0 types)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEARCH_TOOLS = ("openrouter:web_search", "browser_search")
 
 
 def _chat_refusal(body: Mapping[str, Any]) -> str:
-    """Return why the service refuses a request, or nothing."""
+    """Return why the service rejects a request, or an empty string."""
     if not body.get("messages"):
         return "Missing required parameter: 'messages'."
     if body.get("tools") == []:
@@ -44,7 +44,7 @@ def _chat_refusal(body: Mapping[str, Any]) -> str:
 
 
 def _chat_request(body: Mapping[str, Any]) -> ScriptedRequest:
-    """Return a request as values."""
+    """Parse a request."""
     tools = body.get("tools") or ()
     hosted = [tool["type"] for tool in tools if tool["type"] != "function"]
     if "web_search_options" in body or body["model"].startswith(("sonar", "groq/compound")):
@@ -60,14 +60,14 @@ def _chat_request(body: Mapping[str, Any]) -> ScriptedRequest:
 
 
 def _chat_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
-    """Return a whole answer."""
+    """Return a whole response."""
     finish = "stop" if isinstance(turn, Say) else "tool_calls"
     choice = {"index": 0, "message": _chat_message(request, turn), "finish_reason": finish}
     return {**_chat_head(request, "chat.completion"), "choices": [choice], "usage": _chat_usage()}
 
 
 def _chat_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
-    """Return an answer as the events of a stream; they have no names."""
+    """Return a response as unnamed stream events."""
     message = _chat_message(request, turn)
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     if isinstance(turn, Say):
@@ -132,7 +132,7 @@ _SEARCH_FIELDS = frozenset({"type", "filters", "search_context_size", "user_loca
 
 
 def _responses_refusal(body: Mapping[str, Any]) -> str:
-    """Return why the service refuses a request, or nothing."""
+    """Return why the service rejects a request, or an empty string."""
     if not body.get("input") and not body.get("previous_response_id"):
         return "Missing required parameter: 'input'."
     for tool in body.get("tools") or ():
@@ -152,12 +152,12 @@ def _responses_refusal(body: Mapping[str, Any]) -> str:
 
 
 def _few(filters: Mapping[str, Any]) -> bool:
-    """Tell whether filters are as xAI takes them: one list, of five at most."""
+    """Return whether filters are valid for xAI: one list, of at most five."""
     return len(filters) <= 1 and all(len(domains) <= 5 for domains in filters.values())
 
 
 def _responses_request(body: Mapping[str, Any]) -> ScriptedRequest:
-    """Return a request as values."""
+    """Parse a request."""
     tools = body.get("tools") or ()
     items = body.get("input")
     outputs = [item for item in items if item.get("type") == "function_call_output"] if isinstance(items, list) else []
@@ -172,7 +172,7 @@ def _responses_request(body: Mapping[str, Any]) -> ScriptedRequest:
 
 
 def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> dict[str, Any]:
-    """Return a whole answer."""
+    """Return a whole response."""
     return {
         "id": "resp_1",
         "object": "response",
@@ -200,7 +200,7 @@ def _responses_response(request: ScriptedRequest, turn: Say | Sequence[ScriptedC
 
 
 def _responses_events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> list[tuple[str, Any]]:
-    """Return an answer as the events of a stream: their names and their data."""
+    """Return a response as stream events: their names and data."""
     whole = _responses_response(request, turn)
     begun = {**whole, "status": "in_progress", "output": [], "usage": None}
     made: list[tuple[str, dict[str, Any]]] = [("response.created", {"response": begun})]

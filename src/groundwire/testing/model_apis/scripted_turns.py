@@ -1,4 +1,4 @@
-"""What a miniature model says: values without any API's form, and models that are scripted or quote a page."""
+"""The behavior of a miniature model: API-independent values, and models that follow a script or quote a page."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["Cite", "Decide", "ModelApi", "Say", "ScriptedCall", "ScriptedRequest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedRequest:
-    """One request to a model, as far as it matters for the answer."""
+    """A request to a model, as far as it affects the response."""
 
     wire: str
     """The API: anthropic, chat, responses or gemini."""
     model: str
     """The model."""
     functions: tuple[str, ...]
-    """The names of the function tools it was given."""
+    """The names of the declared function tools."""
     hosted: tuple[str, ...]
-    """The hosted tools it was given."""
+    """The declared hosted tools."""
     results: tuple[str, ...]
-    """What its function calls returned until now, in order."""
+    """The results of its function calls so far, in order."""
     body: Mapping[str, Any]
     """The whole request."""
 
@@ -36,37 +36,37 @@ class ScriptedCall:
     name: str
     """The tool."""
     arguments: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
-    """What it passes."""
+    """The arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cite:
-    """A page that an answer of hosted search cites."""
+    """A page cited in an answer with hosted search."""
 
     url: str = "https://docs.example/a"
-    """Its address."""
+    """Its URL."""
     title: str = "A page"
     """Its title."""
 
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """The model answers; with hosted search it searched before, for `query`, and cites."""
+    """The model answers; with hosted search, it has searched for `query`, and cites."""
 
     text: str
     """The answer."""
     query: str = "a question"
-    """What its own search looked for."""
+    """The query of its hosted search."""
     cites: tuple[Cite, ...] = (Cite(),)
-    """What it cites where it searched by itself."""
+    """The citations, with hosted search."""
     paused: bool = False
-    """Whether it wants the turn sent back (Anthropic's `pause_turn`)."""
+    """Whether it asks for the turn to be sent back (Anthropic's `pause_turn`)."""
     searches: int = 1
-    """How many searches of its own it reports."""
+    """The number of hosted searches it reports."""
 
 
 Turn = Say | ScriptedCall | Sequence[ScriptedCall]
-"""What a model does in one turn."""
+"""A model's turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +74,21 @@ class ModelApi:
     """The wire format of one model API."""
 
     refusal: Callable[[Mapping[str, Any]], str]
-    """Returns why the service refuses a request body, or nothing."""
+    """Returns why the service rejects a request body, or an empty string."""
     parse: Callable[[Mapping[str, Any]], ScriptedRequest]
-    """Returns a request body as values."""
+    """Parses a request body."""
     response: Callable[[ScriptedRequest, Say | Sequence[ScriptedCall]], dict[str, Any]]
     """Returns a whole response body."""
     events: Callable[[ScriptedRequest, Say | Sequence[ScriptedCall]], list[tuple[str, Any]]]
-    """Returns a response as the events of a stream: their names, empty where the API has none, and their data."""
+    """Returns a response as stream events: their names, empty if the API has none, and their data."""
 
 
 Decide = Callable[[ScriptedRequest], Turn]
-"""Says what the model does; called in the server's thread for each request, so it must not block."""
+"""Returns the model's turn; called in the server's thread for each request, so it must not block."""
 
 
 def script(*turns: Turn, end: Say | None = None) -> Decide:
-    """Return a model that does one turn after the other: as many as it has results of calls are behind it.
+    """Return a model that follows a script, advancing with each result of a call.
 
     It keeps nothing, so that any number of conversations can go on at once.
 
@@ -116,7 +116,7 @@ _PROSE = 80  # characters; what is shorter is a caption or a label
 
 
 def quoting(request: ScriptedRequest) -> Turn:
-    """Decide what a reader in a hurry would do: search for the question, open the first page, quote it with its mark.
+    """Return the turn of a simple model: search for the question, open the first page, quote it with its marker.
 
     It understands nothing. What it says is on the page, which is all that a first look at citations needs.
     """
@@ -139,7 +139,7 @@ def _calls(request: ScriptedRequest, name: str, arguments: Mapping[str, Any]) ->
 
 
 def _question(body: Mapping[str, Any]) -> str:
-    """Return the last words of the user in a request of chat completions, Messages, Responses or Gemini."""
+    """Return the user's last message in a request of chat completions, Messages, Responses or Gemini."""
     said = body.get("messages") or body.get("input") or body.get("contents") or ""
     for message in reversed(said if isinstance(said, list) else [{"role": "user", "content": said}]):
         if message.get("role") == "user":

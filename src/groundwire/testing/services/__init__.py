@@ -1,4 +1,4 @@
-"""The search and read services of the miniature web; a `World` starts one when it is first asked for."""
+"""The search and read services of the miniature web; a `World` starts each on first use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SERVICES: Final[Mapping[str, str]] = {
     "kagi": "kagi:Kagi",
     "linkup": "json_search_apis:Linkup",
     "parallel": "json_search_apis:Parallel",
-    "perplexity": "perplexity:Perplexity",
+    "perplexity": "json_search_apis:Perplexity",
     "serper": "json_search_apis:Serper",
     "tavily": "tavily:Tavily",
     "wikipedia": "wikipedia:Wikipedia",
@@ -30,7 +30,7 @@ SERVICES: Final[Mapping[str, str]] = {
 
 
 def make_service(name: str, library: Library) -> EmulatedServer:
-    """Make a service over the pages of a world.
+    """Create a service over the pages of a world.
 
     Raises:
         KeyError: There is no such service; the message lists the known ones.

@@ -40,7 +40,7 @@ class Jina(ApiEmulator):
     """Jina Reader, which reads without a key, too; see `ApiEmulator`.
 
     Attributes:
-        refused_hosts: Hosts that it does not read for anybody.
+        refused_hosts: Hosts that it does not read for anyone.
         captcha: Whether every page looks like one that asks for a captcha.
         cached: Whether pages come from its cache, of which it warns.
         down: Whether it is out of service.

@@ -1,4 +1,4 @@
-"""The base of the service emulators: routes, keys, parameters and error shapes as data, and what lies at an address."""
+"""The base of the service emulators: routes, keys, parameters and error formats as data, and page lookup."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ __all__ = [
 ]
 
 Parameter = Callable[[Any], str]
-"""Says what is wrong with the value of a parameter, None for one that was not given; empty when it is right."""
+"""Validates the value of a parameter, None if missing; returns the problem, or an empty string."""
 
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """One visited page."""
+    """A visited page."""
 
     status: int
     """The HTTP status of its site."""
     title: str
     """Its title."""
     markdown: str
-    """What is to be read on it, as Markdown; empty when there is nothing."""
+    """Its readable content as Markdown; empty if there is none."""
     published: date | None
     """When it was published."""
     content_type: str
@@ -62,7 +62,7 @@ class Visited:
 
 
 def visit(library: Library, url: str) -> Visited | None:
-    """Return the document at a URL, or None when no site of the world has that host and port.
+    """Return the document at a URL, or None if no site of the world has that host and port.
 
     Args:
         library: Whose sites are visited; the world has to run.
@@ -99,7 +99,7 @@ _SITE = re.compile(r"(-?)site:([^\s()]+)", re.IGNORECASE)
 
 
 def split_sites(query: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a query, the hosts of its `site:` operators, and those of its `-site:` operators."""
+    """Return the text of a query, the hosts of its `site:` operators, and those of its `-site:` operators."""
     sites = [(sign, host.lower()) for sign, host in _SITE.findall(query)]
     words = re.sub(r"\b(?:OR|AND|NOT)\b|[()]", " ", _SITE.sub(" ", query))
     return (
@@ -110,13 +110,13 @@ def split_sites(query: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
 
 
 def words(most: int = 100_000) -> Parameter:
-    """Text that has to be there, of at most so many characters."""
+    """A required text of limited length."""
     problem = f"is wrong. Words are needed, 1 to {most} characters"
     return lambda value: "" if isinstance(value, str) and value.strip() and len(value) <= most else problem
 
 
 def number(low: int, high: int = 10**9) -> Parameter:
-    """A whole number within bounds, in JSON or as text."""
+    """An integer within bounds, in JSON or as text."""
 
     def check(value: Any) -> str:
         whole = int(value) if isinstance(value, (int, str)) and str(value).isdecimal() else None
@@ -126,7 +126,7 @@ def number(low: int, high: int = 10**9) -> Parameter:
 
 
 def choice(*values: object) -> Parameter:
-    """One of some values."""
+    """One of several values."""
     return lambda value: "" if value is None or value in values else f"must be one of {', '.join(map(str, values))}"
 
 
@@ -136,21 +136,21 @@ def boolean(value: Any) -> str:
 
 
 def pattern(regex: str) -> Parameter:
-    """Text that a regular expression matches as a whole."""
+    """Text that fully matches a regular expression."""
     return lambda value: (
         "" if value is None or (isinstance(value, str) and re.fullmatch(regex, value)) else f"must match {regex}"
     )
 
 
 def domains(most: int) -> Parameter:
-    """A list of at most so many domains."""
+    """A list of domains of limited length."""
     return lambda value: (
         "" if value is None or (isinstance(value, list) and len(value) <= most) else f"must be at most {most} domains"
     )
 
 
 def addresses(most: int) -> Parameter:
-    """An address, or a list of so many at most."""
+    """A URL, or a list of limited length."""
 
     def check(value: Any) -> str:
         urls = [value] if isinstance(value, str) else value
@@ -161,7 +161,7 @@ def addresses(most: int) -> Parameter:
 
 
 def iso_day(value: Any) -> str:
-    """A day, or a moment of one, in ISO 8601."""
+    """A date or a time in ISO 8601."""
     try:
         day(value or "2000-01-01")
     except (TypeError, ValueError):
@@ -184,7 +184,7 @@ _GOOGLE_DAYS: Final[Mapping[str, int]] = {"qdr:h": 1, "qdr:d": 1, "qdr:w": 7, "q
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFields:
-    """What a service calls the parameters of a search; dots lead into objects."""
+    """A service's names of the search parameters; dots lead into objects."""
 
     query: str = "query"
     limit: str = "max_results"
@@ -207,22 +207,22 @@ class SearchFields:
 
 @dataclass(frozen=True, slots=True)
 class EmulatedRefusal:
-    """One way in which a service refuses a request."""
+    """A kind of error response of a service."""
 
     status: int
     code: str | int = ""
     message: str = ""
-    """What it says; empty where that depends on the request."""
+    """Its message; empty if that depends on the request."""
     wait: str = ""
     """The value of Retry-After, empty for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSpec:
-    """The facts of a service."""
+    """The specification of a service."""
 
     name: str
-    """What the world calls it."""
+    """Its name in the world."""
     routes: Mapping[str, str]
     """The method that answers, by HTTP method and path: `{"POST /search": "search"}`."""
     parameters: Mapping[str, Mapping[str, Parameter]]
@@ -247,7 +247,7 @@ _USUAL: Final[Mapping[str, EmulatedRefusal]] = {
 
 
 class ApiEmulator(EmulatedServer):
-    """A service that speaks as an API of the real web does; set its attributes to make it refuse.
+    """An emulator of a real API; set its attributes to make it reject requests.
 
     A subclass says its routes, parameters and refusals, the shape of an error, and maps pages that were found to rows.
 
@@ -278,7 +278,7 @@ class ApiEmulator(EmulatedServer):
 
     @abstractmethod
     def error(self, refusal: EmulatedRefusal, message: str, parameter: str) -> EmulatedResponse:
-        """Return an error in the service's form.
+        """Return an error in the service's format.
 
         Args:
             refusal: Which one.
@@ -287,8 +287,8 @@ class ApiEmulator(EmulatedServer):
         """
 
     def handle(self, request: Recorded) -> EmulatedResponse:
-        """Return what the service answers."""
-        self.request = request  # one at a time, for this runs in the server's thread
+        """Return the emulated response."""
+        self.request = request  # one at a time, as this runs in the server's thread
         route = self.route(request)
         if route is None:
             return self.refuse("route")
@@ -316,13 +316,13 @@ class ApiEmulator(EmulatedServer):
         return response
 
     def refuse(self, reason: str, message: str = "", parameter: str = "") -> EmulatedResponse:
-        """Return one of the refusals; its own message goes before the given one."""
+        """Return an error response; its own message takes precedence over the given one."""
         refusal = self.spec.refusals.get(reason) or _USUAL[reason]
         response = self.error(refusal, refusal.message or message, parameter)
         return replace(response, headers={"Retry-After": refusal.wait}) if refusal.wait else response
 
     def route(self, request: Recorded) -> str | None:
-        """Return the name of the method that answers a request, None for an unknown address."""
+        """Return the name of the method for a request, None for an unknown path."""
         return self.spec.routes.get(f"{request.method} {request.path}")
 
     def key(self, request: Recorded) -> str:
@@ -334,7 +334,7 @@ class ApiEmulator(EmulatedServer):
         return key in self.keys
 
     def refuses(self, request: Recorded, key: str) -> EmulatedResponse | None:
-        """Return a refusal that only this service has, or None."""
+        """Return a service-specific error response, or None."""
         return None
 
     def body(self, request: Recorded) -> dict[str, Any] | None:
@@ -348,15 +348,15 @@ class ApiEmulator(EmulatedServer):
         return body if isinstance(body, dict) else None
 
     def contradiction(self, body: dict[str, Any]) -> str:
-        """Return what is wrong with parameters that are right one by one, or nothing."""
+        """Return the problem of individually valid parameters, or an empty string."""
         return ""
 
     def price(self, response: EmulatedResponse) -> int:
-        """Return the credits that a call costs."""
+        """Return the credits of a call."""
         return int(response.status == 200)
 
     def found(self, body: dict[str, Any]) -> list[IndexHit]:
-        """Return all pages that a search finds, best first."""
+        """Return all pages that match a search, best first."""
         names = self.spec.fields
         text, hosts, not_hosts = str(at(body, names.query)), at(body, names.allowed), at(body, names.blocked)
         wanted, unwanted = tuple(hosts or ()), tuple(not_hosts or ())
@@ -371,7 +371,7 @@ class ApiEmulator(EmulatedServer):
         return [hit for hit in hits if (first or date.min) <= hit.published <= (last or date.max)]
 
     def limit(self, body: dict[str, Any]) -> int:
-        """Return how many results a search asks for."""
+        """Return the number of requested results."""
         value = at(body, self.spec.fields.limit)
         return self.spec.fields.usual_limit if value is None else int(value)
 
@@ -381,13 +381,13 @@ class ApiEmulator(EmulatedServer):
 
 
 def american_day(text: str) -> date | None:
-    """Return the day of a text such as `1/31/2026`, None when it is not one."""
+    """Parse a date such as `1/31/2026`, or return None."""
     match = re.fullmatch(r"(\d{1,2})/(\d{1,2})/(\d{4})", text)
     return date(int(match[3]), int(match[1]), int(match[2])) if match else None
 
 
 def _google_day(tbs: str, name: str) -> date | None:
-    """Return one of the days in Google's parameter `tbs`: `cd_min` or `cd_max`."""
+    """Return a date in Google's parameter `tbs`: `cd_min` or `cd_max`."""
     match = re.search(rf"{name}:([\d/]+)", tbs)
     return american_day(match[1]) if match else None
 

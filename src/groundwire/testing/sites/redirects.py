@@ -86,7 +86,7 @@ class Maze(Site):
         return super().elsewhere(request)
 
     def _across(self, request: Recorded) -> EmulatedResponse:
-        """Redirect to the other site under the kind of name by which this one was called."""
+        """Redirect to the other site, with the same kind of host name as the request."""
         named = request.headers.get("Host", "").startswith(self.host)
         return EmulatedResponse.redirect(self._other.page(next(iter(self._other.pages)), named=named))
 
@@ -109,8 +109,8 @@ nothing else to say, and says it in two sentences.</p></article></body></html>
 """
 _HEAD = b'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Too much</title></head>\n<body>\n'
 _TAIL = b"</body></html>\n"
-_HUGE = 20_000_000  # bytes, about
-_DEPTH = 100_000  # elements inside one another
+_HUGE = 20_000_000  # approximate bytes
+_DEPTH = 100_000  # nested elements
 _WORD = 5_000_000  # letters
 _ROWS = 20_000  # of the large table
 
@@ -141,7 +141,7 @@ class Slow(Site):
         super().__init__("slow", "slow.test", pages, calendar)
 
     def elsewhere(self, request: Recorded) -> EmulatedResponse:
-        """Return the short page after, or at, the pace that the path names."""
+        """Return the short page after a delay, or at a pace, given in the path."""
         if wanted := re.fullmatch(r"/(delay|trickle)/(\d{1,4}(?:\.\d{1,6})?)", request.path):
             seconds = min(3600.0, float(wanted[2]))
             fault = InjectedFault.delay(seconds) if wanted[1] == "delay" else InjectedFault.trickle(seconds)

@@ -1,1 +1,1 @@
-"""PDF files: from what is painted where to the text in the order in which a person reads it."""
+"""PDF files: from painted glyphs to text in reading order."""

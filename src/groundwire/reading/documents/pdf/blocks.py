@@ -1,4 +1,8 @@
-"""Lines to blocks: paragraphs whose lines belong together, list items, code, tables, and what may be a heading."""
+"""Lines to blocks: paragraphs whose lines belong together, list items, code, tables, and what may be a heading.
+
+A table is a run of lines whose parts stand under each other; it becomes a table of GitHub's Markdown where that is
+sure.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,115 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
-from groundwire.reading.documents.pdf.lines import Line
-from groundwire.reading.documents.pdf.tables import table_at
+from groundwire.reading.documents.pdf.lines import Cell, Line
 from groundwire.reading.markdown.escaping import escape_line, fence
 
-__all__ = ["Block", "blocks", "join_broken"]
+__all__ = ["Block", "blocks", "join_broken", "table_at"]
+
+
+_LEAST_ROWS: Final = 3
+_MAX_ROWS: Final = 2_000
+_MAX_COLUMNS: Final = 30
+_LONG: Final = 60  # characters; cells of running text are no cells
+_FILLED: Final = 0.6  # of the cells
+
+
+def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
+    """Return the table that begins at a line and how many lines it takes, or None.
+
+    Args:
+        lines: The lines of a column, from top to bottom.
+        start: The place of the line.
+    """
+    if not lines[start].cells:
+        return None
+    end = start + 1
+    while end < len(lines) and end - start < _MAX_ROWS and _goes_on(lines, start, end):
+        end += 1
+    while end > start and not lines[end - 1].cells:
+        end -= 1
+    rows = [line for line in lines[start:end] if line.cells]
+    edges = _columns(rows)
+    if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < _LEAST_ROWS:
+        return None
+    size = median(line.size for line in rows)
+    if min(right[0] - left[1] for left, right in pairwise(edges)) < size:
+        return None  # no table leaves less between its columns; justified text does
+    table: list[list[str]] = []
+    for line in lines[start:end]:
+        places = _places(line, edges)
+        if places is None:
+            return None
+        if table and not line.cells and places[0][0] > 0:
+            _append(table[-1], places)  # the rest of a cell that took more than one line
+        else:
+            row = [""] * len(edges)
+            _append(row, places)
+            table.append(row)
+    if not _is_sure(table):
+        return None
+    return _to_markdown(table), end - start
+
+
+def _goes_on(lines: Sequence[Line], start: int, index: int) -> bool:
+    line, before = lines[index], lines[index - 1]
+    size = max(line.size, before.size, 1.0)
+    if line.middle - before.middle > 3.0 * size:
+        return False
+    if line.cells:
+        return True
+    if line.middle - before.middle > 1.6 * size or line.x0 <= lines[start].cells[0].x1:
+        return False
+    return index + 1 < len(lines) and bool(lines[index + 1].cells)
+
+
+def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
+    """Return the strips in which all cells stand, from left to right."""
+    strips: list[tuple[float, float]] = []
+    for cell in sorted((cell for row in rows for cell in row.cells), key=lambda cell: cell.x0):
+        if strips and cell.x0 < strips[-1][1]:
+            strips[-1] = strips[-1][0], max(strips[-1][1], cell.x1)
+        else:
+            strips.append((cell.x0, cell.x1))
+    return strips
+
+
+def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int, str]] | None:
+    """Return in which column each part of a line stands; None when one stands in no single one."""
+    found = []
+    for cell in line.cells or [Cell(line.x0, line.x1, line.text)]:
+        columns = [index for index, (left, right) in enumerate(edges) if cell.x0 < right and cell.x1 > left]
+        if len(columns) != 1:
+            return None
+        found.append((columns[0], cell.text))
+    return found
+
+
+def _append(row: list[str], places: Sequence[tuple[int, str]]) -> None:
+    for column, text in places:
+        row[column] = f"{row[column]} {text}".strip()
+
+
+def _is_sure(table: Sequence[Sequence[str]]) -> bool:
+    if len(table) < 2:
+        return False
+    cells = [text for row in table for text in row if text]
+    filled = len(cells) / (len(table) * len(table[0]))
+    return (
+        filled >= _FILLED
+        and median(map(len, cells)) <= _LONG
+        and not all(text in "\u2026.-" for row in table for text in row[1:])
+    )
+
+
+def _to_markdown(table: Sequence[Sequence[str]]) -> str:
+    head, *rows = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in table]
+    return "\n".join([head, "|" + " --- |" * len(table[0]), *rows])
+
 
 Kind = Literal["text", "item", "code", "table"]
 
@@ -35,30 +140,30 @@ class Block:
 
     kind: Kind
     text: str
-    """What it says, as Markdown but for the mark of a heading or an item."""
+    """The text as Markdown, without the heading or item marker."""
     plain: str
-    """What it says."""
+    """The plain text."""
     size: float
-    """The size of its type, in points."""
+    """The font size, in points."""
     bold: bool
     """Whether all of it is bold."""
     lines: int
-    """How many lines it has."""
+    """The number of lines."""
     indent: float = 0.0
-    """How far an item stands from the left."""
+    """The indentation of an item."""
     mark: str = "-"
-    """What an item begins with."""
+    """The marker of an item."""
     broken: bool = False
-    """Whether its last word goes on in the next block."""
+    """Whether its last word continues in the next block."""
 
 
 def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) -> list[Block]:
-    """Return the lines of one column as blocks.
+    """Group the lines of one column into blocks.
 
     Args:
         lines: From top to bottom.
-        compounds: The words of the document that have a hyphen in them, in lower case.
-        code: Whether lines whose letters are all of one width are code; in a document from a typewriter they are not.
+        compounds: The hyphenated words of the document, in lower case.
+        code: Whether monospaced lines are code; not in a typewritten document.
     """
     found: list[Block] = []
     right = max((line.x1 for line in lines), default=0.0)
@@ -80,7 +185,7 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
 
 
 def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
-    """Return two pieces of text as one; a word that was broken between them is whole again."""
+    """Join two pieces of text, restoring a hyphenated word between them."""
     match, after = _COMPOUND.search(text), _NEXT.match(following)
     if match is None or after is None or not after[0][0].islower():
         return f"{text}{following}" if match is not None and after is not None else f"{text} {following}"
@@ -90,7 +195,7 @@ def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
 
 
 def _leading(lines: Sequence[Line]) -> float:
-    """Return how far lines stand apart from each other, from one to the next."""
+    """Return the usual distance between consecutive lines."""
     steps = [
         other.middle - one.middle
         for one, other in itertools.pairwise(lines)
@@ -100,7 +205,7 @@ def _leading(lines: Sequence[Line]) -> float:
 
 
 def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, *, code: bool) -> int:
-    """Return how many lines from `start` on are one paragraph."""
+    """Return how many lines from `start` form one paragraph."""
     first = lines[start]
     item = bool(_BULLET.match(first.plain) or _NUMBERED.match(first.plain))
     end = start + 1
@@ -121,7 +226,7 @@ def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, 
 
 
 def _apart(before: Line, line: Line, leading: float) -> bool:
-    """Return whether a line looks unlike the one before, or stands further from it than lines of a paragraph do."""
+    """Return whether a line differs in style from the one before, or is farther from it than lines of a paragraph."""
     size = max(before.size, line.size, 1.0)
     if abs(before.size - line.size) > 0.08 * size or before.bold != line.bold:
         return True
@@ -143,7 +248,7 @@ def _indented(lines: Sequence[Line], start: int, index: int) -> bool:
     step = 0.7 * max(line.size, 1.0)
     if line.x0 > before.x0 + step:
         if index - start == 1 and not before.plain.endswith(_ENDS):
-            return False  # what hangs below a first line
+            return False  # a hanging indent below a first line
         following = lines[index + 1] if index + 1 < len(lines) else None
         return following is None or following.x0 < line.x0 - 0.5 * step
     if line.x0 < before.x0 - step:
@@ -152,7 +257,7 @@ def _indented(lines: Sequence[Line], start: int, index: int) -> bool:
 
 
 def _had_room(before: Line, line: Line, right: float) -> bool:
-    """Return whether the line before was ended on purpose: this line's first word would have stood on it."""
+    """Return whether the previous line ended on purpose: this line's first word would have fitted on it."""
     if before.broken:
         return False
     return right - before.x1 > line.first + 1.2 * max(line.size, 1.0)
@@ -194,7 +299,7 @@ def _code_run(lines: Sequence[Line], start: int, leading: float) -> int:
 
 
 def _code(lines: Sequence[Line]) -> Block:
-    """Return lines of one width as they stand: what is further to the right is indented."""
+    """Return monospaced lines as code, preserving indentation."""
     pitch = median(line.pitch for line in lines) or 1.0
     left = min(line.x0 for line in lines)
     rows: list[str] = []

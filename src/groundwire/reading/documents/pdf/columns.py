@@ -1,7 +1,7 @@
-"""In which order the parts of a page are read: columns one after the other, what spans them between.
+"""Reading order of a page: columns in sequence, with full-width parts in between.
 
-The page is swept from the top. As long as some strip from top to bottom stays free, the text beside it is in columns;
-what crosses every free strip (a title, a wide figure's caption) ends them.
+The page is swept from the top. As long as a vertical strip stays free, the text beside it is in columns; anything that
+crosses every free strip (a title, a wide figure's caption) ends them.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from groundwire.reading.documents.pdf.words import Word
 
 __all__ = ["Segment", "regions", "segments"]
 
-_DEPTH: Final = 4  # columns inside of columns; no page has more
-_EDGE: Final = 0.08  # of the width; a column is not narrower
-_GAP: Final = 1.0  # times the size of type; two words with more between them may belong to two columns
-_GUTTER: Final = 0.8  # times the size of type
-_TEXT: Final = 18  # characters of a line; a column of text has more, a cell less
-_FULL: Final = 0.5  # of a column's width
-_ALIGNED: Final = 0.7  # of the lines; in a table most cells have a neighbor at their height
-_FEW: Final = 3  # lines; fewer make no column
+_DEPTH: Final = 4  # nested columns; no page has more
+_EDGE: Final = 0.08  # share of the width; a column is not narrower
+_GAP: Final = 1.0  # times the font size; two words farther apart may belong to two columns
+_GUTTER: Final = 0.8  # times the font size
+_TEXT: Final = 18  # characters of a line; a text column has more, a table cell fewer
+_FULL: Final = 0.5  # share of a column's width
+_ALIGNED: Final = 0.7  # share of the lines; in a table most cells have a neighbor at their height
+_FEW: Final = 3  # lines; fewer are not a column
 
 _Strip = tuple[float, float]
 
 
 @dataclass(slots=True)
 class Segment:
-    """Words that surely follow each other on one line."""
+    """Words that certainly follow each other on one line."""
 
     words: list[Word]
     x0: float
@@ -40,25 +40,25 @@ class Segment:
 
     @property
     def middle(self) -> float:
-        """The height of its middle."""
+        """The vertical center."""
         return (self.y0 + self.y1) / 2
 
     @property
     def size(self) -> float:
-        """The size of its type, in points."""
+        """The font size, in points."""
         return max([word.face.size for word in self.words])
 
     @property
     def length(self) -> int:
-        """How many characters it has."""
+        """The number of characters."""
         return sum(len(word.text) + 1 for word in self.words) - 1
 
 
 def segments(words: Sequence[Word]) -> list[Segment]:
-    """Return words as segments, in the order in which they came.
+    """Group words into segments, in their original order.
 
     Args:
-        words: With their places as they are read, y growing down.
+        words: Words with their positions in reading orientation, y growing downward.
     """
     found: list[Segment] = []
     for word in words:
@@ -79,7 +79,7 @@ def segments(words: Sequence[Word]) -> list[Segment]:
 
 
 def regions(parts: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]]:
-    """Return segments in groups that are read one after the other; each is a column, or spans all of them."""
+    """Return segments in reading order, in groups that each are a column or span all of them."""
     if depth <= 0 or len(parts) < 2 * _FEW:
         return [list(parts)] if parts else []
     found: list[list[Segment]] = []
@@ -117,7 +117,7 @@ def _continues(last: Segment, word: Word) -> bool:
 
 
 def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
-    """Return segments from top to bottom in runs, each with the strips that it leaves free."""
+    """Return runs of segments from top to bottom, with the strips that each leaves free."""
     left, right = min(part.x0 for part in parts), max(part.x1 for part in parts)
     least = _GUTTER * median(part.size for part in parts)
     edge = _EDGE * (right - left)
@@ -141,20 +141,20 @@ def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
 
 
 def _without(strips: Sequence[_Strip], part: Segment, least: float) -> list[_Strip]:
-    """Return what a segment leaves free of the strips."""
+    """Return the strips that a segment leaves free."""
     found = []
     for start, end in strips:
         for begin, stop in ((start, min(end, part.x0)), (max(start, part.x1), end)):
             if stop - begin >= least:
                 found.append((begin, stop))
-        if part.x1 <= start or part.x0 >= end:  # both sides gave the whole strip
+        if part.x1 <= start or part.x0 >= end:  # both sides yielded the whole strip
             while len(found) > 1 and found[-1] == found[-2]:
                 found.pop()
     return found
 
 
 def _columns(run: Sequence[Segment], strips: Sequence[_Strip]) -> list[list[Segment]] | None:
-    """Return the columns of a run; None when it has none, or they are those of a table."""
+    """Return the columns of a run; None if it has none, or they belong to a table."""
     gutters = [
         strip
         for strip in strips
@@ -186,14 +186,14 @@ def _between(columns: Sequence[Sequence[Segment]]) -> list[_Strip]:
 
 
 def _is_text_enough(columns: Sequence[Sequence[Segment]]) -> bool:
-    """Return whether there are enough lines for columns; the last one of a text may have but one or two."""
+    """Return whether there are enough lines for columns; the last column may have only one or two."""
     strong = sum(len(column) >= _FEW for column in columns)
     short = [column for column in columns if len(column) < _FEW]
     return strong > 1 or (strong == 1 and all(max(part.length for part in column) >= _TEXT for column in short))
 
 
 def _side_by_side(columns: Sequence[Sequence[Segment]]) -> bool:
-    """Return whether each column stands beside the next for half the height of the lower of them."""
+    """Return whether each column overlaps the next by half the height of the shorter one."""
     spans = [(min(part.y0 for part in column), max(part.y1 for part in column)) for column in columns]
     return all(
         min(one[1], other[1]) - max(one[0], other[0]) >= 0.5 * min(one[1] - one[0], other[1] - other[0])
@@ -202,7 +202,7 @@ def _side_by_side(columns: Sequence[Sequence[Segment]]) -> bool:
 
 
 def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
-    """Return whether what stands side by side belongs together line by line."""
+    """Return whether adjacent segments belong together line by line."""
     near = 0.3 * median(part.size for column in columns for part in column)
     rows = [_rows(column, near) for column in columns]
     texts = 0
@@ -222,7 +222,7 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
 
 @dataclass(slots=True)
 class _Row:
-    """The text at one height of a column; justified text may have wide gaps in it."""
+    """The text at one height of a column; justified text may have wide gaps."""
 
     middle: float
     x0: float
@@ -242,7 +242,7 @@ def _rows(column: Sequence[Segment], near: float) -> list[_Row]:
 
 
 def _give_back(before: list[Segment], run: list[Segment]) -> None:
-    """Move what is the last line of the paragraph above the columns, and not their first, out of the run."""
+    """Move the last line of a paragraph above the columns out of the run."""
     if not before:
         return
     bottom = max(part.y1 for part in before)
@@ -258,7 +258,7 @@ def _give_back(before: list[Segment], run: list[Segment]) -> None:
 
 
 def _take_heading(before: list[Segment], run: list[Segment], gutters: Sequence[_Strip]) -> None:
-    """Move what stands closely above a column, and within it, from what came before into the run."""
+    """Move a heading right above a column from the preceding segments into the run."""
     while before:
         last = max(before, key=lambda part: part.middle)
         if any(last.x1 > start and last.x0 < end for start, end in gutters):
@@ -272,7 +272,7 @@ def _take_heading(before: list[Segment], run: list[Segment], gutters: Sequence[_
 
 
 def _leave_heading(run: list[Segment], gutters: Sequence[_Strip], *, has_next: bool) -> list[Segment]:
-    """Take the last lines of a run out of it when they are the heading of what comes after the columns."""
+    """Remove trailing lines of a run that are the heading of the text after the columns."""
     if not has_next:
         return []
     columns = _split(run, gutters)

@@ -1,36 +1,43 @@
-"""A PDF as Markdown."""
+"""A PDF as Markdown, and what it says about itself: title, author, date, language, and where its links lead."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from datetime import date
+from typing import Any, Final
 
+from lxml import etree
+
+from groundwire.reading.documents.office_package import parse_xml
 from groundwire.reading.documents.pdf.blocks import Block, blocks, join_broken
 from groundwire.reading.documents.pdf.columns import regions, segments
 from groundwire.reading.documents.pdf.headings import Headings, drop_furniture, outline_levels
 from groundwire.reading.documents.pdf.hidden_text import look
 from groundwire.reading.documents.pdf.lines import Line, lines
-from groundwire.reading.documents.pdf.metadata import add_links, read_details
 from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, cut_off, form_values, open_pdf
-from groundwire.reading.documents.pdf.words import page_words, turned
+from groundwire.reading.documents.pdf.words import Word, page_words, turned
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.metadata.dates import iso_date
 
-__all__ = ["read_pdf"]
+__all__ = ["Details", "add_links", "read_details", "read_pdf"]
+
 
 _COMPOUNDS: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
 _MARK: Final = re.compile(r"^(\\?)\[page (?=\d{1,6}\\?\]\s*$)", re.MULTILINE)
-_LISTED: Final = 12  # pages that are named in a warning
+_LISTED: Final = 12  # pages listed in a warning
 _UNFINISHED: Final = b"%%EOF"
 _TAIL: Final = 2_048  # bytes
 
 
 @dataclass(slots=True)
 class _Gathered:
-    """What the pages hold, before it is put together."""
+    """The content of the pages, before it is assembled."""
 
     pages: list[list[list[Line]]] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
@@ -44,16 +51,16 @@ class _Gathered:
 
 
 def read_pdf(body: bytes, *, seconds: float) -> Extracted:
-    """Return the text of a PDF in the order in which a person reads it.
+    """Convert a PDF to Markdown in reading order.
 
     Each page begins with a line `[page 12]`; a line of the document that looks like one is escaped.
 
     Args:
         body: The whole file.
-        seconds: How long its pages may be read; what was read until then is returned, and `cut` says so.
+        seconds: The time limit; the pages converted by then are returned, and `cut` is set.
 
     Raises:
-        UnreadableDocument: it is protected, broken, scanned or empty, or what reads it is not installed.
+        UnreadableDocument: it is protected, broken, scanned or empty, or the PDF library is not installed.
     """
     until = time.monotonic() + seconds
     with open_pdf(body) as pdf:
@@ -118,7 +125,7 @@ def _add(found: _Gathered, page: PdfPage, number: int) -> None:
 
 
 def _put_together(found: _Gathered, headings: Headings) -> tuple[str, str]:
-    """Return the Markdown, and the first heading of the highest level on the first pages."""
+    """Assemble the Markdown, and find the first heading of the highest level on the first pages."""
     compounds = {
         match.lower()
         for page in found.pages
@@ -148,7 +155,7 @@ def _put_together(found: _Gathered, headings: Headings) -> tuple[str, str]:
 
 
 def _carry(before: Block, here: list[Block], compounds: set[str], parts: list[str]) -> None:
-    """Put the rest of a word that the page's end has broken behind its beginning."""
+    """Join a word broken across two pages."""
     first, space, rest = here[0].text.partition(" ")
     if not first[:1].islower():
         return
@@ -160,7 +167,7 @@ def _carry(before: Block, here: list[Block], compounds: set[str], parts: list[st
 
 
 def _rendered(here: list[Block], headings: Headings) -> list[tuple[str, int, str]]:
-    """Return the blocks of a page as Markdown, each with its level as a heading and its plain text."""
+    """Render the blocks of a page as Markdown, each with its heading level and plain text."""
     found: list[tuple[str, int, str]] = []
     indents: list[float] = []
     for block in here:
@@ -187,7 +194,7 @@ def _is_item(text: str) -> bool:
 
 
 def _depth(indents: list[float], indent: float) -> int:
-    """Return how deep an item stands, and remember where the items around it begin."""
+    """Return the nesting depth of an item, and remember the indentations around it."""
     while indents and indents[-1] > indent + 3:
         indents.pop()
     if not indents or indent > indents[-1] + 3:
@@ -233,3 +240,121 @@ def _warnings(found: _Gathered, count: int, furniture: int, *, whole: bool) -> t
 def _listed(pages: list[int]) -> str:
     rest = len(pages) - _LISTED
     return ", ".join(map(str, pages[:_LISTED])) + (f" and {rest} more" if rest > 0 else "")
+
+
+_MAX_LINKS: Final = 500  # of one page
+_MAX_URL: Final = 2_000  # bytes
+_MAX_PACKET: Final = 1_000_000  # bytes
+_WEB: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
+_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}\Z")
+_DATE: Final = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
+_NO_TITLE: Final = re.compile(
+    r"untitled\b.*|(?:microsoft (?:word|powerpoint|excel)\s*-.*)|document\s*\d*|slide\s*\d*|title|\W*"
+    r"|[^\s]+\.(?:docx?|dvi|tex|pdf|indd|qxd|pptx?|xlsx?|odt|rtf|txt|html?|ps|eps|cdr|ai)",
+    re.IGNORECASE,
+)
+_NOBODY: Final = re.compile(r"\W*(?:anonymous|unknown|user|admin(?:istrator)?|unspecified|author)?\W*", re.IGNORECASE)
+_DC: Final = "{http://purl.org/dc/elements/1.1/}"
+_PRISM: Final = "publicationDate"
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What a file says about itself."""
+
+    title: str = ""
+    author: str | None = None
+    published: str | None = None
+    language: str | None = None
+
+
+def read_details(pdf: Pdf, body: bytes) -> Details:
+    """Return what a file says about itself.
+
+    The date is the one of publication where its XMP metadata have one (`prism:publicationDate`, `dc:date`), else the
+    one on which the file was made.
+    """
+    info = pdf.document.get_metadata_dict(skip_empty=True)
+    packet = _packet(body)
+    title = info.get("Title") or _first(packet, f"{_DC}title")
+    author = info.get("Author") or _first(packet, f"{_DC}creator")
+    said = _first(packet, _PRISM) or _first(packet, f"{_DC}date")
+    published = iso_date(said[:10]) if said else None
+    return Details(
+        title="" if _NO_TITLE.fullmatch(title.strip()) else title.strip(),
+        author=None if _NOBODY.fullmatch(author.strip()) else author.strip(),
+        published=published or _day(info.get("CreationDate", "")),
+        language=_language(pdf),
+    )
+
+
+def add_links(page: PdfPage, words: Sequence[Word]) -> None:
+    """Tell the words of a page where they lead; their places are as on the sheet."""
+    raw, document = page.pdf.raw, page.pdf.document
+    position = ctypes.c_int(0)
+    link = raw.FPDF_LINK()
+    box = raw.FS_RECTF()
+    for _ in range(_MAX_LINKS):
+        if not raw.FPDFLink_Enumerate(page.handle, position, link):
+            return
+        address = _address(raw, document, link)
+        if not address or not raw.FPDFLink_GetAnnotRect(link, box):
+            continue
+        left, right = min(box.left, box.right), max(box.left, box.right)
+        bottom, top = min(box.bottom, box.top), max(box.bottom, box.top)
+        for word in words:
+            if left <= (word.x0 + word.x1) / 2 <= right and bottom <= (word.y0 + word.y1) / 2 <= top:
+                word.link = address
+
+
+def _address(raw: Any, document: Any, link: Any) -> str:
+    action = raw.FPDFLink_GetAction(link)
+    if not action:
+        return ""
+    buffer = ctypes.create_string_buffer(_MAX_URL)
+    length = raw.FPDFAction_GetURIPath(document, action, buffer, _MAX_URL)
+    if not 1 < length <= _MAX_URL:
+        return ""
+    address = buffer.raw[: length - 1].decode("utf-8", "replace").strip()
+    return address if _WEB.match(address) else ""
+
+
+def _language(pdf: Pdf) -> str | None:
+    letters = (ctypes.c_ushort * 50)()
+    length = pdf.raw.FPDFCatalog_GetLanguage(pdf.document, letters, 100)  # bytes, with the closing zero
+    language = "".join(map(chr, letters[: max(0, min(length // 2, 50) - 1)]))
+    return language if _LANGUAGE.match(language) else None
+
+
+def _day(value: str) -> str | None:
+    """Return the day of a date in a PDF's own form (ISO 32000-1, 7.9.4)."""
+    match = _DATE.match(value)
+    if match is None:
+        return None
+    try:
+        day = date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
+    except ValueError:
+        return None
+    return iso_date(day.isoformat())
+
+
+def _packet(body: bytes) -> etree._Element | None:
+    """Return the file's last XMP packet that is not compressed."""
+    end = body.rfind(b"</x:xmpmeta>")
+    start = body.rfind(b"<x:xmpmeta", max(0, end - _MAX_PACKET), end) if end > 0 else -1
+    return parse_xml(body[start : end + len(b"</x:xmpmeta>")]) if start >= 0 else None
+
+
+def _first(packet: etree._Element | None, name: str) -> str:
+    """Return the first text of a property, written as an element or as an attribute."""
+    if packet is None:
+        return ""
+    for element in packet.iter():
+        if not isinstance(element.tag, str):
+            continue
+        if element.tag == name or element.tag.endswith("}" + name):
+            return " ".join("".join(element.itertext()).split())
+        for key, value in element.items():
+            if key == name or key.endswith("}" + name):
+                return str(value).strip()
+    return ""

@@ -1,6 +1,6 @@
-"""Which blocks are headings, and of what level: by the size of their type, its weight, and the file's own outline.
+"""Detection of headings and their levels, from font size, weight, and the file's outline.
 
-Also what repeats on every page and is no part of the text: running heads, footers, page numbers.
+Also of repeated page furniture: running heads, footers, page numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from groundwire.reading.documents.pdf.lines import Line
 
 __all__ = ["Headings", "drop_furniture", "outline_levels"]
 
-_LARGER: Final = 1.12  # times the size of the text
+_LARGER: Final = 1.12  # times the body font size
 _LEVELS: Final = 5
 _LONG: Final = 200  # characters
 _LONG_BOLD: Final = 120
@@ -26,12 +26,12 @@ _LETTER: Final = re.compile(r"[^\W\d_]")
 _NUMBERING: Final = re.compile(
     r"^(?:chapter|section|part|appendix)?\s*[\dA-Z]{1,5}(?:\.[\dA-Z]{1,3})*\.?\s+", re.IGNORECASE
 )
-_ENTRY: Final = re.compile(r"\u2026 \w{1,7}$")  # of a table of contents
+_ENTRY: Final = re.compile(r"\u2026 \w{1,7}$")  # an entry of a table of contents
 _SPACE: Final = re.compile(r"[\W_]+")
 
 
 class Headings:
-    """What distinguishes headings in one document.
+    """The heading styles of a document.
 
     Args:
         lines: All lines of the document.
@@ -45,9 +45,9 @@ class Headings:
             letters[_rounded(line.size)] += len(line.plain)
             mono += len(line.plain) * line.mono
         self.body: float = letters.most_common(1)[0][0] if letters else 0.0
-        """The size of most of the text, in points."""
+        """The size of the body text, in points."""
         self.typewritten: bool = mono > 0.7 * letters.total()
-        """Whether most letters are of one width."""
+        """Whether most text is monospaced."""
         self._outline = outline
         sizes: Counter[float] = Counter()
         for line in lines:
@@ -56,7 +56,7 @@ class Headings:
         self._sizes = sorted(sizes, reverse=True)[:_LEVELS]
 
     def level(self, block: Block) -> int:
-        """Return the level of a block, 1 to 6, or 0 when it is no heading."""
+        """Return the level of a block, 1 to 6, or 0 if it is not a heading."""
         plain = block.plain.strip()
         if block.kind not in {"text", "item"} or block.lines > _MOST_LINES or len(plain) > _LONG:
             return 0
@@ -81,10 +81,10 @@ class Headings:
 
 
 def outline_levels(pdf: Any) -> dict[str, int]:
-    """Return the level of each title of a file's outline, folded, 1 for the highest.
+    """Return the levels of the folded titles in a file's outline, 1 for the highest.
 
     Args:
-        pdf: The document of pypdfium2.
+        pdf: The pypdfium2 document.
     """
     found: dict[str, int] = {}
     for count, mark in enumerate(pdf.get_toc(max_depth=6)):
@@ -108,27 +108,28 @@ def _rounded(size: float) -> float:
 Regions = list[list[Line]]
 _Key = tuple[str, int]
 
-_BAND: Final = 0.12  # of the page's height, from the top and from the bottom
-_LINES: Final = 4  # from the top and from the bottom
+_BAND: Final = 0.12  # share of the page's height, from the top and from the bottom
+_LINES: Final = 4  # lines from the top and from the bottom
 _REPEATS: Final = 3  # pages
 _NEAR: Final = 12  # pages; a running head changes with the chapter
 _NUMBER: Final = re.compile(r"\d+|\b[ivxlc]{1,7}\b")
 _ONLY_NUMBER: Final = re.compile(
-    r"[\s\-\u2013\u2014|.]*(?:page|p\.|seite)?\s*#(?:\s*(?:/|of|von|de)\s*#)?[\s\-\u2013\u2014|.]*", re.IGNORECASE
+    r"\A[\s\-\u2013\u2014|.]*+(?:(?:page|p\.|seite)\s*+)?#(?:\s*+(?:/|of|von|de)\s*+#)?[\s\-\u2013\u2014|.]*+",
+    re.IGNORECASE,
 )
 _LARGE: Final = 1.15  # times the size of most lines
 _LONG_LINE: Final = 160  # characters
-_CELLS: Final = 4  # a line with as many parts is the head of a table that goes on
+_CELLS: Final = 4  # a line with this many parts is the header of a continued table
 
 
 def drop_furniture(pages: Sequence[Regions], heights: Sequence[float]) -> int:
-    """Take what repeats at the edges of the pages out of them, and return how many lines went.
+    """Remove repeated lines at the edges of the pages, and return how many.
 
-    Digits count as alike, so that page numbers repeat. What repeats must stand at the same height of three pages that
-    are not far from each other.
+    All digits compare equal, so that page numbers repeat. A repeated line must have the same position on three pages
+    that are close to each other.
 
     Args:
-        pages: The columns of each page; they are changed.
+        pages: The columns of each page; modified in place.
         heights: The height of each page, in points.
     """
     seen: dict[_Key, list[int]] = defaultdict(list)
@@ -153,7 +154,7 @@ def drop_furniture(pages: Sequence[Regions], heights: Sequence[float]) -> int:
 
 
 def _edges(page: Regions, height: float) -> Iterator[Line]:
-    """Yield the lines that may be furniture by their place."""
+    """Yield the lines whose position allows page furniture."""
     every = sorted((line for region in page for line in region), key=lambda line: line.middle)
     yield from (line for line in every[:_LINES] if line.middle <= _BAND * height and len(line.plain) <= _LONG_LINE)
     rest = every[max(_LINES, len(every) - _LINES) :]
@@ -161,9 +162,9 @@ def _edges(page: Regions, height: float) -> Iterator[Line]:
 
 
 def _key(line: Line, height: float, usual: float) -> _Key:
-    """Return what a line must have in common with another to be its repetition."""
+    """Return the key that repetitions of a line share."""
     side = -1 if line.middle < height / 2 else 1
     distance = line.middle if side < 0 else height - line.middle
-    # a line in large type that counts up is a heading
+    # a numbered line in a large font is a heading
     text = line.plain.lower() if line.size > _LARGE * usual else _NUMBER.sub("#", line.plain.lower())
     return text, side * (1 + round(distance / 6))

@@ -1,10 +1,10 @@
-"""Which words of a page somebody who looks at it can see.
+"""Detection of invisible text on a page.
 
-A word that its own properties do not clear (a color near its background's, something painted over it, a layer that can
-be switched off, a clip that leaves it out) is looked for in a picture of the page: it is there when something in its
-place differs from its background towards the color that it has.
+A word that is not clearly visible from its properties (a color close to its background, something painted over it, an
+optional layer, a clipping path) is looked up in a rendering of the page: it is visible if its area has pixels that
+differ from the background toward the word's color.
 
-A page as a picture, to see whether a word is there.
+Also the rendering used for it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ __all__ = ["Picture", "Seen", "look"]
 
 _SCALE: Final = 1.5  # pixels for a point
 _LARGEST: Final = 1_600  # pixels of the longer side
-_MARGIN: Final = 2  # pixels around a word, in which its background shows
-_SAME: Final = 20  # of 255; colors that differ by less look alike
-_SHARE: Final = 0.2  # of the contrast; thin letters are painted in paler tones than they have
+_MARGIN: Final = 2  # pixels around a word that show its background
+_SAME: Final = 20  # of 255; colors that differ by less look the same
+_SHARE: Final = 0.2  # of the contrast; thin letters are rendered paler than their color
 _MAX_PIXELS: Final = 20_000  # of one word
-_ANNOTATIONS: Final = 1  # FPDF_ANNOT: what a note covers is covered
+_ANNOTATIONS: Final = 1  # FPDF_ANNOT: annotations may cover text
 _WHITE: Final = 0xFFFFFFFF
 
 
 class Picture:
-    """One page, painted.
+    """A rendered page.
 
     Args:
         page: The page.
@@ -56,11 +56,11 @@ class Picture:
             raw.FPDFBitmap_Destroy(bitmap)
 
     def shows(self, word: Word, color: Color | None) -> bool:
-        """Return whether something of a word can be seen in its place.
+        """Return whether any part of a word is visible at its position.
 
         Args:
-            word: The word; its place is as on the sheet, y growing up.
-            color: What it is filled with; None when that is not known.
+            word: The word, in sheet coordinates, y growing upward.
+            color: Its fill color, or None if unknown.
         """
         pixels = self._pixels(word)
         if not pixels:
@@ -68,9 +68,9 @@ class Picture:
         background = pixels.most_common(1)[0][0]
         if color is None:
             return any(_difference(pixel, background) >= _SAME for pixel in pixels)
-        own = (color[2], color[1], color[0])  # PDFium's pixels are blue, green, red
+        own = (color[2], color[1], color[0])  # PDFium's pixels are in BGR order
         contrast = _difference(own, background)
-        if contrast < _SAME:  # either the word fills its place, or it cannot be told from its background
+        if contrast < _SAME:  # either the word fills its area, or it cannot be distinguished from its background
             others = sum(count for pixel, count in pixels.items() if _difference(pixel, own) > 2 * _SAME)
             return others * 20 > pixels.total()
         least = max(4.0, contrast * _SHARE)
@@ -79,7 +79,7 @@ class Picture:
         )
 
     def _pixels(self, word: Word) -> Counter[tuple[int, int, int]]:
-        """Return the colors in a word's place and around it, counted."""
+        """Count the colors in a word's area and around it."""
         corners = [self._device(x, y) for x, y in ((word.x0, word.y0), (word.x1, word.y1))]
         left, right = sorted(x for x, _ in corners)
         top, bottom = sorted(y for _, y in corners)
@@ -107,9 +107,9 @@ def _difference(one: tuple[int, int, int], other: tuple[int, int, int]) -> int:
 
 
 _TINY: Final = 2.0  # points of height
-_NARROW: Final = 0.4  # points of width for a letter
-_FAINT: Final = 12  # of 255; what is less opaque is not seen
-_CLEAR: Final = 40  # of 255; colors that differ by as much are distinct
+_NARROW: Final = 0.4  # points of width per letter
+_FAINT: Final = 12  # of 255; anything less opaque is invisible
+_CLEAR: Final = 40  # of 255; colors that differ by this much are distinct
 _INVISIBLE: Final = 3  # the rendering mode of text that is neither filled nor stroked (ISO 32000-1, 9.3.6)
 _OPAQUE_WHITE: Final[Color] = (255, 255, 255, 255)
 _STROKED: Final = (1, 5)
@@ -118,21 +118,21 @@ _CLIPPED: Final = 7
 
 @dataclass(slots=True)
 class Seen:
-    """What there is to be seen on a page."""
+    """The visible content of a page."""
 
     words: list[Word]
-    """The words that somebody can see."""
+    """The visible words."""
     removed: Counter[str] = field(default_factory=Counter)
-    """How many words went, for each reason."""
+    """How many words were removed, by reason."""
     images: int = 0
-    """How many images there are."""
+    """The number of images."""
     recognized: bool = False
-    """Whether the words are the invisible text that was recognized in a scan."""
+    """Whether the words are the invisible OCR text of a scan."""
 
 
 @dataclass(slots=True)
 class _PdfLook:
-    """What one text object is painted with."""
+    """The paint of a text object."""
 
     mode: int
     color: Color | None
@@ -140,11 +140,11 @@ class _PdfLook:
     layered: bool
     clip: tuple[float, float, float, float] | None
     plain: bool
-    """Whether its color is clear on the white sheet."""
+    """Whether its color is distinct from a white sheet."""
 
 
 def look(page: PdfPage, words: Sequence[Word]) -> Seen:
-    """Return the words of a page that can be seen."""
+    """Return the visible words of a page."""
     shapes = page_shapes(page)
     seen = Seen([], images=shapes.images)
     looks: dict[int, _PdfLook] = {}
@@ -161,7 +161,7 @@ def look(page: PdfPage, words: Sequence[Word]) -> Seen:
             picture = picture or Picture(page)
             if not picture.shows(word, found.color):
                 if shapes.scanned:
-                    seen.recognized = True  # some programs put the text that they recognized behind the picture
+                    seen.recognized = True  # some OCR programs put the text behind the picture
                 else:
                     reason = "color"
         if reason:
@@ -195,7 +195,7 @@ def _plainly_hidden(page: PdfPage, word: Word, found: _PdfLook) -> str:
 
 
 def _is_clear(word: Word, found: _PdfLook, shapes: Shapes) -> bool:
-    """Return whether a word is seen without a doubt."""
+    """Return whether a word is certainly visible."""
     color = found.color
     if found.order is None or found.layered or color is None:
         return False
@@ -216,12 +216,12 @@ def _is_clear(word: Word, found: _PdfLook, shapes: Shapes) -> bool:
 
 
 def _differ(color: Color, behind: Color) -> bool:
-    """Return whether a color can be told from what is behind it."""
+    """Return whether a color differs visibly from its background."""
     return max(abs(color[part] - behind[part]) for part in range(3)) * color[3] >= _CLEAR * 255
 
 
 def _is_layered(page: PdfPage, handle: int) -> bool:
-    """Return whether an object belongs to a layer that can be switched off (ISO 32000-1, 8.11)."""
+    """Return whether an object belongs to an optional layer (ISO 32000-1, 8.11)."""
     call = page.pdf.call
     count = call.marks(handle)
     if count <= 0:
@@ -240,7 +240,7 @@ def _is_layered(page: PdfPage, handle: int) -> bool:
 
 
 def _clip(page: PdfPage, handle: int) -> tuple[float, float, float, float] | None:
-    """Return the rectangle around the part of the page on which an object is painted; None means everywhere."""
+    """Return the bounding box of an object's clipping path; None if it has none."""
     call, raw = page.pdf.call, page.pdf.raw
     clip = call.clip(handle)
     count = call.clip_paths(clip) if clip else 0

@@ -1,4 +1,4 @@
-"""Lines of a page: the segments at one height of a column, with their text as Markdown."""
+"""Lines of a page: the segments at one height of a column, as Markdown."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%
 
 @dataclass(slots=True)
 class Cell:
-    """A part of a line with wide gaps around it."""
+    """A part of a line, surrounded by wide gaps."""
 
     x0: float
     x1: float
     text: str
-    """What it says, as Markdown."""
+    """The text as Markdown."""
 
 
 @dataclass(slots=True)
@@ -39,34 +39,34 @@ class Line:
     x1: float
     y1: float
     size: float
-    """The size of most of its type, in points."""
+    """The predominant font size, in points."""
     bold: bool
     """Whether all of it is bold."""
     mono: bool
-    """Whether all its letters are of one width."""
+    """Whether all of it is monospaced."""
     plain: str
-    """What it says."""
+    """The plain text."""
     text: str
-    """The same as Markdown."""
+    """The text as Markdown."""
     first: float
     """The width of its first word."""
     broken: bool
-    """Whether its last word goes on in the next line."""
+    """Whether its last word continues on the next line."""
     cells: list[Cell] = field(default_factory=list)
-    """Its parts, when it has more than one."""
+    """Its parts, if there are several."""
     code: list[tuple[float, str]] = field(default_factory=list)
-    """Where its words begin and what they are, when it is of one width."""
+    """The positions and texts of its words, if it is monospaced."""
     pitch: float = 0.0
-    """The width of a letter, when it is of one width."""
+    """The width of a letter, if it is monospaced."""
 
     @property
     def middle(self) -> float:
-        """The height of its middle."""
+        """The vertical center."""
         return (self.y0 + self.y1) / 2
 
 
 def lines(parts: Iterable[Segment]) -> list[Line]:
-    """Return the segments of a column as lines, from top to bottom."""
+    """Group the segments of a column into lines, from top to bottom."""
     rows: list[list[Segment]] = []
     for part in sorted(parts, key=lambda part: part.middle):
         for row in reversed(rows[-3:]):
@@ -79,7 +79,7 @@ def lines(parts: Iterable[Segment]) -> list[Line]:
 
 
 def _in_order(row: list[Segment]) -> list[Segment]:
-    """Return the segments of a line as they are read: from the right in scripts that are written so."""
+    """Return the segments of a line in reading order: from the right for right-to-left scripts."""
     to_left = sum(len(part.words) for part in row if _is_to_left(part.words[0].text))
     if 2 * to_left > sum(len(part.words) for part in row):
         return _mixed(sorted(row, key=lambda part: -part.x1))
@@ -87,7 +87,7 @@ def _in_order(row: list[Segment]) -> list[Segment]:
 
 
 def _mixed(row: list[Segment]) -> list[Segment]:
-    """Return a line that is read from the right, what is read from the left in it in its own order."""
+    """Return a right-to-left line with embedded left-to-right parts in their own order."""
     found: list[Segment] = []
     for to_right, group in groupby(row, key=lambda part: part.words[0].text.isascii()):
         parts = list(group)
@@ -105,7 +105,7 @@ def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:
     for other in row:
         overlap = min(other.y1, part.y1) - max(other.y0, part.y0)
         if overlap >= 0.5 * min(other.y1 - other.y0, part.y1 - part.y0):
-            # text at the same place is another line: lines that touch each other overlap in height
+            # text at the same position is another line: adjacent lines overlap vertically
             return not any(min(one.x1, part.x1) - max(one.x0, part.x0) > 0.5 * part.size for one in row)
     return False
 
@@ -155,7 +155,7 @@ def _line(row: Sequence[Segment]) -> Line | None:
 
 
 def _without_leaders(text: str) -> str:
-    """Return text without the dots that lead from an entry to its page."""
+    """Remove the dot leaders between an entry and its page number."""
     return _LEADERS.sub(" \u2026 ", text) if any(mark in text for mark in _LEADING) else text
 
 
@@ -176,7 +176,7 @@ def _code(words: Sequence[Word]) -> list[tuple[float, str]]:
 
 
 def _markdown(words: Sequence[Word]) -> str:
-    """Return words as Markdown, each run that leads to one address as one link."""
+    """Return words as Markdown, with consecutive words of one link target as one link."""
     if not any(word.link for word in words):
         return escape_text(_keep_hyphens(_plain(words)))
     parts: list[str] = []
@@ -199,7 +199,7 @@ def _markdown(words: Sequence[Word]) -> str:
 
 
 def _keep_hyphens(text: str) -> str:
-    """Return text in which only a hyphen at the end is a soft one."""
+    """Return text in which only a hyphen at the end is a soft hyphen."""
     if "\xad" not in text:
         return text
     end = "\xad" if text.endswith("\xad") else ""

@@ -1,6 +1,6 @@
-"""PDFium, as far as it is used here: an open file, its pages, and the calls that are made for every word.
+"""Access to PDFium: an open file, its pages, and the functions called for every word.
 
-The functions that are called for every word are redeclared with plain pointers: ctypes makes an object of every
+The functions that are called for every word are redeclared with untyped pointers: ctypes creates an object for every
 typed one that they return, which takes longer than the call.
 """
 
@@ -29,19 +29,19 @@ _LONGEST_VALUE: Final = 200_000  # bytes in UTF-16
 _TEXT_FIELD: Final = 6  # FPDF_FORMFIELD_TEXTFIELD
 _BOXES: Final = frozenset({2, 3})  # check boxes and radio buttons
 _FIELDS: Final = _BOXES | {4, 5, _TEXT_FIELD}  # combo and list boxes
-_SECRET: Final = 1 << 13  # a field for a password (ISO 32000-1, table 228)
+_SECRET: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
 
 
 class Matrix(Structure):
-    """FS_MATRIX: how text is scaled, turned and moved."""
+    """FS_MATRIX: scaling, rotation and translation of text."""
 
     _fields_ = tuple((name, c_float) for name in "abcdef")
 
 
 class PdfiumCalls:
-    """The functions of PDFium that are called for every word or object, by short names."""
+    """PDFium functions called for every word or object, by short names."""
 
     def __init__(self, raw: Any) -> None:
         word = c_void_p, c_int
@@ -74,12 +74,12 @@ class PdfiumCalls:
 
 
 class PdfPage:
-    """One page of an open file, with its text.
+    """A page of an open file, with its text.
 
     Args:
         pdf: The file.
         handle: PDFium's page.
-        text: PDFium's text of it.
+        text: PDFium's text page.
     """
 
     def __init__(self, pdf: Pdf, handle: Any, text: Any) -> None:
@@ -101,8 +101,8 @@ class Pdf:
 
     Args:
         raw: The module with PDFium's functions.
-        document: The file as its wrapper has opened it.
-        rebuilt: Whether its end is missing, and its list of pages was made here.
+        document: The file, opened by pypdfium2.
+        rebuilt: Whether its end is missing and its page list was reconstructed.
     """
 
     def __init__(self, raw: Any, document: Any, *, rebuilt: bool = False) -> None:
@@ -114,10 +114,10 @@ class Pdf:
 
     @contextmanager
     def page(self, number: int) -> Iterator[PdfPage | None]:
-        """Give a page, or None when it cannot be read, and free what it took afterwards.
+        """Yield a page, or None if it cannot be read, and free it afterwards.
 
         Args:
-            number: Counted from zero.
+            number: The index from zero.
         """
         raw = self.raw
         handle = raw.FPDF_LoadPage(self.document, number)
@@ -172,7 +172,7 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
 
 
 def _with_pages(body: bytes) -> bytes | None:
-    """Return a file whose end is missing with a new list of the pages that it has; None when it has none."""
+    """Return a truncated file with a reconstructed page list; None if there are no pages."""
     if not body.startswith(b"%PDF-") or b"/Encrypt" in body:
         return None
     pages = list(dict.fromkeys(found[1] for found in _PAGE.finditer(body)))[:_MOST_PAGES]
@@ -188,7 +188,7 @@ def _with_pages(body: bytes) -> bytes | None:
 
 
 def form_values(pdf: Pdf, page: PdfPage) -> Iterator[tuple[str, str]]:
-    """Yield what was filled into the fields of a page's form that can be seen, with their names.
+    """Yield the names and values of the visible fields of a page's form.
 
     Args:
         pdf: The file.
@@ -230,7 +230,7 @@ def _string(ask: Callable[..., int], form: Any, field: Any) -> str:
 
 
 def cut_off() -> UnreadableDocument:
-    """Return the error that of a file whose end is missing no text is left."""
+    """Return the error for a truncated file without remaining text."""
     return _unreadable(3)
 
 

@@ -1,4 +1,4 @@
-"""What else is painted on a page, as far as it may hide text or stand in for it: filled shapes, images, forms."""
+"""Shapes on a page that may hide or replace text: filled paths, images, forms."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Color = tuple[int, int, int, int]
 _TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5  # FPDF_PAGEOBJ_...
 _MAX_OBJECTS: Final = 20_000
 _MAX_SHAPES: Final = 300
-_LOW: Final = 4.0  # points; a word does not vanish behind what is lower
-_SCAN: Final = 0.5  # of the page; what scanners make covers all of it, but for margins
+_LOW: Final = 4.0  # points; a word is not hidden by a shape lower than this
+_SCAN: Final = 0.5  # share of the page; scans cover all of it except for margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +26,13 @@ class Shape:
     """A filled path, an image, a shading or a form."""
 
     order: int
-    """Its place in the order of painting."""
+    """Its index in the painting order."""
     left: float
     bottom: float
     right: float
     top: float
     color: Color | None
-    """What it is filled with; None when that is not one opaque color."""
+    """Its fill; None if that is not a single opaque color."""
 
     @property
     def area(self) -> float:
@@ -40,26 +40,26 @@ class Shape:
         return max(0.0, self.right - self.left) * max(0.0, self.top - self.bottom)
 
     def holds(self, x: float, y: float) -> bool:
-        """Return whether a point lies within it."""
+        """Return whether a point is inside."""
         return self.left <= x <= self.right and self.bottom <= y <= self.top
 
 
 @dataclass(slots=True)
 class Shapes:
-    """What a page's objects are."""
+    """The objects of a page."""
 
     orders: dict[int, int] = field(default_factory=dict)
-    """The place of each text object in the order of painting; those inside of forms are missing."""
+    """The index of each text object in the painting order, except for those inside forms."""
     shapes: list[Shape] = field(default_factory=list)
-    """What may lie behind or before text, in the order of painting."""
+    """Shapes that may be behind or in front of text, in painting order."""
     images: int = 0
-    """How many images there are."""
+    """The number of images."""
     scanned: bool = False
-    """Whether images cover so much of the page that it is a scan."""
+    """Whether the page is a scan, mostly covered by images."""
 
 
 def page_shapes(page: PdfPage) -> Shapes:
-    """Return what is painted on a page besides its text."""
+    """Return the objects on a page other than its text."""
     call, raw = page.pdf.call, page.pdf.raw
     found = Shapes()
     covered = 0.0
@@ -91,7 +91,7 @@ def page_shapes(page: PdfPage) -> Shapes:
 
 
 def fill_color(page: PdfPage, handle: int) -> Color | None:
-    """Return what an object is filled with; None when that is no plain color."""
+    """Return an object's fill color; None if it is not a plain color."""
     parts = [c_uint() for _ in range(4)]
     if not page.pdf.call.fill(handle, *map(byref, parts)):
         return None

@@ -1,6 +1,6 @@
-"""The words of a page: what they say, where they stand and how they look.
+"""The words of a page with their text, positions and fonts.
 
-The places of words as they are read: turned so that the text runs to the right, y growing down from the top.
+Positions can be rotated to reading orientation: text runs to the right, y grows downward from the top.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
 __all__ = ["MAX_LETTERS", "FontFace", "Word", "page_words", "turned"]
 
 MAX_LETTERS: Final = 200_000
-"""Letters of one page that are looked at; a full page of small print has a tenth of it."""
+"""The most letters of a page that are processed; a full page of small print has a tenth of it."""
 _WORD: Final = re.compile(r"[^\s\x00-\x1f]+|[\x02\ufffe]")
 _BOLD: Final = re.compile(
     r"bold|black|heavy|demi(?!light)|(?:^|\+)(?:cmbx|cmssbx|sfbx|ecbx|lmbx)|[-,]bd", re.IGNORECASE
@@ -32,34 +32,34 @@ _MONO: Final = re.compile(
 )
 _FIXED_PITCH: Final = 1
 _FORCE_BOLD: Final = 1 << 18
-_AHEAD: Final = 40  # letters; a line of many files is one text object
-_PLACES: Final = struct.Struct("8f")  # two of FS_RECTF: left, top, right and bottom of the first and of the last letter
+_AHEAD: Final = 40  # letters; in many files a line is one text object
+_PLACES: Final = struct.Struct("8f")  # two FS_RECTF: left, top, right and bottom of the first and of the last letter
 _BOX: Final = 16  # bytes of one
-_HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # how PDFium marks a hyphen at which a word was broken
+_HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # PDFium's marks of a hyphen at a line break
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
 
 @dataclass(slots=True)
 class FontFace:
-    """How the text of one text object looks."""
+    """The font and orientation of a text object."""
 
     handle: int
     """PDFium's text object."""
     size: float
-    """The height of its type in points, as it is shown."""
+    """The font size in points, as displayed."""
     direction: int
-    """Where it is written to: 0 right, 1 up, 2 left, 3 down; -1 when askew."""
+    """The writing direction: 0 right, 1 up, 2 left, 3 down; -1 if skewed."""
     bold: bool
-    """Whether its font is a bold one."""
+    """Whether the font is bold."""
     mono: bool
-    """Whether all letters of its font are of one width."""
+    """Whether the font is monospaced."""
     hidden: str = ""
-    """Why it is invisible; empty when it may be visible."""
+    """Why it is invisible; empty if it may be visible."""
 
 
 @dataclass(slots=True)
 class Word:
-    """Letters without space between them; its place is in points, the origin at the upper left, y growing down."""
+    """Letters without space between them, positioned in points from the upper left, y growing downward."""
 
     text: str
     """The letters."""
@@ -72,22 +72,22 @@ class Word:
     y1: float
     """The lower edge."""
     face: FontFace
-    """How it looks."""
+    """Its font and orientation."""
     glued: bool = False
-    """Whether no space stands between it and the word before it."""
+    """Whether there is no space before it."""
     link: str = ""
-    """The address it leads to."""
+    """Its link target."""
 
     @property
     def middle(self) -> float:
-        """The height of its middle."""
+        """The vertical center."""
         return (self.y0 + self.y1) / 2
 
 
 def page_words(page: PdfPage) -> tuple[list[Word], bool]:
-    """Return the words of a page in the order of its text, and whether it had more than are looked at.
+    """Return the words of a page in text order, and whether the limit was exceeded.
 
-    Places are as on the sheet: not turned yet, the origin at the lower left, y growing up.
+    Positions are in sheet coordinates: not rotated, with the origin at the lower left, y growing upward.
     """
     raw, call, pointer = page.pdf.raw, page.pdf.call, page.text_pointer
     count = min(raw.FPDFText_CountChars(page.text), MAX_LETTERS + 1)
@@ -113,7 +113,7 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
         if not said:
             continue
         left, top, first_right, bottom, last_left, last_top, right, last_bottom = places(boxes.raw)
-        if face.direction or right <= left:  # not written to the right
+        if face.direction or right <= left:  # not left to right
             left, right = min(left, last_left), max(right, first_right)
         if bottom != last_bottom or top != last_top:
             bottom, top = min(bottom, last_bottom), max(top, last_top)
@@ -123,7 +123,7 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
 
 
 def _letters(page: PdfPage, count: int) -> str:
-    """Return the page's text with one character for each of PDFium's, so that both are counted alike."""
+    """Return the page's text with one character for each of PDFium's, so that indexes correspond."""
     raw = page.pdf.raw
     buffer = (ctypes.c_ushort * (count + 1))()
     written = raw.FPDFText_GetText(page.text, 0, count, buffer)
@@ -135,9 +135,9 @@ def _letters(page: PdfPage, count: int) -> str:
 
 
 def _runs(page: PdfPage, text: str) -> Iterator[tuple[int, int, int]]:
-    """Yield where a word of one look begins and ends, and PDFium's text object of it."""
+    """Yield the start, end and PDFium text object of each word of a single style."""
     of, pointer = page.pdf.call.text_object, page.text_pointer
-    until, known = -1, None  # the letters of one text object follow each other: up to here they are this one's
+    until, known = -1, None  # the letters of a text object are consecutive: up to here they belong to this one
     for match in _WORD.finditer(text):
         start, end = match.span()
         if end <= until and known:
@@ -147,7 +147,7 @@ def _runs(page: PdfPage, text: str) -> Iterator[tuple[int, int, int]]:
         if handle == final:
             ahead = min(end + _AHEAD, len(text)) - 1
             while ahead >= end and text[ahead].isspace():
-                ahead -= 1  # the spaces that PDFium makes up belong to no object
+                ahead -= 1  # spaces inserted by PDFium belong to no object
             if ahead >= end and of(pointer, ahead) == handle:
                 until, known = ahead + 1, handle
             if handle:
@@ -201,7 +201,7 @@ def _direction(matrix: Matrix) -> int:
 
 
 def _spelled(text: str) -> str:
-    """Return the letters of a word as they are written: ligatures taken apart, a hyphen for each that PDFium marks."""
+    """Return the letters of a word with ligatures expanded, and a hyphen for each that PDFium marks."""
     if text.isascii() and text.isprintable():
         return text
     if any("\ud800" <= letter <= "\udfff" for letter in text):
@@ -212,14 +212,14 @@ def _spelled(text: str) -> str:
 
 
 def turned(page: PdfPage, words: Sequence[Word]) -> list[list[Word]]:
-    """Return the words in groups of one direction each, the one of most letters first, and change their places.
+    """Group the words by direction, the most frequent first, and rotate their positions.
 
-    A table that lies on its side and a stamp along the margin are read by themselves.
+    A rotated table and a stamp along the margin are read separately.
     """
     letters: Counter[int] = Counter()
     groups: dict[int, list[Word]] = {}
     for word in words:
-        direction = max(word.face.direction, 0)  # what is askew is read as if it were not
+        direction = max(word.face.direction, 0)  # skewed text is read as horizontal
         letters[direction] += len(word.text)
         groups.setdefault(direction, []).append(word)
     for direction, group in groups.items():

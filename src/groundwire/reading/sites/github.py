@@ -1,0 +1,235 @@
+"""GitHub over its REST API (https://docs.github.com/rest) and its raw files; GitHub Enterprise Server likewise."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from groundwire.reading.sites.parts import SitePart, facts, heading, html, markdown, say
+from groundwire.reading.sites.site import (
+    PageAddress,
+    SiteContent,
+    SiteRate,
+    SiteRequest,
+    SiteSpec,
+    Steps,
+    day,
+    need,
+    route,
+    rows,
+    text,
+)
+
+__all__ = ["GITHUB"]
+
+_API: Final = "https://api.github.com"
+_RENDERED: Final = "application/vnd.github.html+json"
+_FULL: Final = "application/vnd.github.full+json"  # texts in Markdown and as the HTML that the web page has
+_MOST: Final = 100  # comments, or releases, of one request
+_ANCHORS: Final = "a.anchor, svg"
+_NOT_OWNERS: Final = frozenset(
+    (
+        *("about", "apps", "blog", "codespaces", "collections", "contact", "copilot", "customer-stories", "enterprise"),
+        *("events", "explore", "features", "join", "login", "marketplace", "new", "notifications", "orgs"),
+        *("organizations", "pricing", "readme", "resources", "search", "security", "sessions", "settings", "site"),
+        *("solutions", "sponsors", "stars", "team", "topics", "trending", "users"),
+    )
+)
+_MARKDOWN: Final = (".md", ".markdown", ".mdown")
+
+
+def _at(page: PageAddress) -> str:
+    """Return the address of a repository in the API."""
+    return f"{page.api}/repos/{page.quoted('owner')}/{page.quoted('repo').removesuffix('.git')}"
+
+
+def _name(page: PageAddress) -> str:
+    return f"{page['owner']}/{page['repo'].removesuffix('.git')}"
+
+
+def _home(page: PageAddress, ref: str = "HEAD") -> str:
+    """Return the address that relative links in a repository's files start from."""
+    return f"{page.url.origin}/{page.quoted('owner')}/{page.quoted('repo')}/blob/{ref}/"
+
+
+def repository(page: PageAddress) -> Steps | None:
+    """Read a repository: what it is, and its README."""
+    return None if page["owner"] in _NOT_OWNERS else _repository(page)
+
+
+def _repository(page: PageAddress) -> Steps:
+    found, readme = yield (
+        SiteRequest(url=_at(page)),
+        SiteRequest(url=f"{_at(page)}/readme", accept=_RENDERED, kind="text", optional="the README"),
+    )
+    title = need(found, "full_name")
+    return SiteContent(
+        title=f"{title}: {text(found, 'description')}" if text(found, "description") else title,
+        url=text(found, "html_url"),
+        parts=(
+            heading(1, title),
+            say(text(found, "description")),
+            facts(
+                (
+                    ("Stars", text(found, "stargazers_count")),
+                    ("Forks", text(found, "forks_count")),
+                    ("Language", text(found, "language")),
+                    ("License", text(found, "license", "spdx_id")),
+                    ("Topics", ", ".join(map(str, found.get("topics") or ()))),
+                    ("Homepage", text(found, "homepage")),
+                    ("Default branch", text(found, "default_branch")),
+                    ("Last push", day(found.get("pushed_at"))),
+                    ("Archived", "yes" if found.get("archived") else ""),
+                )
+            ),
+            html(readme or "", base=_home(page), below=1, drop=_ANCHORS),
+        ),
+    )
+
+
+def file(page: PageAddress) -> Steps:
+    """Read a file as it is in the repository."""
+    path = f"{page.quoted('owner')}/{page.quoted('repo')}/{page.pieces['ref']}/{page.pieces['path']}"
+    public = page.api == _API
+    raw = f"https://raw.githubusercontent.com/{path}" if public else f"{page.url.origin}/raw/{path}"
+    name = page["path"].rpartition("/")[2]
+    if not name.lower().endswith(_MARKDOWN):
+        yield ()
+        return SiteContent(title=f"{name} ({_name(page)})", file=raw)
+    (source,) = yield (SiteRequest(url=raw, kind="text", accept="text/plain", api=False),)
+    base = f"{page.url.origin}{page.path}"
+    return SiteContent(title=f"{name} ({_name(page)})", parts=(markdown(source, base=base),))
+
+
+def issue(page: PageAddress) -> Steps:
+    """Read an issue with its comments."""
+    one = f"{_at(page)}/issues/{page['number']}"
+    found, comments = yield (
+        SiteRequest(url=one, accept=_FULL),
+        SiteRequest(url=f"{one}/comments", params={"per_page": str(_MOST)}, accept=_FULL, optional="comments"),
+    )
+    return _thread(page, found, "issue", comments)
+
+
+def pull_request(page: PageAddress) -> Steps:
+    """Read a pull request with its comments, those on lines of code among them."""
+    number, most = page["number"], {"per_page": str(_MOST)}
+    found, comments, on_lines = yield (
+        SiteRequest(url=f"{_at(page)}/pulls/{number}", accept=_FULL),
+        SiteRequest(url=f"{_at(page)}/issues/{number}/comments", params=most, accept=_FULL, optional="comments"),
+        SiteRequest(url=f"{_at(page)}/pulls/{number}/comments", params=most, accept=_FULL, optional="review comments"),
+    )
+    return _thread(page, found, "pull request", comments, on_lines)
+
+
+def _thread(page: PageAddress, found: Any, what: str, comments: Any, on_lines: Any = None) -> SiteContent:
+    title, number = need(found, "title"), need(found, "number", kind=int)
+    state = "merged" if found.get("merged") else text(found, "state")
+    labels = ", ".join(name for label in found.get("labels") or () if (name := text(label, "name")))
+    branches = f"{text(found, 'head', 'label')} into {text(found, 'base', 'label')}" if "head" in found else ""
+    changed = found.get("changed_files")
+    parts = [
+        heading(1, f"{title} (#{number})"),
+        say(
+            f"{_name(page)}, {what}",
+            f"{state} ({text(found, 'state_reason')})" if text(found, "state_reason") else state,
+            f"opened by {_who(found)} on {day(found.get('created_at'))}",
+            f"closed on {day(found['closed_at'])}" if found.get("closed_at") else "",
+            f"labels: {labels}" if labels else "",
+            f"branches: {branches}" if branches else "",
+            f"files changed: {changed}, lines +{found.get('additions')} -{found.get('deletions')}" if changed else "",
+        ),
+        _body(found, 1),
+    ]
+    missing = []
+    for name, given, counted in (
+        ("Comments", comments, found.get("comments")),
+        ("Review comments", on_lines, found.get("review_comments")),
+    ):
+        written = [row for row in given if isinstance(row, dict)] if isinstance(given, list) else []
+        if written:
+            parts.append(heading(2, name))
+        for row in written:
+            place = f"on {text(row, 'path')}" if text(row, "path") else ""
+            role = text(row, "author_association").lower()
+            role = role if role in {"owner", "member", "collaborator", "contributor"} else ""
+            parts += [
+                heading(3, ", ".join(filter(None, (_who(row), role, day(row.get("created_at")), place)))),
+                _body(row, 3),
+            ]
+        if isinstance(counted, int) and written and counted > len(written):
+            missing.append(f"the first {len(written)} of {counted} {name.lower()} are read")
+    return SiteContent(
+        title=f"{title} \u00b7 {what} #{number} \u00b7 {_name(page)}",
+        url=text(found, "html_url"),
+        published=text(found, "created_at"),
+        parts=parts,
+        missing=missing,
+    )
+
+
+def _who(row: dict[str, Any]) -> str:
+    return text(row, "user", "login") or text(row, "author", "login") or "a deleted account"
+
+
+def _body(row: dict[str, Any], below: int) -> SitePart:
+    """Return what somebody wrote, as the web page shows it where the API says so."""
+    rendered = row.get("body_html")
+    if isinstance(rendered, str) and rendered:
+        return html(rendered, below=below, drop=_ANCHORS)
+    return markdown(row["body"] if isinstance(row.get("body"), str) else "", below=below)
+
+
+def release(page: PageAddress) -> Steps:
+    """Read a release: its notes and its files."""
+    which = f"tags/{page.quoted('tag')}" if page["tag"] else "latest"
+    (found,) = yield (SiteRequest(url=f"{_at(page)}/releases/{which}", accept=_FULL),)
+    return SiteContent(
+        title=f"{_release_name(found)} \u00b7 release \u00b7 {_name(page)}",
+        url=text(found, "html_url"),
+        published=text(found, "published_at"),
+        parts=_release(page, found, 1),
+    )
+
+
+def releases(page: PageAddress) -> Steps:
+    """Read the latest releases."""
+    (found,) = yield (SiteRequest(url=f"{_at(page)}/releases", params={"per_page": "20"}, accept=_FULL),)
+    parts = [heading(1, f"Releases of {_name(page)}")]
+    written = rows(found)
+    for row in written:
+        parts += _release(page, row, 2)
+    missing = [f"the latest {len(written)} releases are read"] if len(written) == 20 else []
+    return SiteContent(title=f"Releases of {_name(page)}", parts=parts, missing=missing)
+
+
+def _release_name(row: Any) -> str:
+    return text(row, "name") or str(need(row, "tag_name"))
+
+
+def _release(page: PageAddress, row: Any, level: int) -> list[SitePart]:
+    files = [(text(asset, "name"), text(asset, "browser_download_url")) for asset in row.get("assets") or ()]
+    kind = "draft" if row.get("draft") else "pre-release" if row.get("prerelease") else ""
+    return [
+        heading(level, _release_name(row)),
+        say(f"{_name(page)}, tag {text(row, 'tag_name')}", day(row.get("published_at")), f"by {_who(row)}", kind),
+        _body(row, level),
+        facts(files),
+    ]
+
+
+GITHUB: Final = SiteSpec(
+    name="github",
+    title="GitHub",
+    hosts={"github.com": _API, "www.github.com": _API},
+    elsewhere="{origin}/api/v3",
+    rate=SiteRate(60, 3_600.0, "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"),
+    routes=(
+        route("/{owner}/{repo}", repository),
+        route("/{owner}/{repo}/blob/{ref}/{path}", file, path=".+"),
+        route("/{owner}/{repo}/issues/{number}", issue, number="[0-9]{1,12}"),
+        route("/{owner}/{repo}/pull/{number}", pull_request, number="[0-9]{1,12}"),
+        route("/{owner}/{repo}/releases/tag/{tag}", release, tag=".+"),
+        route("/{owner}/{repo}/releases/latest", release),
+        route("/{owner}/{repo}/releases", releases),
+    ),
+)

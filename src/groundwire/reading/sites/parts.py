@@ -1,0 +1,184 @@
+"""The parts of a site's page as Markdown: our own frame, and texts of others in Markdown, HTML or plain.
+
+Markdown of others becomes HTML first, so that one set of rules decides what a person could see: comments, unused link
+definitions and hidden elements go, and are counted.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from groundwire.reading.extracted import MAX_CONTENT
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings
+from groundwire.reading.text.truncate import truncate
+
+__all__ = [
+    "RenderedParts",
+    "SitePart",
+    "code",
+    "facts",
+    "heading",
+    "html",
+    "markdown",
+    "plain",
+    "render",
+    "render_in_worker",
+    "say",
+]
+
+_MAX_PART: Final = 300_000  # characters of one text
+_NESTING: Final = 30  # blocks within blocks of Markdown
+
+
+@dataclass(frozen=True, slots=True)
+class SitePart:
+    """One text of a page."""
+
+    kind: Literal["own", "markdown", "html"]
+    """`own` is Markdown that was made here, with what others wrote in it escaped."""
+    text: str
+    """The text."""
+    base: str = ""
+    """The address that its relative links start from; by default that of the page."""
+    below: int = 0
+    """The level of the heading above it: its own headings go below."""
+    pick: str = ""
+    """A CSS selector: only the first such element of the HTML is read."""
+    drop: str = ""
+    """A CSS selector: such elements are left out, for they are no text of the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedParts:
+    """What became of the parts."""
+
+    content: str
+    """The Markdown."""
+    warnings: tuple[str, ...]
+    """What was removed, counted."""
+    cut: bool
+    """Whether a text was too long."""
+
+
+def heading(level: int, title: str, target: str = "") -> SitePart:
+    """Return a heading.
+
+    Args:
+        level: 1 to 6.
+        title: Plain text.
+        target: Where it leads.
+    """
+    return SitePart("own", f"{'#' * level} {_linked(title, target)}")
+
+
+def say(*words: str) -> SitePart:
+    """Return a line of facts with dots between them; empty ones are left out."""
+    return SitePart("own", " \u00b7 ".join(_line(word) for word in words if word))
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> SitePart:
+    """Return names with their values as a list; those without a value are left out."""
+    return SitePart("own", "\n".join(f"- {_line(name)}: {_value(value)}" for name, value in pairs if value))
+
+
+def markdown(source: str, *, base: str = "", below: int = 0) -> SitePart:
+    """Return what somebody wrote in Markdown (CommonMark with GitHub's tables), with any HTML in it."""
+    return SitePart("markdown", source, base, below)
+
+
+def html(source: str, *, base: str = "", below: int = 0, pick: str = "", drop: str = "") -> SitePart:
+    """Return what somebody wrote in HTML; see `SitePart`."""
+    return SitePart("html", source, base, below, pick, drop)
+
+
+def plain(source: str) -> SitePart:
+    """Return plain text with its lines and paragraphs; addresses in it stay as they are."""
+    from html import escape
+
+    blocks = [block.strip() for block in source.replace("\r\n", "\n").split("\n\n")]
+    return SitePart("html", "".join(f"<p>{escape(block).replace(chr(10), '<br>')}</p>" for block in blocks if block))
+
+
+def code(source: str, language: str = "") -> SitePart:
+    """Return a block of code."""
+    from groundwire.reading.markdown.escaping import fence
+
+    return SitePart("own", fence(clean(source), language))
+
+
+def _line(words: str) -> str:
+    from groundwire.reading.markdown.escaping import escape_text
+
+    return escape_text(" ".join(words.split()))
+
+
+def _linked(title: str, target: str) -> str:
+    from groundwire.reading.markdown.escaping import Links, escape_text
+
+    address = Links("").resolve(target) if target else ""
+    return f"[{escape_text(' '.join(title.split()), in_label=True)}]({address})" if address else _line(title)
+
+
+def _value(value: str) -> str:
+    """Return a value; an address stays one."""
+    from groundwire.reading.markdown.escaping import Links
+
+    if value.startswith(("http://", "https://")) and " " not in value and (address := Links("").resolve(value)):
+        return f"<{address}>"
+    return _line(value)
+
+
+def render(parts: Sequence[SitePart], url: str) -> RenderedParts:
+    """Return the parts as Markdown that may be given to a model.
+
+    Args:
+        parts: The parts, in order.
+        url: The page's address, for relative links.
+    """
+    removed: Counter[str] = Counter()
+    blocks: list[str] = []
+    room, cut = MAX_CONTENT, 0
+    for part in parts:
+        cut += len(part.text) > _MAX_PART
+        source = part.text[:_MAX_PART]
+        block = source if part.kind == "own" else _foreign(part, source, url, removed)
+        short = truncate(block, room) if room > 0 else ""
+        cut += len(short) < len(block)
+        room -= len(short)
+        blocks.append(short)
+    joined = unicodedata.normalize("NFC", "\n\n".join(block for block in blocks if block))
+    content, counts = clean_text(clean(joined))
+    hidden = [f"hidden text removed: {removed['hidden']}"] if removed["hidden"] else []
+    shortened = [f"long texts shortened: {cut}"] if cut else []
+    return RenderedParts(clean(content), (*hidden, *shortened, *hygiene_warnings(counts)), bool(cut))
+
+
+def render_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+    """Render what another process sent: the parts as JSON."""
+    rendered = render([SitePart(**part) for part in json.loads(body)], asked["url"])
+    return {"warnings": rendered.warnings, "cut": rendered.cut}, rendered.content.encode("utf-8", "replace")
+
+
+def pack(parts: Sequence[SitePart]) -> bytes:
+    """Return parts as `render_in_worker` takes them."""
+    return json.dumps([asdict(part) for part in parts]).encode()
+
+
+def _foreign(part: SitePart, source: str, url: str, removed: Counter[str]) -> str:
+    from groundwire.reading.extract import fragment_to_markdown
+
+    if part.kind == "markdown":
+        source = _as_html(source)
+    return fragment_to_markdown(source, part.base or url, removed, below=part.below, pick=part.pick, drop=part.drop)
+
+
+def _as_html(source: str) -> str:
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": True, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
+    return str(parser.render(source))

@@ -1,0 +1,389 @@
+"""Reads pages of sites over their APIs: sends the requests of a site's file at its pace, and renders the answers.
+
+What cannot be read so raises a `ProviderError`, and the readers go on with the next reader: a site that refuses,
+fails, or has changed its format costs a page nothing but the time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+
+from groundwire.deadline import Deadline
+from groundwire.errors import (
+    BlockedByPolicy,
+    DeadlineExceeded,
+    InvalidRequest,
+    PageError,
+    PageUnavailable,
+    ProviderError,
+    ProviderTimeout,
+    ProviderUnavailable,
+    ProviderUnsupported,
+    RateLimited,
+    UnexpectedResponse,
+)
+from groundwire.models import ReadResult
+from groundwire.providers import ReadProvider
+from groundwire.providers.base import Capabilities
+from groundwire.providers.http_api import rate_windows
+from groundwire.providers.http_parsing import retry_after
+from groundwire.reading.encoding.decode import decode
+from groundwire.reading.sites.parts import RenderedParts, SitePart, pack, render
+from groundwire.reading.sites.site import FormatChanged, NotAvailable, SiteContent, SiteRequest, SiteSpec, Steps
+from groundwire.reading.text.sanitize import clean, strip_invisible
+from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
+from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.storage.base import Store
+from groundwire.transport import Response, Transport
+
+__all__ = ["SiteReader", "SiteReaders"]
+
+_TIMEOUT: Final = 20.0  # seconds, without a deadline
+_SHARE: Final = 0.6  # of the time that is left; the rest is for the page itself, if the API fails
+_MAX_WAIT: Final = 3.5  # seconds for a slot of the API
+_CAP: Final = 10_000_000  # bytes of one answer; long issues have less than one million
+_AT_ONCE: Final = 20_000  # characters that are parsed or rendered without a thread
+_IN_THREAD: Final = 100_000  # characters that are rendered without a process
+_MAX_STEPS: Final = 5  # rounds of requests for one page
+_REST: Final = 60.0  # seconds for an API that refuses without saying for how long
+_FAILED_REST: Final = 30.0  # seconds after one that failed or could not be reached
+_LONGEST_REST: Final = 900.0  # seconds; one answer is believed for no longer
+_WRONG_SHAPES: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
+"""What mapping an answer raises whose values are of other types than those that the site's file expects."""
+_REFUSED: Final = frozenset({403, 429})
+_MISSING: Final = frozenset({404, 410})
+_RENDER: Final = "groundwire.reading.sites.parts:render_in_worker"
+
+
+class SiteReaders:
+    """Finds the reader for a page of a site whose API is known.
+
+    Args:
+        transport: Gets answers and pages; its guard judges every address.
+        store: Keeps paces and rests, for all processes that share it.
+        workers: Render long pages.
+        names: The sites that are read so; see `groundwire.reading.sites.catalog`.
+        hosts: Further hosts that run the software of one of them, as NAME=HOST or NAME=ORIGIN.
+        isolated: Whether nothing is rendered in this process.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        store: Store,
+        workers: Workers,
+        *,
+        names: Sequence[str],
+        hosts: Sequence[str] = (),
+        isolated: bool = False,
+    ) -> None:
+        self.transport = transport
+        self.store = store
+        self.workers = workers
+        self.isolated = isolated
+        self._names = tuple(names)
+        self._given = tuple(hosts)
+        self._by_host: dict[str, tuple[SiteSpec, str]] | None = None
+
+    def site_of(self, url: WebUrl) -> tuple[SiteSpec, str] | None:
+        """Return the site of an address and where its API is, with names in braces; None when it is of none."""
+        if self._by_host is None:
+            self._by_host = self._hosts()
+        labels = url.host.split(".")
+        parents = (f"*.{'.'.join(labels[start:])}" for start in range(1, len(labels)))
+        keys = (url.origin, url.host, *parents)
+        return next((self._by_host[key] for key in keys if key in self._by_host), None)
+
+    def reader(self, url: WebUrl, local: ReadProvider, policy: DomainPolicy) -> SiteReader | None:
+        """Return the reader for a page; None when it is of no kind that is known.
+
+        Args:
+            url: The page's address, admitted by the guard.
+            local: Reads files as such.
+            policy: The domain lists in force, which hold for the APIs too.
+        """
+        found = self.site_of(url)
+        if found is None:
+            return None
+        site, api = found
+        steps = site.steps(url, api)
+        return None if steps is None else SiteReader(self, site, url, steps, local, policy)
+
+    def _hosts(self) -> dict[str, tuple[SiteSpec, str]]:
+        from groundwire.reading.sites.catalog import SITES
+
+        sites = {site.name: site for site in SITES}
+        found = {host: (sites[name], api) for name in self._names for host, api in sites[name].hosts.items()}
+        for entry in self._given:
+            name, _, host = entry.partition("=")
+            found[host.rstrip("/")] = (sites[name], sites[name].elsewhere)
+        return found
+
+
+class SiteReader:
+    """Reads one page of a site. It is a `ReadProvider` for this page only.
+
+    Args:
+        readers: What all of them share.
+        site: The site.
+        url: The page's address.
+        steps: How it is read.
+        local: Reads files as such.
+        policy: The domain lists in force.
+    """
+
+    capabilities: Capabilities = Capabilities(read=True, guarded=True)
+
+    def __init__(
+        self, readers: SiteReaders, site: SiteSpec, url: WebUrl, steps: Steps, local: ReadProvider, policy: DomainPolicy
+    ) -> None:
+        self.name = site.name
+        self._shared = readers
+        self._site = site
+        self._url = url
+        self._steps = steps
+        self._local = local
+        self._policy = policy
+        self._missing: list[str] = []
+        transport = readers.transport
+        self._replaying = transport.cassette is not None and transport.cassette.replaying
+
+    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
+        """Read the page; see `ReadProvider.read_url`.
+
+        Raises:
+            BlockedByPolicy: the page's robots.txt disallows it. ProviderError: the API cannot be used for it now.
+        """
+        whole = deadline or Deadline.after(_TIMEOUT)
+        gate = self._shared.transport.gate
+        if gate is not None:
+            await gate.check(self._url, whole, remote=True)
+        own = whole.capped(_SHARE * whole.remaining())
+        try:
+            async with own.timeout():
+                page = await self._page(own)
+                if page.file:
+                    return await self._file(page, url, own)
+                rendered = await self._rendered(page, url)
+        except NotAvailable as error:
+            raise ProviderUnavailable(self.name, _short(error)) from error
+        except FormatChanged as error:
+            raise UnexpectedResponse(self.name, f"the format of its API has changed ({error})") from error
+        except (DeadlineExceeded, TimeoutError) as error:
+            if whole.passed:
+                raise
+            raise ProviderTimeout(self.name, "its API did not answer in time") from error
+        finally:
+            self._steps.close()
+        if not rendered.content:
+            raise UnexpectedResponse(self.name, "its API returned no text")
+        return self._result(page, rendered, url)
+
+    def _result(self, page: SiteContent, rendered: RenderedParts, url: str) -> ReadResult:
+        from groundwire.reading.metadata.dates import iso_date
+
+        cut = bool(page.missing) or rendered.cut
+        return ReadResult(
+            url=url,
+            title=_line(page.title),
+            content=rendered.content,
+            content_length=len(rendered.content),
+            original_length=None if cut else len(rendered.content),
+            truncated=cut,
+            success=True,
+            final_url=self._canonical(page),
+            published=iso_date(page.published) if page.published else None,
+            language=page.language or None,
+            warnings=(*page.missing, *page.warnings, *rendered.warnings),
+        )
+
+    def _canonical(self, page: SiteContent) -> str:
+        """Return the address that the API gives for the page, if it is one of the same site."""
+        if page.url:
+            with suppress(InvalidRequest, BlockedByPolicy):
+                found = self._shared.site_of(parse_url(page.url))
+                if found is not None and found[0] is self._site:
+                    return page.url
+        return self._url.text
+
+    async def _file(self, page: SiteContent, url: str, deadline: Deadline) -> ReadResult:
+        """Read a file that is the page."""
+        try:
+            found = await self._local.read_url(page.file, deadline=deadline)
+        except DeadlineExceeded:
+            raise
+        except (PageError, BlockedByPolicy, InvalidRequest) as error:
+            raise ProviderUnavailable(self.name, f"its file could not be read: {_short(error)}") from error
+        return found.model_copy(
+            update={
+                "url": url,
+                "final_url": self._canonical(page),
+                "title": found.title or _line(page.title),
+                "warnings": (*page.missing, *page.warnings, *found.warnings),
+                "freshness": None,
+            }
+        )
+
+    async def _page(self, deadline: Deadline) -> SiteContent:
+        """Send the requests until the page is there."""
+        answers: tuple[Any, ...] | None = None
+        for _ in range(_MAX_STEPS):
+            try:
+                requests = next(self._steps) if answers is None else self._steps.send(answers)
+            except StopIteration as end:
+                page: SiteContent = end.value
+                return replace(page, missing=(*self._missing, *page.missing))
+            except _WRONG_SHAPES as error:
+                raise FormatChanged(f"it has a value of another kind: {type(error).__name__}") from error
+            answers = await self._answers(requests, deadline)
+        raise UnexpectedResponse(self.name, f"a page took more than {_MAX_STEPS} rounds of requests")
+
+    async def _answers(self, requests: Sequence[SiteRequest], deadline: Deadline) -> tuple[Any, ...]:
+        """Send requests at the same time; the first that fails ends the others."""
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._answer(get, deadline)) for get in requests]
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        return tuple(task.result() for task in tasks)
+
+    async def _answer(self, get: SiteRequest, deadline: Deadline) -> Any:
+        try:
+            reply = await self._reply(get, deadline)
+            if get.kind == "text":
+                return decode(reply.body, reply.content_type).text
+            if len(reply.body) < _AT_ONCE:
+                return _json(reply)
+            return await asyncio.to_thread(_json, reply)
+        except (ProviderError, FormatChanged) as error:
+            if not get.optional:
+                raise
+            reason = error.reason if isinstance(error, ProviderError) else error
+            self._missing.append(f"{get.optional} left out: {reason}")
+            return None
+
+    async def _reply(self, get: SiteRequest, deadline: Deadline) -> Response:
+        try:
+            target = parse_url(get.url + (f"?{urlencode(get.params, quote_via=quote)}" if get.params else ""))
+        except (InvalidRequest, BlockedByPolicy) as error:
+            raise FormatChanged("it leads to no address") from error
+        if not self._policy.permits(target.text):
+            raise ProviderUnsupported(self.name, f"the domain lists do not allow {target.host}")
+        if get.api and not self._replaying:
+            await self._slot(target, deadline)
+        try:
+            reply = await self._shared.transport.fetch(
+                target.text, deadline=deadline, headers={"Accept": get.accept}, cap=_CAP, gated=not get.api
+            )
+        except DeadlineExceeded as error:
+            await self._rest(target, _FAILED_REST if get.api else 0.0)
+            raise ProviderTimeout(self.name, f"{target.host} did not answer in time") from error
+        except (PageError, BlockedByPolicy) as error:
+            if get.api and isinstance(error, PageUnavailable) and error.status is None:
+                await self._rest(target, _FAILED_REST)
+            raise ProviderUnavailable(self.name, _short(error)) from error
+        await self._check(reply, target, api=get.api)
+        await self._rest(target, self._site.pause(reply))
+        return reply
+
+    async def _check(self, reply: Response, target: WebUrl, *, api: bool) -> None:
+        """Raise what the status of an answer means, and let an API rest that refuses."""
+        status, refusal = reply.status, self._site.refusal(reply)
+        if refusal or status == 429 or (api and status in _REFUSED):
+            seconds = _said_rest(reply.headers)
+            await self._rest(target, seconds)
+            raise RateLimited(
+                self.name, refusal or f"{target.host} refuses (HTTP {status})", status=status, retry_after=seconds
+            )
+        if status >= 500:
+            await self._rest(target, _FAILED_REST)
+            raise ProviderUnavailable(self.name, f"{target.host} failed (HTTP {status})", status=status)
+        if status in _MISSING:
+            raise ProviderUnavailable(self.name, f"{target.host} has no such page (HTTP {status})", status=status)
+        if status != 200:
+            raise UnexpectedResponse(self.name, f"{target.host} answered HTTP {status}", status=status)
+        if not self._policy.permits(reply.url):
+            raise ProviderUnsupported(self.name, f"{target.host} leads to a domain that the settings do not allow")
+
+    async def _slot(self, target: WebUrl, deadline: Deadline) -> None:
+        """Wait for a slot of the API.
+
+        Raises:
+            RateLimited: it rests, or the slot comes too late.
+        """
+        store, rate = self._shared.store, self._site.rate
+        entry = await store.get(f"rest:api:{target.origin}")
+        left = entry.fresh_until - time.time() if entry is not None else 0.0
+        if left > 0:
+            raise RateLimited(self.name, f"{target.host} refused or failed just now", retry_after=round(left, 3))
+        slot = await store.pace(
+            f"api:{target.origin}",
+            interval=rate.seconds / rate.requests,
+            burst=rate.requests,
+            max_wait=min(_MAX_WAIT, deadline.remaining()),
+        )
+        if not slot.granted:
+            allowed = (
+                f"{rate.requests:,} in {rate.seconds:,.0f} seconds"
+                if rate.requests > 1
+                else f"one in {rate.seconds:g} seconds"
+            )
+            raise RateLimited(
+                self.name, f"{target.host} allows {allowed} without a key", retry_after=round(slot.wait, 3)
+            )
+        if slot.wait > 0:
+            await asyncio.sleep(slot.wait)
+
+    async def _rest(self, target: WebUrl, seconds: float) -> None:
+        if not self._replaying and seconds > 0:
+            await self._shared.store.set(f"rest:api:{target.origin}", b"", fresh=min(seconds, _LONGEST_REST))
+
+    async def _rendered(self, page: SiteContent, url: str) -> RenderedParts:
+        shared, size = self._shared, sum(len(part.text) for part in page.parts)
+        base = page.url or self._url.text
+        if shared.isolated or size > _IN_THREAD:
+            try:
+                fields, content = await shared.workers.run(_RENDER, {"url": base}, await _packed(page.parts, size))
+                return RenderedParts(content.decode(), tuple(fields["warnings"]), bool(fields["cut"]))
+            except WorkTooHeavy as error:
+                raise UnexpectedResponse(self.name, "its answer is too complex to be rendered") from error
+            except WorkerUnavailable as error:
+                if shared.isolated:
+                    raise ProviderUnsupported(self.name, "no process can be started to render it") from error
+        return await asyncio.to_thread(render, page.parts, base)
+
+
+async def _packed(parts: Sequence[SitePart], size: int) -> bytes:
+    return pack(parts) if size < _AT_ONCE else await asyncio.to_thread(pack, parts)
+
+
+def _json(reply: Response) -> Any:
+    try:
+        return json.loads(reply.body)
+    except (ValueError, RecursionError) as error:
+        raise FormatChanged("the answer is not JSON") from error
+
+
+def _said_rest(headers: Mapping[str, str]) -> float:
+    """Return for how many seconds a refusal says that the API should not be asked."""
+    said = retry_after(headers)
+    if said is not None:
+        return said
+    resets = [window.reset for window in rate_windows(headers) if window.remaining == 0 and window.reset]
+    return max(resets, default=_REST)
+
+
+def _line(title: str) -> str:
+    return " ".join(strip_invisible(clean(title))[0].split())[:500]
+
+
+def _short(error: Exception) -> str:
+    return str(error)[:200].rstrip(".")

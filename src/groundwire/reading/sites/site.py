@@ -1,0 +1,259 @@
+"""What a site reader is made of: routes, requests, and the page that is made of the answers. Nothing here connects.
+
+A site's file has its facts as data and one function for each kind of page. Such a function is a generator: it yields
+the requests that it needs, is sent their answers, and returns the page. So it can be tested without a network.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, Literal, TypeAlias
+from urllib.parse import parse_qsl, quote, unquote
+
+from groundwire.reading.sites.parts import SitePart
+from groundwire.safety.urls import WebUrl
+from groundwire.transport import Response
+
+__all__ = [
+    "FormatChanged",
+    "NotAvailable",
+    "PageAddress",
+    "Route",
+    "SiteContent",
+    "SiteRate",
+    "SiteRequest",
+    "SiteSpec",
+    "Steps",
+    "day",
+    "need",
+    "route",
+    "rows",
+    "text",
+]
+
+JSON: Final = "application/json"
+
+
+class FormatChanged(Exception):
+    """An answer is not of the form that the site's file knows; its text says what is missing."""
+
+
+class NotAvailable(Exception):
+    """The API answered that it has no such page, or does not give it; its text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteRequest:
+    """One request, always without credentials."""
+
+    url: str
+    """The address, made of the site's own and of quoted pieces of the page's."""
+    params: Mapping[str, str] = field(default_factory=dict)
+    """Query parameters."""
+    accept: str = JSON
+    """The media type that is asked for."""
+    kind: Literal["json", "text"] = "json"
+    """What the answer is sent back as: the parsed JSON, or decoded text."""
+    optional: str = ""
+    """What the page lacks without the answer, such as `comments`: then None is sent back when there is none, and it is
+    said. Empty when the page cannot do without."""
+    api: bool = True
+    """Whether it is a documented API. What is not is fetched as any page is, by the rules of its robots.txt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteContent:
+    """A page, before it is Markdown."""
+
+    title: str
+    """Its title, as plain text."""
+    parts: Sequence[SitePart] = ()
+    """What it says, in order."""
+    file: str = ""
+    """The address of a file that is the page, in place of parts; the local reader reads it by what it is."""
+    url: str = ""
+    """Its canonical address; empty means the one that was asked for."""
+    published: str = ""
+    """When it was published, in any usual form."""
+    language: str = ""
+    """Its language, when that is known."""
+    missing: Sequence[str] = ()
+    """What of it was left out, a phrase each."""
+    warnings: Sequence[str] = ()
+    """What else the reader should know."""
+
+
+Steps: TypeAlias = Generator[tuple[SiteRequest, ...], tuple[Any, ...], SiteContent]
+"""Yields requests that can be sent at the same time, is sent their answers in the same order, and returns the page."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageAddress:
+    """The address of a page of a site, taken apart."""
+
+    url: WebUrl
+    """The whole address."""
+    api: str
+    """Where the API is, without a slash at its end."""
+    pieces: Mapping[str, str]
+    """The named pieces of the path, percent-encoded as they came."""
+
+    def __getitem__(self, name: str) -> str:
+        """Return a piece, decoded; empty when the path has none of that name."""
+        return unquote(self.pieces.get(name) or "")
+
+    def quoted(self, name: str) -> str:
+        """Return a piece so that it is one segment of a path, or one value."""
+        return quote(self[name], safe="")
+
+    @property
+    def path(self) -> str:
+        """The path, percent-encoded."""
+        return self.url.target.partition("?")[0]
+
+    @property
+    def query(self) -> dict[str, str]:
+        """The parameters of the query, decoded; the first of each name."""
+        pairs = (
+            parse_qsl(self.url.target.partition("?")[2], max_num_fields=100) if self.url.target.count("&") < 100 else []
+        )
+        return dict(reversed(pairs))
+
+
+Handler: TypeAlias = Callable[[PageAddress], Steps | None]
+"""Makes the steps for an address; None when the address is not of this kind after all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One kind of page."""
+
+    pattern: re.Pattern[str]
+    """Matches its paths as a whole."""
+    handler: Handler
+    """Reads it."""
+
+
+_NAMES: Final = re.compile(r"\{(\w+)\}")
+
+
+def route(template: str, handler: Handler, **patterns: str) -> Route:
+    """Return a route.
+
+    Args:
+        template: The path with names in braces, each of which is one segment: `/{owner}/{repo}`.
+        handler: Reads the page.
+        patterns: Regular expressions for names that are not just one segment.
+    """
+    parts = _NAMES.split(template)
+    regex = "".join(
+        f"(?P<{part}>{patterns.get(part, '[^/]{1,200}')})" if number % 2 else re.escape(part)
+        for number, part in enumerate(parts)
+    )
+    return Route(re.compile(f"{regex}/?"), handler)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRate:
+    """How often an API may be asked without a key."""
+
+    requests: int
+    """So many requests may be made at once, and no more in the interval."""
+    seconds: float
+    """The interval, in seconds."""
+    source: str
+    """Where the site says so."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteSpec:
+    """A site, or many that run the same software."""
+
+    name: str
+    """Its name in settings, pages and attempts."""
+    title: str
+    """Its name for people."""
+    hosts: Mapping[str, str]
+    """The address of the API by host; `*.` before a host stands for its sub-domains, `{host}` for the page's host."""
+    elsewhere: str = ""
+    """The address of the API on another host that runs the software, with `{origin}`; empty when no one else does."""
+    rate: SiteRate
+    """How often the API is asked at most."""
+    routes: tuple[Route, ...]
+    """Its kinds of pages; the first that matches counts."""
+    refusal: Callable[[Response], str] = lambda reply: ""
+    """Says why an answer is a refusal for too many requests, whatever its status; empty when it is none."""
+    pause: Callable[[Response], float] = lambda reply: 0.0
+    """Returns for how many seconds a good answer asks not to be asked again."""
+
+    def steps(self, url: WebUrl, api: str) -> Steps | None:
+        """Return how a page is read; None when it is of no kind that is known here."""
+        path = url.target.partition("?")[0]
+        for one in self.routes:
+            if found := one.pattern.fullmatch(path):
+                if any(unquote(piece or "") in {".", ".."} for piece in found.groupdict().values()):
+                    return None
+                base = api.format(host=url.host, origin=url.origin).rstrip("/")
+                return one.handler(PageAddress(url, base, found.groupdict()))
+        return None
+
+
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def need(data: object, *path: str | int, kind: type | tuple[type, ...] = str) -> Any:
+    """Return a value that an answer must have.
+
+    Args:
+        data: The answer.
+        path: The keys and positions that lead to the value.
+        kind: What it must be.
+
+    Raises:
+        FormatChanged: it is not there, or something else.
+    """
+    value = _at(data, path)
+    if value is None:
+        raise FormatChanged(f"{'.'.join(map(str, path))} is missing")
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise FormatChanged(f"{'.'.join(map(str, path)) or 'the answer'} is a {type(value).__name__}")
+    return value
+
+
+def _at(value: object, path: tuple[str | int, ...]) -> object:
+    """Return what lies at the end of a path; None when there is nothing."""
+    for key in path:
+        if isinstance(key, str) and isinstance(value, dict):
+            value = value.get(key)
+        elif isinstance(key, int) and isinstance(value, list) and key < len(value):
+            value = value[key]
+        else:
+            return None
+    return value
+
+
+def text(data: object, *path: str | int) -> str:
+    """Return a text or a number that an answer may have, as one line; empty when it does not."""
+    value = _at(data, path)
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ""
+    return " ".join(str(value)[:10_000].split())
+
+
+def day(value: object) -> str:
+    """Return the day of a moment, in ISO 8601 or in seconds since the epoch, as ISO 8601; empty when it is none."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e11:
+        return datetime.fromtimestamp(value, UTC).date().isoformat()
+    return value[:10] if isinstance(value, str) and _DAY.match(value) else ""
+
+
+def rows(data: object, *path: str | int) -> list[dict[str, Any]]:
+    """Return the objects of a list that an answer must have.
+
+    Raises:
+        FormatChanged: there is no such list.
+    """
+    return [row for row in need(data, *path, kind=list) if isinstance(row, dict)]

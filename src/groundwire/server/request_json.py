@@ -1,0 +1,85 @@
+"""The JSON of requests: what would keep the event loop busy for long is refused before it is validated.
+
+Validation notes everything that is wrong, each of a million values if need be, while no other request is served.
+Parsing alone takes some hundredths of a second for the largest body.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import chain
+from typing import Any, Final
+
+from pydantic_core import from_json
+
+from groundwire.errors import InvalidRequest
+
+__all__ = ["MAX_VALUES", "check_json", "parse_model_request"]
+
+MAX_VALUES: Final = 20_000
+"""Values in the JSON of a request; a list of a thousand sources has some 5,000."""
+_MODEL_VALUES: Final = 200_000  # values of a request to a model, with its history and its tools
+_ITEMS: Final = 10_000  # messages, items or tools
+_DEPTH: Final = 100
+_SMALL: Final = 10_000  # bytes of a body that is validated at once
+_SIGNS: Final = ((b",", 1_500_000), (b":", 1_000_000), (b"{", 300_000), (b"[", 300_000))
+"""What a body may have of the signs that make values; texts in it have some, too."""
+
+
+def check_json(body: bytes) -> None:
+    """See that a body has no more values than can be validated in a moment; others refuse one that is no JSON.
+
+    Raises:
+        InvalidRequest: it has too many, or they are too deep within each other.
+    """
+    if len(body) > _SMALL:
+        try:
+            value = from_json(body)
+        except ValueError:
+            return
+        _check(value, MAX_VALUES)
+
+
+def parse_model_request(body: bytes) -> dict[str, Any]:
+    """Return a request to a model.
+
+    Raises:
+        InvalidRequest: it is no JSON object, or it has too many values.
+    """
+    for sign, most in _SIGNS:
+        if body.count(sign) > most:
+            raise _too_many(_MODEL_VALUES)
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
+    if not isinstance(value, dict):
+        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
+    for name in ("messages", "input", "tools", "functions"):
+        if isinstance(part := value.get(name), list) and len(part) > _ITEMS:
+            raise InvalidRequest(name, f"has {len(part):,} items", f"Send at most {_ITEMS:,}.")
+    _check(value, _MODEL_VALUES)
+    return value
+
+
+def _check(value: object, most: int) -> None:
+    """See that there are at most so many values in a value.
+
+    Raises:
+        InvalidRequest: there are more, or they are too deep within each other.
+    """
+    level: list[Any] = [value]
+    left = most
+    for _ in range(_DEPTH):
+        level = [one for one in level if isinstance(one, (dict, list))]
+        left -= sum(map(len, level))
+        if left < 0:
+            raise _too_many(most)
+        if not level:
+            return
+        level = list(chain.from_iterable(one.values() if isinstance(one, dict) else one for one in level))
+    raise InvalidRequest("body", "has values too deep within each other", f"Nest at most {_DEPTH} levels.")
+
+
+def _too_many(most: int) -> InvalidRequest:
+    return InvalidRequest("body", "has too many values", f"Send at most {most:,}, in several requests if need be.")

@@ -1,0 +1,457 @@
+"""The public functions that take text from outside, each with a call of one text and the texts worst for it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final, NamedTuple
+
+import groundwire
+from components import office
+from components.text_calls import (
+    ADDRESS,
+    ALL,
+    CSS,
+    CUES,
+    DATA,
+    HTML,
+    MARKDOWN,
+    MARKS,
+    PROSE,
+    RULES,
+    SIGNS,
+    URL,
+    data,
+    events,
+    fragment,
+    furniture,
+    module,
+    outlined,
+    page,
+    pdf,
+    plain,
+    ranked,
+    read,
+    refusing,
+    report,
+    robots,
+    said,
+    sentences,
+    sources,
+    styled,
+    tongue,
+    view,
+    wording,
+    worker,
+)
+
+__all__ = ["BOUNDED", "GROWING", "Growing", "functions_of_text"]
+
+
+class Growing(NamedTuple):
+    """One function."""
+
+    call: Callable[[str], object]
+    """Calls it with a text, in all places at once where it takes one."""
+    units: tuple[str, ...]
+    """What the text repeats."""
+    heavy: bool = False
+    """Whether it is counted with the slow tests only; a test of its own counts it with the others."""
+
+
+_USUAL: Final[Mapping[tuple[str, ...], str]] = {
+    MARKDOWN: """
+        agent_loop.citation_ledger: marks_in
+        citations.verify.segmentation: table_heads
+        citations.verify.verifier: cited_numbers
+        reading.text.truncate: codes_in
+    """,
+    ALL: """
+        citations.dialects: one_line
+        citations.marker_parser: find_marks
+        citations.verify.segmentation: blank_markup blocks clauses sentences sentences_of
+        providers.http_parsing: said
+        storage.archive.fts: readable
+        reading.documents.tabular: cell_text
+        reading.markdown.escaping: escape_line escape_text fence inline_code
+        reading.markdown.footnotes: is_back_reference note_label
+        reading.passages.outline: plain
+    """,
+    PROSE: """
+        citations.verify.entities: dates_of denied names_of quotes_of
+        citations.verify.language_packs: fold language_of script_of
+        citations.verify.quantities: numbers_of
+        citations.verify.segmentation: normal_form spelled_words squeezed words_of
+        providers.http_parsing: day
+        providers.query_mapping: any_date
+        storage.archive.fts: joined split
+        reading.block_pages.empty_shell: word_count
+        reading.encoding.detect: name_of
+        reading.main_content.text_features: beginning first_words group_of
+        reading.metadata.dates: iso_date
+        reading.metadata.page_metadata: is_name is_site
+        reading.passages.excerpts: wants_links
+        reading.passages.outline: version_of
+        reading.passages.terms: readable_run
+    """,
+    ADDRESS: """
+        server.ui.login_sessions: local_path
+    """,
+    DATA: """
+        reading.convert: json_to_markdown
+        reading.documents.feeds: is_json_feed
+        reading.documents.tabular: read_delimited
+    """,
+    CSS: """
+        reading.css.parser: declarations
+        reading.css.at_rules: in_container is_supported on_screen
+        reading.css.colors: legacy_color
+        reading.css.rendered_size: may_be_tiny
+        reading.css.stylesheets: with_imports
+        reading.css.values: arguments comma_parts fraction pixels ratio
+    """,
+    CUES: """
+        reading.documents.simple_formats: read_subtitles
+    """,
+    HTML: """
+        reading.html.limits: fit tokens
+        reading.html.parse: parse_page
+        reading.html.semantics: may_have_roles
+    """,
+    SIGNS: """
+        reading.text.sanitize: strip_controls strip_invisible
+    """,
+    RULES: """
+        safety.robots_txt: agent_names
+    """,
+}
+"""Functions that are called with the text alone, by what it repeats: their modules, and the names in each."""
+
+_OTHERS: Final[Mapping[str, Growing]] = {
+    # answers and their verification
+    "agent_loop.citation_ledger.citations_in": Growing(
+        lambda text: list(
+            module("agent_loop.citation_ledger").citations_in(
+                text, module("agent_loop.citation_ledger").CitationLedger(sources())
+            )
+        ),
+        MARKDOWN,
+    ),
+    "citations.link_filter.neutralized": Growing(
+        plain("citations.link_filter", "neutralized", [URL], links="known"), ALL
+    ),
+    "citations.markdown_blocks.render_block": Growing(
+        lambda text: module("citations.rendering").render_answer(text, sources(), "telegram_html"), ALL, heavy=True
+    ),
+    "citations.rendering.render_answer": Growing(
+        lambda text: [
+            module("citations.rendering").render_answer(text, sources(), channel)
+            for channel in ("markdown", "html", "slack")
+        ],
+        ALL,
+        heavy=True,
+    ),
+    "citations.text_fragments.fragment_link": Growing(
+        lambda text: module("citations.text_fragments").fragment_link(URL, text, 0, len(text)), ALL
+    ),
+    "citations.verify.alignment.tokens_of": Growing(
+        lambda text: module("citations.verify.alignment").tokens_of(text, tongue()), PROSE
+    ),
+    "citations.verify.report.pages_from_json": Growing(
+        refusing(plain("citations.verify.report", "pages_from_json")), DATA
+    ),
+    "citations.verify.report_rendering.report_html": Growing(
+        lambda text: module("citations.verify").report_html(report(text), text), ALL, heavy=True
+    ),
+    "citations.verify.segmentation.sentences_of_block": Growing(sentences, ALL),
+    "citations.verify.verifier.verify_answer": Growing(
+        lambda text: (
+            report(text),
+            module("citations.verify").verify_answer('On 5 May 2020 ship A said "b c d e" [1].', [page(text)]),
+        ),
+        ALL,
+        heavy=True,
+    ),
+    "citations.verify.verifier.verify_in_worker": Growing(worker("verify"), MARKDOWN),
+    # what comes over HTTP
+    "hosted.answers.event_streams.EventDecoder": Growing(
+        events, ("data: a\n\n", "\r", "\n", "a", ": a\n", "data:", "event: a\n")
+    ),
+    "providers.duckduckgo_lite.document": Growing(data("providers.duckduckgo_lite", "document"), HTML),
+    "providers.http_parsing.masked": Growing(
+        plain("providers.http_parsing", "masked"), (*PROSE, "key=", "bearer ", "token:'", "api_key ")
+    ),
+    "routing.result_merging.plain": Growing(plain("routing.result_merging", "plain", 500), (*ALL, *HTML, *SIGNS)),
+    "server.openai.conversations.said_in": Growing(said, MARKDOWN),
+    "server.mcp.config_text.has_comments": Growing(
+        plain("server.mcp.config_text", "has_comments"), ('"', '\\"', "//", "/*", "*/", ",", "{", "\n")
+    ),
+    "server.mcp.config_text.without_comments": Growing(
+        plain("server.mcp.config_text", "without_comments"), ('"', '\\"', "//", "/*", "*/", ",", ", ", "{")
+    ),
+    "server.ui.page_view.inert_html": Growing(plain("server.ui.page_view", "inert_html"), ALL, heavy=True),
+    "storage.archive.fts.Question": Growing(lambda text: module("storage.archive.fts").Question.read(text), PROSE),
+    "storage.archive.fts.storable": Growing(
+        plain("storage.archive.fts", "storable"), (*PROSE, "\x1f", "\x00", "\ud800")
+    ),
+    "storage.archive.records.read_line": Growing(
+        lambda text: refusing(lambda line: module("storage.archive.records").read_line(line.encode(), 0.0))(text),
+        DATA,
+    ),
+    "settings.schema.shown": Growing(
+        lambda text: module("settings.schema").shown("a", text), ("a://", "@", "a:b@", ":", "a", ", ", "/")
+    ),
+    "tools.results.harmless": Growing(plain("tools.results", "harmless"), (*ALL, *SIGNS)),
+    "tools.rendering.fence": Growing(plain("tools.rendering", "fence"), (*ALL, "<web", "<web_content")),
+    # pages
+    "reading.block_pages.classify.known_wall": Growing(
+        lambda text: module("reading.block_pages.classify").known_wall({}, text), HTML
+    ),
+    "reading.block_pages.classify.page_remarks": Growing(
+        lambda text: module("reading.block_pages.classify").page_remarks(text, title=text, content=text),
+        (*ALL, "your network ", "404 "),
+        heavy=True,
+    ),
+    "reading.block_pages.classify.soft_block": Growing(
+        lambda text: module("reading.block_pages.classify").soft_block({}, URL, text, title=text, content=text),
+        (*ALL, "your network ", "subscribe to "),
+        heavy=True,
+    ),
+    "reading.block_pages.empty_shell.is_shell": Growing(
+        lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML
+    ),
+    "reading.convert.convert": Growing(
+        lambda text: module("reading.convert").convert(text.encode(), "text/html", URL, headers={}), HTML, heavy=True
+    ),
+    "reading.convert.convert_in_worker": Growing(worker("convert"), HTML[:4]),
+    "reading.convert.to_markdown": Growing(
+        lambda text: [
+            module("reading.convert").to_markdown(kind, text, URL)
+            for kind in ("markdown", "text", "source", "xml", "subtitles", "svg", "delimited", "json")
+        ],
+        (*MARKDOWN, *DATA),
+    ),
+    "reading.css.parser.read_sheet": Growing(
+        lambda text: module("reading.css.parser").read_sheet(text, module("reading.css.parser").Sheet()), CSS
+    ),
+    "reading.css.colors.gradient_colors": Growing(
+        lambda text: list(module("reading.css.colors").gradient_colors(text)), CSS
+    ),
+    "reading.css.longhands.longhands": Growing(
+        lambda text: list(module("reading.css.longhands").longhands("background", text)), CSS
+    ),
+    "reading.css.stylesheets.read_styles": Growing(styled, CSS),
+    "reading.documents.feeds.read_feed": Growing(
+        lambda text: [
+            module("reading.documents.feeds").read_feed(f"{head}{text}", URL) for head in ("<rss><channel>", "<feed>")
+        ],
+        MARKS,
+    ),
+    "reading.documents.feeds.read_json_feed": Growing(
+        lambda text: module("reading.documents.feeds").read_json_feed(
+            json.dumps(
+                {"version": "https://jsonfeed.org/version/1.1", "items": [{"title": text, "content_html": text}]}
+            ),
+            URL,
+        ),
+        HTML,
+    ),
+    "reading.documents.simple_formats.read_notebook": Growing(
+        lambda text: module("reading.documents.simple_formats").read_notebook(
+            json.dumps({"nbformat": 4, "cells": [{"cell_type": "markdown", "source": text}] * 2})
+        ),
+        ALL,
+    ),
+    "reading.documents.epub.read_epub": Growing(read(office.book, "epub"), HTML[:3]),
+    "reading.documents.opendocument.read_opendocument": Growing(
+        read(office.opendocument, "opendocument"), ("<text:p>a</text:p>", "<text:h>a</text:h>")
+    ),
+    "reading.documents.pdf.convert.read_pdf": Growing(read(pdf, "pdf"), ("word ", "a", "a-", "1. a ")),
+    "reading.documents.slides.read_slides": Growing(
+        read(lambda text: office.presentation(text), "slides"), ("<a:p><a:r><a:t>a</a:t></a:r></a:p>",)
+    ),
+    "reading.documents.tabular.read_sheets": Growing(
+        read(lambda text: office.workbook({"a": [[cell, "b"] for cell in text.split(",")]}), "sheet"),
+        ("a,", "1,", "|,"),
+    ),
+    "reading.documents.word.read_word": Growing(
+        read(office.word, "word"), ("<w:p><w:r><w:t>a</w:t></w:r></w:p>", "<w:p><w:r><w:tab/></w:r></w:p>")
+    ),
+    "reading.documents.office_package.parse_xml": Growing(
+        refusing(data("reading.documents.office_package", "parse_xml", before=b"<a>", after=b"</a>")), MARKS
+    ),
+    "reading.documents.pdf.blocks.join_broken": Growing(
+        lambda text: module("reading.documents.pdf.blocks").join_broken(text, text, frozenset()), PROSE
+    ),
+    "reading.documents.pdf.headings.drop_furniture": Growing(furniture, (*PROSE, "-", "page ", "#")),
+    "reading.documents.simple_formats.read_mail": Growing(
+        data("reading.documents.simple_formats", "read_mail", URL), (*DATA, "a: b\n", "--a\n", "=?a?q?b?= ")
+    ),
+    "reading.documents.simple_formats.read_rtf": Growing(
+        data("reading.documents.simple_formats", "read_rtf", before=b"{\\rtf1 "), DATA
+    ),
+    "reading.documents.simple_formats.read_svg": Growing(
+        lambda text: module("reading.documents.simple_formats").read_svg(f"<svg>{text}</svg>"), MARKS
+    ),
+    "reading.encoding.content_type.media_type": Growing(
+        lambda text: module("reading.encoding.content_type").media_type(text, text.encode(), URL),
+        (*HTML, "a/b;", ";charset=", '"'),
+    ),
+    "reading.encoding.decode.decode": Growing(
+        lambda text: module("reading.encoding.decode").decode(text.encode(), text),
+        (*HTML, "charset=", "<meta charset=a>", "\xe9"),
+    ),
+    "reading.encoding.detect.detect": Growing(
+        data("reading.encoding.detect", "detect"), ("a", "\xe9", "\x1b$B", "水", "\x00")
+    ),
+    "reading.encoding.detect.is_iso_2022_jp": Growing(
+        data("reading.encoding.detect", "is_iso_2022_jp"), ("a", "\x1b$B", "\x1b(B", "\x1b")
+    ),
+    "reading.encoding.detect.looks_western": Growing(
+        data("reading.encoding.detect", "looks_western"), ("a", "\xe9", "水")
+    ),
+    "reading.encoding.detect.utf16_without_mark": Growing(
+        data("reading.encoding.detect", "utf16_without_mark"), ("a\x00", "\x00a", "a")
+    ),
+    "reading.encoding.detect.utf8_letters": Growing(
+        data("reading.encoding.detect", "utf8_letters"), ("a", "\xe9", "水")
+    ),
+    "reading.extract.extract": Growing(lambda text: module("reading.extract").extract(text, URL), HTML[:6]),
+    "reading.extract.fragment_to_markdown": Growing(fragment, HTML),
+    "reading.html.limits.is_heavy": Growing(data("reading.html.limits", "is_heavy"), HTML),
+    "reading.html.limits.shorten": Growing(plain("reading.html.limits", "shorten", 300), HTML),
+    "reading.html.math.is_formula": Growing(plain("reading.html.math", "is_formula"), ("\\a", "{", "a", "^", "$", " ")),
+    "reading.html.parse.mend_comments": Growing(plain("reading.html.parse", "mend_comments"), (*HTML, "--!>", "-->")),
+    "reading.hydration.hydrate": Growing(
+        lambda text: module("reading.hydration").hydrate(
+            f"<script type=application/json>{json.dumps({'title': text[:9], 'articleBody': text})}</script>",
+            URL,
+            module("reading.extracted").Extracted(),
+        ),
+        (*PROSE, *HTML[:6]),
+    ),
+    "reading.main_content.text_features.read_wording": Growing(wording, PROSE),
+    "reading.main_content.text_features.split_name": Growing(
+        plain("reading.main_content.text_features", "split_name"), ("a", "A", "a-", "_", "1", "aB")
+    ),
+    "reading.metadata.dates.same_day": Growing(
+        lambda text: module("reading.metadata.dates").same_day(text, text), PROSE
+    ),
+    "reading.passages.bm25.rank": Growing(ranked, ALL),
+    "reading.passages.excerpts.find_all": Growing(plain("reading.passages.excerpts", "find_all", "ship a"), ALL),
+    "reading.passages.outline.Outline": Growing(outlined, ALL),
+    "reading.passages.pagination.read_cursor": Growing(
+        plain("reading.passages.pagination", "read_cursor"), ("a", "=", "-")
+    ),
+    "reading.passages.view.view": Growing(
+        lambda text: [
+            view(**asked)(text) for asked in ({}, {"query": "ship word 5"}, {"find": "a"}, {"max_length": 200})
+        ],
+        ALL,
+    ),
+    "reading.passages.view.view_in_worker": Growing(worker("view"), PROSE),
+    "reading.text.sanitize.clean": Growing(plain("reading.text.sanitize", "clean"), (*PROSE, *SIGNS)),
+    "reading.text.sanitize.clean_text": Growing(plain("reading.text.sanitize", "clean_text"), (*ALL, *SIGNS)),
+    "reading.text.truncate.is_rule": Growing(
+        plain("reading.text.truncate", "is_rule"), ("|", " ", "-", "| ", ":-", " |-")
+    ),
+    "reading.text.truncate.truncate": Growing(
+        lambda text: module("reading.text.truncate").truncate(text, max(1, len(text) // 2)), ALL
+    ),
+    "reading.text.truncate.whole_blocks": Growing(
+        lambda text: module("reading.text.truncate").whole_blocks(
+            text, max(1, len(text) - 2), module("reading.text.truncate").codes_in(text)
+        ),
+        ALL,
+    ),
+    "reading.text.truncate.whole_character": Growing(
+        lambda text: module("reading.text.truncate").whole_character(text, len(text) - 1), SIGNS
+    ),
+    "reading.visibility.unrendered.may_have_shortcodes": Growing(
+        plain("reading.visibility.unrendered", "may_have_shortcodes"), ("[a ", "[", "]", "[/a]")
+    ),
+    # addresses, robots.txt, secrets
+    "safety.chat_template_tokens.break_marks": Growing(
+        plain("safety.chat_template_tokens", "break_marks"), (*SIGNS, *MARKDOWN)
+    ),
+    "safety.chat_template_tokens.break_reserved": Growing(
+        plain("safety.chat_template_tokens", "break_reserved"), (*SIGNS, *MARKDOWN)
+    ),
+    "safety.hostnames.canonical_host": Growing(refusing(plain("safety.hostnames", "canonical_host")), ADDRESS),
+    "safety.ip_ranges.parse_address": Growing(
+        refusing(plain("safety.ip_ranges", "parse_address")), ("1", ".", ":", "a", "0x", "::")
+    ),
+    "safety.robots_txt.parse_robots": Growing(robots, RULES),
+    "safety.secret_scanner.SecretScanner": Growing(
+        lambda text: module("safety.secret_scanner").SecretScanner(["BSAx7Qm1LmZpa0T7hYcV3nRsWb2Ke"]).found_in(text),
+        (*ADDRESS, "BSAx7Q", "H4sI"),
+        heavy=True,
+    ),
+    "web.known_urls.addresses_in": Growing(
+        plain("web.known_urls", "addresses_in"), (*ALL, "http://", "](http://a.b/(", "https://a.b/)")
+    ),
+    "safety.url_redaction.has_secret": Growing(
+        lambda text: refusing(module("safety.url_redaction").has_secret)(URL + text), ADDRESS
+    ),
+    "safety.urls.parse_url": Growing(
+        lambda text: [
+            refusing(module("safety.urls").parse_url)(before + text)
+            for before in ("", "https://", "https://a.example/")
+        ],
+        ADDRESS,
+    ),
+}
+
+
+def _usual() -> Iterator[tuple[str, Growing]]:
+    for units, lines in _USUAL.items():
+        for line in lines.strip().splitlines():
+            module, _, names = line.strip().partition(": ")
+            for name in names.split():
+                yield f"{module}.{name}", Growing(plain(module, name), units)
+
+
+GROWING: Final[Mapping[str, Growing]] = {**dict(_usual()), **_OTHERS}
+"""By module and name, as they are imported."""
+
+BOUNDED: Final[Mapping[str, str]] = {
+    "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
+    "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
+    "reading.browser.visit.unreachable": "a code of the browser's own",
+    "reading.browser.visit.why_not": "a code of the browser's own",
+    "reading.documents.document.read_file": "chooses one of those that are counted",
+    "reading.documents.pdf.convert.read_details": "part of read_pdf",
+    "reading.documents.pdf.pdfium.open_pdf": "part of read_pdf",
+    "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
+    "reading.passages.view.unpack_view": "part of view_in_worker",
+    "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",
+}
+"""Functions without a count of their own, and why."""
+
+
+def functions_of_text() -> Iterator[str]:
+    """Yield the public functions of the packages that read what comes from outside, as module and name."""
+    for found in pkgutil.walk_packages(groundwire.__path__, "groundwire."):
+        name = found.name.removeprefix("groundwire.")
+        if name.partition(".")[0] not in _READING or name.endswith("__main__"):
+            continue
+        module = importlib.import_module(found.name)
+        for public in getattr(module, "__all__", ()):
+            function = getattr(module, public, None)
+            if not inspect.isfunction(function) or function.__module__ != found.name:
+                continue
+            takes = {one.name: str(one.annotation) for one in inspect.signature(function).parameters.values()}
+            if any(takes.get(parameter) in ("str", "bytes", "Sequence[str]") for parameter in _TEXTS):
+                yield f"{name}.{public}"
+
+
+_READING: Final = ("agent_loop", "citations", "hosted", "reading", "routing", "safety", "storage", "tools", "web")
+_TEXTS: Final = frozenset(
+    {
+        *("answer", "body", "code", "condition", "content", "html", "label", "line", "markdown", "markup", "sample"),
+        *("snippet", "tex", "text", "texts", "user_agent", "value", "words"),
+    }
+)
