@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import logging
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from groundwire._version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from groundwire.errors import (
         AllProvidersFailed,
         BlockedByPolicy,
@@ -81,7 +83,7 @@ __all__ = [
 
 logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless logging is set up
 
-_HOMES = {
+_HOMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("Capabilities", "ReadProvider", "SearchProvider"), "providers"),
     **dict.fromkeys(("SyncWeb", "ask", "open_page", "search"), "sync"),
     "Settings": "settings",
