@@ -61,7 +61,7 @@ ERRORS: dict[str, Callable[[str, float | None], ProviderError]] = {
     "403 json": lambda name, _: ProviderBlocked(name, "forbidden", status=403),  # as `raise_for_status` reads it
     "500": lambda name, _: ProviderUnavailable(name, "failed", status=500),
     "malformed": lambda name, _: UnexpectedResponse(name, "malformed", status=200),
-    "no address": lambda name, _: UnexpectedResponse(name, "answered with results that have no address", status=200),
+    "no address": lambda name, _: UnexpectedResponse(name, "answered with results without URLs", status=200),
     "unproven": lambda name, _: UnprovenEmpty(name, "no results", status=200),
     "reset": lambda name, _: ProviderUnreachable(name, "reset"),
 }

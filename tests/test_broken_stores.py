@@ -129,7 +129,7 @@ async def test_trouble_from_the_start(
                 await use(web, world, words)
             url = world.site("articles").page("bm25")
             for answer in (await web.search("bm25"), await web.open_page(url)):
-                assert "are in this process's memory meanwhile" in str(answer.warnings)
+                assert "are in this process's memory until it returns" in str(answer.warnings)
     assert len(warnings(caplog, "Using process memory instead")) == 1
     assert len(warnings(caplog, "archive")) <= 1
     for name in _FILES:

@@ -37,8 +37,10 @@ def test_a_response_is_a_sequence_of_results(web: Any) -> None:
     assert [row.url for row in response] == [row.url for row in response.results]
     assert response
     assert not response.model_copy(update={"results": ()})
-    with pytest.raises(TypeError, match=r"response\.results"):
-        response["results"]
+    assert response["results"] == response.results
+    assert response[0]["href"] == response[0]["url"] == response[0].url
+    with pytest.raises(KeyError):
+        response[0]["nonsense"]
 
 
 async def test_a_result_opens_its_page(settings: Make, web: Any) -> None:
@@ -106,7 +108,7 @@ async def test_async_and_sync_have_the_same_names(settings: Make) -> None:
 def test_a_wrong_argument_is_told_the_right_word(web: Any) -> None:
     with pytest.raises(TypeError, match="'max_result'; did you mean 'limit'"):
         web.search(QUERY, max_result=3)
-    with pytest.raises(TypeError, match="arguments: query, limit"):
+    with pytest.raises(TypeError, match=r"use ask\(\) \(arguments: query, limit"):
         web.search(QUERY, include_answer=True)
     with pytest.raises(TypeError, match="'limit' twice"):
         web.search(QUERY, limit=3, max_results=5)
@@ -114,28 +116,64 @@ def test_a_wrong_argument_is_told_the_right_word(web: Any) -> None:
         web.search(QUERY, time_range="fortnight")
 
 
-@pytest.mark.parametrize("name", ["scrape", "extract", "fetch", "get", "open", "read", "get_contents"])
-def test_a_wrong_method_is_told_the_right_one(web: Any, name: str) -> None:
+@pytest.mark.parametrize("name", ["scrape", "extract", "fetch", "get", "open", "read"])
+def test_reading_has_other_names(web: Any, name: str) -> None:
+    url = web.search(QUERY)[0].url
+    assert getattr(web, name)(url, max_chars=300).content == web.open_page(url, max_length=300).content
+    assert getattr(web.inner, name).__name__ == getattr(groundwire, name).__name__ == "open_page"
+
+
+def test_answering_has_other_names(web: Any) -> None:
+    answer = web.answer(QUERY, quote=True)
+    assert str(answer) == answer.answer == answer.output_text == answer.text
+    assert answer.citations == answer.sources
+    with pytest.raises(AttributeError, match="nonsense"):
+        answer.nonsense()
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("crawl", "open_page"), ("find_similar", "search"), ("with_options", "session")]
+)
+def test_what_is_not_here_is_told_what_comes_near(web: Any, name: str, near: str) -> None:
     for owner in (web, web.inner, groundwire):
-        with pytest.raises(AttributeError, match="did you mean 'open_page'"):
+        with pytest.raises(AttributeError, match=f"did you mean '{near}'"):
             getattr(owner, name)
 
 
 @pytest.mark.parametrize(
     ("name", "right"), [("AsyncWeb", "Web"), ("Client", "SyncWeb"), ("AsyncClient", "Web"), ("web_search", "search")]
 )
-def test_a_wrong_class_is_told_the_right_one(name: str, right: str) -> None:
-    with pytest.raises(AttributeError, match=f"did you mean '{right}'"):
+def test_classes_have_other_names(name: str, right: str) -> None:
+    assert getattr(groundwire, name) is getattr(groundwire, right)
+
+
+@pytest.mark.parametrize(
+    ("name", "right"), [("HTTPError", "GroundwireError"), ("RateLimitError", "errors.RateLimited")]
+)
+def test_a_wrong_error_is_told_the_right_one(name: str, right: str) -> None:
+    with pytest.raises(AttributeError, match=right):
         getattr(groundwire, name)
 
 
 @pytest.mark.parametrize(
     ("name", "right"),
-    [("link", "url"), ("href", "url"), ("body", "snippet"), ("description", "snippet"), ("content", "snippet")],
+    [("link", "url"), ("href", "url"), ("body", "snippet"), ("content", "snippet"), ("published_date", "published")],
 )
-def test_a_wrong_field_is_told_the_right_one(web: Any, name: str, right: str) -> None:
-    with pytest.raises(AttributeError, match=f"{name!r}; did you mean {right!r}"):
-        getattr(web.search(QUERY)[0], name)
+def test_fields_have_other_names(web: Any, name: str, right: str) -> None:
+    row = web.search(QUERY)[0]
+    assert getattr(row, name) == getattr(row, right)
+    with pytest.raises(AttributeError, match="'highlights'; did you mean 'snippet'"):
+        _ = row.highlights
+
+
+def test_time_and_proxy_are_arguments_of_a_client(settings: Make) -> None:
+    with SyncWeb(settings(), timeout=7, proxy="http://127.0.0.1:3128") as web:
+        assert (web.inner.settings.search.timeout, web.inner.settings.read.timeout) == (7, 7)
+        assert web.inner.settings.network.proxy == "http://127.0.0.1:3128"
+        closed = web.is_closed
+    assert (closed, web.is_closed) == (False, True)
+    with pytest.raises(groundwire.ConfigurationError, match="timeout"):
+        Web(settings(), timeout=-1)
 
 
 def test_only_names_that_mean_something_are_hinted_at(web: Any) -> None:

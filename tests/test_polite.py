@@ -116,7 +116,7 @@ class TestRobots:
     @pytest.mark.req("B3")
     @pytest.mark.parametrize("status", [401, 403, 404, 410, 429])
     async def test_a_site_without_rules_is_open(self, status: int, site: Ruled, settings: Make) -> None:
-        site.robots = EmulatedResponse.html("<h1>Nothing here</h1>", status=status)
+        site.robots = EmulatedResponse.html("<h1>No entries</h1>", status=status)
         async with Web(settings()) as web:
             assert (await web.open_page(f"{site.url}/private/a")).content
 
@@ -312,7 +312,7 @@ class TestPace:
         async with Web(settings()) as web:
             with pytest.raises((PageRefused, PageUnavailable)):
                 await web.open_page(f"{site.url}/1")
-            with pytest.raises(PagePaced, match="has asked for a pause") as caught:
+            with pytest.raises(PagePaced, match="asked for a delay") as caught:
                 await web.open_page(f"{site.url}/2")
         assert 2_900 < caught.value.retry_after <= 3_000
         assert len(site.requests) == 1

@@ -216,7 +216,7 @@ class TestPages:
             raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
         async with Web(settings(), resolver=nowhere) as web:
-            with pytest.raises(PageUnavailable, match=r"nowhere\.example does not lead to a public web address"):
+            with pytest.raises(PageUnavailable, match=r"nowhere\.example does not resolve to a public web address"):
                 await web.open_page("https://nowhere.example/")
 
     @pytest.mark.req("Y13")
@@ -225,7 +225,7 @@ class TestPages:
             return ["10.0.0.1"]
 
         async with Web(settings(), resolver=inside) as web:
-            with pytest.raises(BlockedAddress, match=r"nowhere\.example does not lead to a public web address"):
+            with pytest.raises(BlockedAddress, match=r"nowhere\.example does not resolve to a public web address"):
                 await web.open_page("https://nowhere.example/")
 
     @pytest.mark.req("Y13")

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from groundwire.providers import Capabilities, ReadProvider, SearchProvider
     from groundwire.settings import Settings
     from groundwire.sync import SyncWeb, ask, open_page, search
+    from groundwire.tools import web_tools
     from groundwire.web import Web
 
 __all__ = [
@@ -79,6 +80,7 @@ __all__ = [
     "ask",
     "open_page",
     "search",
+    "web_tools",
 ]
 
 logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless logging is set up
@@ -88,6 +90,7 @@ _HOMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("SyncWeb", "ask", "open_page", "search"), "sync"),
     "Settings": "settings",
     "Web": "web",
+    "web_tools": "tools",
 }
 """Where a public name is unless it is an error or a noun: nothing else is loaded to find it."""
 
@@ -100,10 +103,12 @@ def __getattr__(name: str) -> object:
             module = import_module("groundwire.models")
         value = globals()[name] = getattr(module, name)
         return value
-    from groundwire.models.aliases import CLASSES, other_method
+    from groundwire.models.aliases import CLASSES, METHODS, other_method
 
-    hint = f"; did you mean {CLASSES[name]!r}?" if name in CLASSES else other_method(name)
-    raise AttributeError(f"module 'groundwire' has no attribute {name!r}{hint}")
+    right = CLASSES.get(name) or METHODS.get(name)
+    if right in __all__:
+        return globals().get(right) or __getattr__(right)
+    raise AttributeError(f"module 'groundwire' has no attribute {name!r}{other_method(name)}")
 
 
 def __dir__() -> list[str]:

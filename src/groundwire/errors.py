@@ -1,7 +1,6 @@
 """All exceptions, as one tree with one root.
 
-A class exists where a caller would act differently. Every message says what happened, where, and what to do next; none
-contains a secret or a resolved private address.
+A class exists where a caller would act differently. Messages say what to do next; none carries a secret.
 
     GroundwireError
     ├── InvalidRequest                one argument of one call is wrong; names the field, the problem, the fix
@@ -84,7 +83,9 @@ class InvalidRequest(GroundwireError, ValueError):
 
     def __init__(self, field: str, problem: str, fix: str) -> None:
         super().__init__(f"{field}: {problem}. {fix}")
-        self.field, self.problem, self.fix = field, problem, fix
+        self.field: str = field
+        self.problem: str = problem
+        self.fix: str = fix
 
 
 class ConfigurationError(GroundwireError, ValueError):
@@ -154,8 +155,8 @@ class NativeUnsupported(ConfigurationError):
 
     def __init__(self, provider: str, reason: str, fix: str) -> None:
         super().__init__(f"The search mode is native, but {provider} cannot be used for it: {reason}. {fix}", provider)
-        self.reason = reason
-        self.fix = fix
+        self.reason: str = reason
+        self.fix: str = fix
 
 
 class BlockedByPolicy(GroundwireError):
@@ -163,10 +164,7 @@ class BlockedByPolicy(GroundwireError):
 
 
 class BlockedAddress(BlockedByPolicy):
-    """The guard refused a URL: its form, its name, its port, or the addresses behind it.
-
-    The message never says what a name resolves to, so that it cannot be used to explore a network.
-    """
+    """The guard refused a URL: its form, name, port, or addresses. What is behind a name is not said."""
 
 
 class BlockedByRobots(BlockedByPolicy):
@@ -283,7 +281,7 @@ class ProviderUnreachable(ProviderError):
 class ProviderUnavailable(ProviderError):
     """The service responded that it cannot answer."""
 
-    outcome = "unavailable"
+    outcome: ClassVar[Outcome] = "unavailable"
 
 
 class ProviderUnsupported(ProviderError):
@@ -295,7 +293,7 @@ class ProviderUnsupported(ProviderError):
 class UnprovenEmpty(ProviderError):
     """The service returned nothing, which it also does when it blocks a client, so this is no proof."""
 
-    outcome = "unavailable"
+    outcome: ClassVar[Outcome] = "unavailable"
 
 
 class UnexpectedResponse(ProviderError):
@@ -316,7 +314,10 @@ class PageError(GroundwireError):
 
     def __init__(self, url: str, reason: str, *, status: int | None = None, retry_after: float | None = None) -> None:
         super().__init__(reason)
-        self.url, self.reason, self.status, self.retry_after = url, reason, status, retry_after
+        self.url: str = url
+        self.reason: str = reason
+        self.status: int | None = status
+        self.retry_after: float | None = retry_after
 
 
 class PageNotFound(PageError):

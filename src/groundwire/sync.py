@@ -11,14 +11,15 @@ import functools
 import inspect
 import sys
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any, Concatenate, NoReturn, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
 from groundwire.errors import Closed
 from groundwire.web import Web
 
 if TYPE_CHECKING:
+    from groundwire.agent_loop import AskEvent, CitedAnswer, LoopEvent
     from groundwire.models import Budget
 
 __all__ = ["SyncWeb", "ask", "open_page", "search"]
@@ -36,29 +37,41 @@ def _opened_by(opener: object, result: _T) -> _T:
 
 def _blocking(
     method: Callable[Concatenate[Web, _P], Coroutine[Any, Any, _T]],
-) -> Callable[Concatenate[SyncWeb, _P], _T]:
-    """Convert a method of `Web` to a blocking method of `SyncWeb`."""
+) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncWeb, _P], _T]]:
+    """Return what makes a method of `Web` one of `SyncWeb` that waits for its result.
 
-    @functools.wraps(method, assigned=("__name__", "__doc__"))
-    def wait(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _T:
-        return _opened_by(web, web._run(lambda: method(web.inner, *args, **options)))
+    It decorates a stub with the method's name: so the method has a declared type, which is that of `Web`.
+    """
 
-    wait.__qualname__ = f"SyncWeb.{wait.__name__}"
-    return wait
+    def make(_stub: Callable[..., None]) -> Callable[Concatenate[SyncWeb, _P], _T]:
+        @functools.wraps(method, assigned=("__name__", "__doc__"))
+        def wait(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _T:
+            return _opened_by(web, web._run(lambda: method(web.inner, *args, **options)))
+
+        wait.__qualname__ = f"SyncWeb.{wait.__name__}"
+        return wait
+
+    return make
 
 
-def _once(method: Callable[Concatenate[SyncWeb, _P], _T]) -> Callable[_P, _T]:
-    """Convert a method of `SyncWeb` to a function that creates and closes a `SyncWeb`."""
+def _once(
+    method: Callable[Concatenate[SyncWeb, _P], _T],
+) -> Callable[[Callable[..., None]], Callable[_P, _T]]:
+    """Return what makes a method of `SyncWeb` a function that makes one and closes it again; it decorates a stub."""
 
-    @functools.wraps(method, assigned=("__name__",))
-    def call(*args: _P.args, **options: _P.kwargs) -> _T:
-        with SyncWeb() as web:
-            return _opened_by(sys.modules[__name__], method(web, *args, **options))
+    def make(stub: Callable[..., None]) -> Callable[_P, _T]:
+        @functools.wraps(method, assigned=("__name__",))
+        def call(*args: _P.args, **options: _P.kwargs) -> _T:
+            with SyncWeb() as web:
+                return _opened_by(sys.modules[__name__], method(web, *args, **options))
 
-    call.__qualname__ = call.__name__
-    signature = inspect.signature(method)
-    vars(call)["__signature__"] = signature.replace(parameters=[*signature.parameters.values()][1:])
-    return call
+        call.__qualname__ = call.__name__
+        call.__doc__ = stub.__doc__
+        signature = inspect.signature(method)
+        vars(call)["__signature__"] = signature.replace(parameters=[*signature.parameters.values()][1:])
+        return call
+
+    return make
 
 
 class SyncWeb:
@@ -85,20 +98,85 @@ class SyncWeb:
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
-        def __getattr__(self, name: str) -> NoReturn:
-            from groundwire.models.aliases import other_method
+        def __getattr__(self, name: str) -> Any:
+            from groundwire.models.aliases import METHODS, other_method
 
+            if name in METHODS:
+                return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
-    search = _blocking(Web.search)
-    open_page = _blocking(Web.open_page)
-    open_pages = _blocking(Web.open_pages)
-    ask = _blocking(Web.ask)
-    allow_urls_in = _blocking(Web.allow_urls_in)
-    sources = _blocking(Web.sources)
-    verify = _blocking(Web.verify)
-    usage = _blocking(Web.usage)
-    reset_session = _blocking(Web.reset_session)
+    @_blocking(Web.search)
+    def search(self) -> None:
+        """See `Web.search`."""
+
+    @_blocking(Web.open_page)
+    def open_page(self) -> None:
+        """See `Web.open_page`."""
+
+    @_blocking(Web.open_pages)
+    def open_pages(self) -> None:
+        """See `Web.open_pages`."""
+
+    @_blocking(Web.allow_urls_in)
+    def allow_urls_in(self) -> None:
+        """See `Web.allow_urls_in`."""
+
+    @_blocking(Web.sources)
+    def sources(self) -> None:
+        """See `Web.sources`."""
+
+    @_blocking(Web.verify)
+    def verify(self) -> None:
+        """See `Web.verify`."""
+
+    @_blocking(Web.usage)
+    def usage(self) -> None:
+        """See `Web.usage`."""
+
+    @_blocking(Web.reset_session)
+    def reset_session(self) -> None:
+        """See `Web.reset_session`."""
+
+    @overload
+    def ask(
+        self,
+        question: str,
+        *,
+        stream: Literal[False] = False,
+        model: str | None = None,
+        quote: bool = False,
+        on_event: Callable[[LoopEvent], None] | None = None,
+        timeout: float | None = None,
+    ) -> CitedAnswer: ...
+
+    @overload
+    def ask(
+        self,
+        question: str,
+        *,
+        stream: Literal[True],
+        model: str | None = None,
+        quote: bool = False,
+        timeout: float | None = None,
+    ) -> Generator[AskEvent]: ...
+
+    def ask(
+        self,
+        question: str,
+        *,
+        stream: bool = False,
+        model: str | None = None,
+        quote: bool = False,
+        on_event: Callable[[LoopEvent], None] | None = None,
+        timeout: float | None = None,
+    ) -> CitedAnswer | Generator[AskEvent]:
+        """Answer a question; see `Web.ask`. With `stream` the events are read by `for event in web.ask(...)`."""
+        web = self._web
+        if stream:
+            return self._each(
+                self._run(lambda: web.ask(question, stream=True, model=model, quote=quote, timeout=timeout))
+            )
+        return self._run(lambda: web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout))
 
     @property
     def budget(self) -> Budget | None:
@@ -126,6 +204,11 @@ class SyncWeb:
             raise Closed("This SyncWeb was closed; make a new one.")
         return self._submit(lambda: start(self._web))
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
     def close(self) -> None:
         """Close all connections and end the thread. Idempotent."""
         if (
@@ -141,7 +224,9 @@ class SyncWeb:
         self._thread.join()
         self._loop.close()
 
-    aclose = close
+    def aclose(self) -> None:
+        """Close all connections, as `close` does."""
+        self.close()
 
     def _run(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         if self._closed:
@@ -154,17 +239,76 @@ class SyncWeb:
             future.cancel()
             raise
 
+    def _each(self, events: AsyncGenerator[_T]) -> Generator[_T]:
+        """Yield what comes, and end the work when no more is wanted."""
+
+        async def following() -> _T | None:
+            return await anext(events, None)
+
+        try:
+            while (event := self._run(following)) is not None:
+                yield event
+        finally:
+            if not self._closed:
+                self._run(lambda: _closing(events))
+
     def _submit(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> Future[_T]:
         return asyncio.run_coroutine_threadsafe(start(), self._loop)
 
 
-search = _once(SyncWeb.search)
-search.__doc__ = "Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."
+async def _closing(events: AsyncGenerator[Any]) -> None:
+    await events.aclose()
 
-open_page = _once(SyncWeb.open_page)
-open_page.__doc__ = (
-    "Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."
-)
 
-ask = _once(SyncWeb.ask)
-ask.__doc__ = "Answer one question, with citations that are checked; see `Web.ask`."
+@_once(SyncWeb.search)
+def search() -> None:
+    """Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."""
+
+
+@_once(SyncWeb.open_page)
+def open_page() -> None:
+    """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
+
+
+@overload
+def ask(
+    question: str,
+    *,
+    stream: Literal[False] = False,
+    model: str | None = None,
+    quote: bool = False,
+    on_event: Callable[[LoopEvent], None] | None = None,
+    timeout: float | None = None,
+) -> CitedAnswer: ...
+
+
+@overload
+def ask(
+    question: str,
+    *,
+    stream: Literal[True],
+    model: str | None = None,
+    quote: bool = False,
+    timeout: float | None = None,
+) -> Generator[AskEvent]: ...
+
+
+def ask(
+    question: str,
+    *,
+    stream: bool = False,
+    model: str | None = None,
+    quote: bool = False,
+    on_event: Callable[[LoopEvent], None] | None = None,
+    timeout: float | None = None,
+) -> CitedAnswer | Generator[AskEvent]:
+    """Answer one question, with citations that are checked; see `Web.ask`."""
+    if stream:
+        return _streamed(question, model=model, quote=quote, timeout=timeout)
+    with SyncWeb() as web:
+        return web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout)
+
+
+def _streamed(question: str, *, model: str | None, quote: bool, timeout: float | None) -> Generator[AskEvent]:
+    with SyncWeb() as web:
+        yield from web.ask(question, stream=True, model=model, quote=quote, timeout=timeout)

@@ -87,7 +87,7 @@ class TestRecord:
         done = run("x.jsonl", "--", "no-such-command")
         assert (done.returncode, done.stderr) == (
             127,
-            "Error: There is no command 'no-such-command', or it may not be run.\n",
+            "Error: There is no command 'no-such-command', or you may not run it.\n",
         )
         assert count_exchanges(tmp_path / "x.jsonl") == 1
         (tmp_path / "agent.py").write_text("print('mine')\n")

@@ -220,7 +220,7 @@ class TestFailures:
         page = f"{service.url}/large"
         recorded = await outcome(transport(Cassette.record(path)).fetch(page, deadline=soon(), inspect=refuse))
         assert await outcome(transport(Cassette.replay(path)).fetch(page, deadline=soon(), inspect=refuse)) == recorded
-        with pytest.raises(PageUnavailable, match="was not read to its end when the cassette was recorded"):
+        with pytest.raises(PageUnavailable, match="was not read in full when the cassette was recorded"):
             await transport(Cassette.replay(path)).fetch(page, deadline=soon())
 
     async def test_a_smaller_cap_holds_in_replay(self, transport: Make, service: Any, tmp_path: Path) -> None:

@@ -86,8 +86,8 @@ def test_search(terminal: Terminal) -> None:
         (["search", "x", "-d", "a b"], "allowed_domains"),
         (["search", "  "], "query: is empty"),
         (["list", "--limit", "0"], "limit"),
-        (["forget"], "Give one thing"),
-        (["forget", "https://a.example/one", "--all", "--yes"], "Give one thing"),
+        (["forget"], "Specify what to delete"),
+        (["forget", "https://a.example/one", "--all", "--yes"], "Specify what to delete"),
         (["forget", "nonsense"], "url: "),
         (["forget", "--domain", "a b"], "allowed_domains"),
         (["forget", "--before", "soon"], "soon"),
@@ -181,7 +181,7 @@ def test_a_bad_file_is_not_imported(terminal: Terminal, file: Path) -> None:
     other = {"GROUNDWIRE_ARCHIVE_PATH": str(file.with_name("other.db"))}
     done = terminal.here("archive", "import", "copy.jsonl", **other)
     assert (done.exit_code, done.stdout) == (3, "")
-    assert done.stderr.splitlines()[0] == "Error: Nothing was imported: some lines are wrong."
+    assert done.stderr.splitlines()[0] == "Error: Nothing was imported: some lines are invalid."
     assert done.stderr.splitlines()[1].startswith("  line 3: Invalid JSON")
     done = terminal.here("archive", "import", "copy.jsonl", "--json", **other)
     assert done.exit_code == 3

@@ -73,3 +73,16 @@ def test_what_stands_in_the_way_is_said(terminal: Terminal, model: ModelServer) 
 def test_nothing_found_is_said(terminal: Terminal) -> None:
     done = terminal.here("ask", "zzzyyyxxx", "--quote")
     assert "Nothing was found" in done.stdout
+
+
+def test_a_terminal_sees_the_answer_while_it_is_written(terminal: Terminal, model: ModelServer) -> None:
+    done = terminal.here("ask", QUESTION, "--stream", "--json", "--model", "m", "--base-url", f"{model.url}/v1")
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["type"] for event in events] == ["delta"] * (len(events) - 1) + ["result"]
+    assert len(events) > 2
+    answer = events[-1]["answer"]
+    assert "".join(event["delta"] for event in events[:-1]) == answer["text"]
+    streamed = terminal.here("ask", QUESTION, "--stream", "--model", "m", "--base-url", f"{model.url}/v1")
+    assert streamed.stdout.startswith(answer["text"] + "\n\n")
+    assert streamed.stdout.count(answer["text"]) == 1
+    assert streamed.exit_code == 0

@@ -146,7 +146,7 @@ def test_the_list_of_providers_as_json(clinic: Terminal) -> None:
     assert (SECRET in done.stdout, "wrong-key" in done.stdout) == (False, False)
     said = clinic.here("providers", "--check")
     assert said.exit_code == 0
-    assert "Asking 2 once each; this costs about $0.013." in said.stderr
+    assert "Calling each of 2 providers once; this costs about $0.013." in said.stderr
 
 
 @pytest.mark.req("B17")

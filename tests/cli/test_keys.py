@@ -50,7 +50,7 @@ def test_one_key_in_the_place_of_another(terminal: Any, file: KeyFile) -> None:
     assert is_key_of(second, new)
     assert (first.limits, first.tenant) == (second.limits, second.tenant)
     assert first.expires == second.created + timedelta(hours=12)
-    assert f"{second.id} takes the place of {first.id}" in rotated.stderr
+    assert f"{second.id} replaces {first.id}" in rotated.stderr
     assert new not in rotated.stderr
     said = json.loads(terminal.here("keys", "rotate", second.id, "--grace-period", "0", "--json").stdout)
     assert (said["state"], said["replaces"]["id"], said["replaces"]["state"]) == ("valid", second.id, "revoked")
@@ -107,7 +107,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         (["create", "a", "--allow-domain", "http://a"], "not a domain name"),
         (["create", "a", "--expires", "soon"], "90d"),
         (["create", "a", "--expires", "2020-01-01"], "is in the past"),
-        (["create", "a", "--burst", "3"], "--burst goes with --rate"),
+        (["create", "a", "--burst", "3"], "--burst requires --rate"),
         (["create", "a", "--rate", "0"], "--rate"),
         (["create", "a", "--usd-per-day", "nan"], "usd_per_day"),
         (["revoke", "nobody"], "keys list"),

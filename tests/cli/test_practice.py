@@ -38,7 +38,7 @@ def served(learner: Terminal) -> Iterator[Practice]:
     process = learner.start("demo", "--serve", "--port", "0")
     assert process.stdout is not None
     try:
-        assert process.stdout.readline().startswith(b"groundwire.toml here leads to a miniature web")
+        assert process.stdout.readline().startswith(b"groundwire.toml here points to a miniature web")
         address = process.stdout.readline().decode().split("answers at ")[1].split(". ")[0]
         yield Practice(address, learner.home / "groundwire.toml")
     finally:
@@ -75,7 +75,7 @@ def test_a_demo_that_was_killed_does_no_harm(learner: Terminal) -> None:
     settings = learner.home / "groundwire.toml"
     assert settings.exists()
     shown = learner.run("config", "show")
-    assert "was left by a demo that was killed; it is ignored" in shown.stderr
+    assert "was left behind by a demo that was killed; it is ignored" in shown.stderr
     assert str(settings) not in shown.stdout
     with served(learner):  # the next one takes its place
         assert learner.run("search", "reciprocal rank fusion").returncode == 0
@@ -114,5 +114,5 @@ def test_ports_that_are_taken_are_named(learner: Terminal) -> None:
         port = str(taken.getsockname()[1])
         done = learner.run("demo", "--serve", "--port", port)
     assert done.returncode == 2
-    assert f"The ports from {port} on cannot be used (Address already in use)" in done.stderr
+    assert f"The ports starting at {port} cannot be used (Address already in use)" in done.stderr
     assert not (learner.home / "groundwire.toml").exists()

@@ -61,7 +61,7 @@ def test_an_archive_that_cannot_be_used_is_said(terminal: Terminal, tmp_path: Pa
         path.write_text(spoiled)
     done = terminal.here("search", QUERY, GROUNDWIRE_ARCHIVE_ENABLED="true", GROUNDWIRE_ARCHIVE_PATH=str(path))
     assert done.exit_code == 0
-    said = "it was moved aside and recreated" if spoiled else "cannot be used now"
+    said = "it was moved aside and recreated" if spoiled else "is unavailable"
     assert f"the archive of earlier searches {'was damaged: ' if spoiled else ''}{said}" in " ".join(
         done.stderr.split()
     )
@@ -126,7 +126,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "timeout": (["x", "--timeout", "0"], "timeout: is 0.0. Pass seconds, more than 0 and at most 600."),
     "not a number": (["x", "--timeout", "nan"], "timeout: is nan. Pass seconds"),
     "provider": (["x", "-p", "serxng"], "'serxng'"),
-    "reader": (["x", "-p", "local"], "local cannot search; take it out of search.providers."),
+    "reader": (["x", "-p", "local"], "local cannot search; remove it from search.providers."),
     "no query": ([], "Missing argument 'QUERY...'."),
     "option": (["x", "--limti", "3"], "Did you mean"),
 }

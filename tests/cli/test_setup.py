@@ -87,7 +87,7 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, op
     child.expect("BRAVE_API_KEY .*: ")
     child.waitnoecho()
     child.sendline("wrong-key")
-    child.expect("the key is wrong")
+    child.expect("the key is invalid")
     child.expect("Try another key")
     child.sendline("y")
     child.expect("BRAVE_API_KEY .*: ")
@@ -96,7 +96,7 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, op
     child.expect("brave works: it answered a search")
     child.expect("wikipedia works")
     child.expect("no keyring")
-    child.expect("Keep them there")
+    child.expect("Store them there")
     assert not keys.exists()
     child.sendline("y")
     child.expect("Write this")
@@ -136,7 +136,7 @@ def test_running_it_again_shows_what_is_there_and_changes_nothing(clean: Termina
     child.expect("brave has a key .*Keep it")
     child.sendline("")
     child.expect("brave works")
-    child.expect("as it should be")
+    child.expect("already up to date")
     child.expect("Nothing was changed")
     child.expect(pexpect.EOF)
     child.close()
@@ -150,7 +150,7 @@ def test_control_c_leaves_nothing_half_written(moment: str, clean: Terminal, fil
         ("Search with", "brave"),
         ("Read pages with", ""),
         ("BRAVE_API_KEY .*: ", SECRET),
-        ("Keep them there", "y"),
+        ("Store them there", "y"),
         ("Write this", ""),
     ]
     clean.python = sys.executable  # the terminal that controls it sends the signal
@@ -235,7 +235,7 @@ VERDICTS = {
     "plan": (
         InjectedFault.status(403, '{"error": {"detail": "Your plan has no web search, please upgrade"}}'),
         3,
-        "Book a plan",
+        "Choose a plan",
     ),
     "quota": (InjectedFault.status(402, "{}"), 0, "used up"),
     "fast": (InjectedFault.status(429, "{}", headers={"Retry-After": "7"}), 0, "7 seconds"),

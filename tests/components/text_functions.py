@@ -40,6 +40,7 @@ from components.text_calls import (
     robots,
     said,
     sentences,
+    site_page,
     sources,
     styled,
     tongue,
@@ -220,6 +221,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         (*ALL, "your network ", "subscribe to "),
         heavy=True,
     ),
+    "reading.block_pages.empty_shell.later_parts": Growing(
+        lambda text: module("reading.block_pages.empty_shell").later_parts(f"<script></script>{text}loading show more"),
+        HTML,
+    ),
     "reading.block_pages.empty_shell.is_shell": Growing(
         lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML
     ),
@@ -234,6 +239,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ],
         (*MARKDOWN, *DATA),
     ),
+    "reading.block_pages.empty_shell.later_parts": Growing(
+        plain("reading.block_pages.empty_shell", "later_parts"), (*HTML, "<script>loading", "Loading ")
+    ),
+    "reading.sites.parts.render_in_worker": Growing(site_page, (*PROSE, *HTML[:6])),
     "reading.css.parser.read_sheet": Growing(
         lambda text: module("reading.css.parser").read_sheet(text, module("reading.css.parser").Sheet()), CSS
     ),
@@ -265,7 +274,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ),
         ALL,
     ),
-    "reading.documents.epub.read_epub": Growing(read(office.book, "epub"), HTML[:3]),
+    "reading.documents.opendocument.read_epub": Growing(read(office.book, "epub"), HTML[:3]),
     "reading.documents.opendocument.read_opendocument": Growing(
         read(office.opendocument, "opendocument"), ("<text:p>a</text:p>", "<text:h>a</text:h>")
     ),
@@ -370,6 +379,13 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.text.truncate.whole_character": Growing(
         lambda text: module("reading.text.truncate").whole_character(text, len(text) - 1), SIGNS
     ),
+    "reading.sites.parts.render_in_worker": Growing(
+        lambda text: module("reading.sites.parts").render_in_worker(
+            {"url": URL}, json.dumps([{"kind": kind, "text": text} for kind in ("markdown", "html")]).encode()
+        ),
+        (*HTML[:4], *MARKDOWN[:4]),
+    ),
+    "reading.sites.parts.say": Growing(lambda text: module("reading.sites.parts").say(text, text), PROSE),
     "reading.visibility.unrendered.may_have_shortcodes": Growing(
         plain("reading.visibility.unrendered", "may_have_shortcodes"), ("[a ", "[", "]", "[/a]")
     ),
@@ -418,6 +434,7 @@ GROWING: Final[Mapping[str, Growing]] = {**dict(_usual()), **_OTHERS}
 """By module and name, as they are imported."""
 
 BOUNDED: Final[Mapping[str, str]] = {
+    "reading.sites.parts.say": "short facts of a page, cleaned as one line",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
     "reading.browser.visit.unreachable": "a code of the browser's own",

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from components.environment import locked
+from groundwire.integrations.framework_versions import FRAMEWORKS
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "pyproject.toml"
@@ -20,16 +21,21 @@ ENVIRONMENTS = ROOT / ".venvs"
 
 
 @pytest.fixture(scope="session")
-def python_with() -> Callable[[str, tuple[str, ...]], Path]:
-    """Return the Python of an environment with an extra of Groundwire, made by uv on its first use and kept."""
+def python_with() -> Callable[..., Path]:
+    """Return the Python of an environment with an extra of Groundwire, made by uv on its first use and kept.
 
-    def make(extra: str, also: tuple[str, ...]) -> Path:
+    With `oldest=True` the framework is there in the oldest version that the extra allows.
+    """
+
+    def make(extra: str, also: tuple[str, ...], *, oldest: bool = False) -> Path:
+        if oldest:
+            also = (*also, f"{FRAMEWORKS[extra].distribution}=={FRAMEWORKS[extra].lowest}")
         text = "\n".join([sys.version, str(ROOT), PROJECT.read_text(), extra, *also])
         stamp = hashlib.sha256(text.encode()).hexdigest()
-        folder = ENVIRONMENTS / extra
+        folder = ENVIRONMENTS / (f"{extra}-oldest" if oldest else extra)
         python, made = folder / "bin" / "python", folder / "made-from"
         ENVIRONMENTS.mkdir(exist_ok=True)
-        with locked(ENVIRONMENTS / f"{extra}.lock"):
+        with locked(ENVIRONMENTS / f"{folder.name}.lock"):
             if not (made.is_file() and made.read_text() == stamp):
                 shutil.rmtree(folder, ignore_errors=True)
                 uv = [sys.executable, "-m", "uv", "--system-certs", "-q"]

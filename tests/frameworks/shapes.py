@@ -62,6 +62,30 @@ def langchain() -> None:
     assert WebPageLoader("http://169.254.169.254/", continue_on_failure=True).load() == []
 
 
+def anthropic() -> None:
+    from anthropic import Anthropic, beta_async_tool, beta_tool
+
+    from groundwire.integrations.anthropic import async_web_tools, web_tools
+
+    assert callable(Anthropic(api_key="k").beta.messages.tool_runner)
+    kinds = [type(beta_tool(_documented)), type(beta_async_tool(_documented_async))]
+    for tools, kind in zip((web_tools(), async_web_tools()), kinds, strict=True):
+        assert [type(tool) for tool in tools] == [kind, kind]
+        saved = json.loads(json.dumps([tool.to_dict() for tool in tools]))
+        assert [tool["name"] for tool in saved] == ["web_search", "open_page"]
+    assert "Reciprocal rank fusion" in web_tools()[0].call({"query": QUERY, "limit": 2})
+
+
+def _documented(query: str) -> str:
+    """Search."""
+    return query
+
+
+async def _documented_async(query: str) -> str:
+    """Search."""
+    return query
+
+
 def autogen() -> None:
     from autogen_core import CancellationToken
     from autogen_core.tools import BaseTool
@@ -262,7 +286,11 @@ def strands() -> None:
     from strands import Agent
     from strands.experimental import config_to_agent
     from strands.models.openai import OpenAIModel
-    from strands.tools import ToolProvider
+
+    try:
+        from strands.tools import ToolProvider
+    except ImportError:  # until 1.23
+        from strands.experimental.tools import ToolProvider
 
     from groundwire.integrations.strands import WebToolProvider
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from groundwire.integrations.framework_versions import FRAMEWORKS
 from groundwire.testing import World
 
 from .test_examples import ALSO
@@ -18,20 +19,33 @@ HERE = Path(__file__).parent
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-EXTRAS = (
-    *("agent-framework", "agno", "autogen", "crewai", "dspy", "google-adk", "haystack", "langchain", "llamaindex"),
-    *("openai-agents", "pydantic-ai", "smolagents", "strands"),
-)
+EXTRAS = tuple(FRAMEWORKS)
+IN_THE_GATE = "smolagents"
+"""The framework whose oldest version every run tests; the others' are slow."""
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_the_framework_saves_and_loads_it(
-    extra: str, world: World, python_with: Callable[[str, tuple[str, ...]], Path], tmp_path: Path
+    extra: str, world: World, python_with: Callable[..., Path], tmp_path: Path
 ) -> None:
-    also = ALSO.get(extra, ())  # one environment with the examples
+    save_and_load(extra, python_with(extra, ALSO.get(extra, ())), world, tmp_path)  # one environment with the examples
+
+
+@pytest.mark.req("B31")
+@pytest.mark.parametrize(
+    "extra", [pytest.param(extra, marks=[pytest.mark.slow] if extra != IN_THE_GATE else []) for extra in EXTRAS]
+)
+def test_the_oldest_version_that_an_extra_allows_does_it_too(
+    extra: str, world: World, python_with: Callable[..., Path], tmp_path: Path
+) -> None:
+    save_and_load(extra, python_with(extra, ALSO.get(extra, ()), oldest=True), world, tmp_path)
+
+
+def save_and_load(extra: str, python: Path, world: World, folder: Path) -> None:
+    """Run the framework's part of `shapes.py`."""
     variables = {
         "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
+        "HOME": str(folder),
         "HAYSTACK_TELEMETRY_ENABLED": "false",
         "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
@@ -39,11 +53,10 @@ def test_the_framework_saves_and_loads_it(
         "GROUNDWIRE_STORAGE_URL": "memory://",
         "SHAPES_PAGE": world.site("articles").page("reciprocal-rank-fusion"),
     }
-    python = python_with(extra, also)
     done = subprocess.run(
         [str(python), "-W", "default::ResourceWarning", str(HERE / "shapes.py"), extra],
         env=variables,
-        cwd=tmp_path,
+        cwd=folder,
         capture_output=True,
         text=True,
         check=False,

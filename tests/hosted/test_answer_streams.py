@@ -70,7 +70,7 @@ def test_a_stream_that_is_cut_off_keeps_what_had_come_and_says_so(events: int) -
     assert answer.text == ["", "Größe ", "Größe 🐻 zählt"][events - 2]
     assert answer.error is not None
     assert (answer.error.code, answer.error.outcome, answer.finish) == ("stream_ended_early", "network", "failed")
-    assert f"{len(answer.text)} characters of it had come" in answer.error.message
+    assert f"{len(answer.text)} characters of it had arrived" in answer.error.message
     assert answer.model == "claude"
 
 

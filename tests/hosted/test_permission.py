@@ -142,7 +142,7 @@ async def test_nobody_answers_and_a_question_that_breaks() -> None:
     def broken(request: PermissionRequest) -> Answer:
         raise RuntimeError("no window")
 
-    for ask, said in ((never, "no one answered"), (broken, "could not be asked"), (lambda _: None, "the user refused")):
+    for ask, said in ((never, "no one answered"), (broken, "confirmation failed"), (lambda _: None, "the user denied")):
         permission = Permission(rules(confirm_timeout=0.01), ask=ask)  # type: ignore[arg-type]  # one answers nothing
         with pytest.raises(PermissionDenied, match=said):
             await permission.check("web_search", {"query": "x"})

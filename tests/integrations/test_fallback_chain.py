@@ -54,6 +54,13 @@ def test_all_causes_are_told_when_all_fail(chain: SearchChain, surroundings: Wor
     assert all(title in text for title in ("DuckDuckGo: ", "Brave: ", "Tavily: "))
 
 
+def test_domains_that_leave_nothing_are_named(chain: SearchChain) -> None:
+    text = chain.search("reciprocal rank fusion", include_domains=["nowhere.example"])
+    assert "DuckDuckGo: No results" in text
+    assert "control" not in text
+    assert text.endswith("\nThe search was limited by include_domains. Other results may exist.")
+
+
 @pytest.mark.req("H3", "H4", "H5")
 def test_the_limit_is_checked_first_and_said_as_the_document_says_it(
     chain: SearchChain, surroundings: World, monkeypatch: pytest.MonkeyPatch

@@ -118,6 +118,14 @@ async def test_the_tool_searches_with_permission(services: World) -> None:
     assert allowed["results"]
 
 
+async def test_domains_that_leave_nothing_are_named(services: World) -> None:
+    policy = SearchPolicy({"search": {"mode": "local"}}, arguments={"permission.allow": "search"})
+    found = await policy.search("rank fusion", allowed_domains=["nowhere.example"])
+    assert (found["backend"], found["results"]) == ("ddg", [])
+    assert found["message"].endswith("The search was limited by allowed_domains. Other results may exist.")
+    assert set(await policy.search("rank fusion")) == {"query", "backend", "results"}
+
+
 @pytest.mark.req("K7")
 async def test_failures_name_their_cause(services: World, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = SearchPolicy(arguments={"permission.allow": "search"})

@@ -80,7 +80,7 @@ async def test_filters(archive: Archive) -> None:
 
 @pytest.mark.req("B13")
 async def test_that_it_knows_nothing_is_no_answer(archive: Archive) -> None:
-    with pytest.raises(ProviderUnsupported, match="archive: nothing that was read or seen before"):
+    with pytest.raises(ProviderUnsupported, match="archive: nothing in the archive answers this"):
         await ArchiveProvider(archive).search("sharks")
 
 
@@ -129,5 +129,5 @@ async def test_making_it(archive: Archive) -> None:
     context = ProviderContext("archive", Settings(), cast("Transports", None), archive=archive)
     assert ArchiveProvider.create(context).name == "archive"
     without = ProviderContext("archive", Settings(), cast("Transports", None))
-    with pytest.raises(NotConfigured, match=r"switched off: set archive\.enabled = true"):
+    with pytest.raises(NotConfigured, match=r"disabled: set archive\.enabled = true"):
         ArchiveProvider.create(without)

@@ -38,6 +38,7 @@ def modules(say: Callable[[str], None]) -> Path:
         pytest.skip(f"the npm package cannot be tested here: {exc}")
 
 
+@pytest.mark.req("B30")
 async def test_the_npm_package(modules: Path, settings: Callable[..., Settings], world: World, tmp_path: Path) -> None:
     package = tmp_path / "packages" / "groundwire-js"
     shutil.copy(ROOT / "LICENSE", tmp_path)

@@ -1,4 +1,4 @@
-"""The MCP server under other clients: the SDK's first major version, and the official inspector."""
+"""The MCP server under other clients: the SDK's first major version, the official inspector and conformance suite."""
 
 from __future__ import annotations
 
@@ -19,6 +19,27 @@ from groundwire.testing import World
 _ROOT = Path(__file__).resolve().parents[2]
 _CLIENT = _ROOT / "tests" / "components" / "mcp_client.py"
 _INSPECTOR = "@modelcontextprotocol/inspector@0.15.0"
+_CONFORMANCE = ("@modelcontextprotocol/conformance@0.2.0-alpha.12", "node@22.23.3")  # it needs Node.js 22
+
+_FIXTURES = """
+tools-call-simple-text tools-call-image tools-call-audio tools-call-embedded-resource tools-call-mixed-content
+tools-call-with-logging tools-call-error tools-call-with-progress tools-call-sampling tools-call-elicitation
+json-schema-2020-12 server-sse-polling elicitation-sep1034-defaults elicitation-sep1330-enums resources-read-text
+resources-read-binary
+resources-templates-read resources-subscribe resources-unsubscribe prompts-get-simple prompts-get-with-args
+prompts-get-embedded-resource prompts-get-with-image http-custom-header-server-validation
+input-required-result-basic-elicitation input-required-result-basic-sampling input-required-result-basic-list-roots
+input-required-result-request-state input-required-result-multiple-input-requests input-required-result-multi-round
+input-required-result-non-tool-request input-required-result-result-type input-required-result-tampered-state
+input-required-result-capability-check input-required-result-missing-input-response
+input-required-result-ignore-extra-params server-stateless:sep-2575-server-rejects-undeclared-capability
+server-stateless:sep-2575-missing-capability-http-400 server-stateless:sep-2575-server-no-log-without-loglevel
+server-stateless:sep-2575-http-server-no-independent-requests-on-stream
+"""
+"""The scenarios that do not apply: they use tools, resources and prompts that only a server made for the suite has.
+
+`server-sse-polling` recommends what lets a broken stream be taken up again, which is optional and not offered.
+"""
 
 
 @pytest.fixture
@@ -49,6 +70,15 @@ def inspector(say: Callable[[str], None]) -> Path:
         return npm_packages(_ROOT / ".venv-inspector", [_INSPECTOR], "about 20 s", say) / ".bin" / "mcp-inspector"
     except Unavailable as exc:
         pytest.skip(f"the inspector cannot be had here: {exc}")
+
+
+@pytest.fixture(scope="module")
+def conformance(say: Callable[[str], None]) -> Path:
+    """The folder with the command of the conformance suite, and the Node.js that it needs."""
+    try:
+        return npm_packages(_ROOT / ".venv-conformance", _CONFORMANCE, "about 30 s", say) / ".bin"
+    except Unavailable as exc:
+        pytest.skip(f"the conformance suite cannot be had here: {exc}")
 
 
 @pytest.fixture
@@ -121,3 +151,35 @@ def test_the_inspector(inspector: Path, command: tuple[str, ...], environment: M
     finally:
         server.terminate()
         server.communicate()
+
+
+@pytest.mark.parametrize(("protocol", "scenarios"), [("2025-06-18", 8), ("2025-11-25", 10), ("2026-07-28", 11)])
+def test_the_conformance_suite(
+    protocol: str,
+    scenarios: int,
+    conformance: Path,
+    command: tuple[str, ...],
+    environment: Mapping[str, str],
+    tmp_path: Path,
+) -> None:
+    """A scenario that fails and is not listed fails the run of the suite; so does a listed one that passes."""
+    known = "".join(f"  - {name}\n" for name in _FIXTURES.split())
+    (tmp_path / "known.yaml").write_text(f"server:\n{known}", "utf-8")
+    server, base = start_http(command, environment)
+    asked = ("server", "--url", f"{base}/mcp", "--suite", "all", "--spec-version", protocol)
+    try:
+        done = subprocess.run(
+            [str(conformance / "conformance"), *asked, "--expected-failures", str(tmp_path / "known.yaml")],
+            env={**environment, "PATH": f"{conformance}{os.pathsep}{environment['PATH']}"},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=300,
+        )
+    finally:
+        server.terminate()
+        server.communicate()
+    summary = done.stdout.partition("=== SUMMARY ===")[2]
+    assert done.returncode == 0, summary + done.stderr
+    assert summary.count("\u2713 ") >= scenarios, summary

@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -82,6 +85,7 @@ class Installed:
 
 
 _OLDEST = "the oldest versions"
+_OLDEST_SERVERS = "the oldest versions, of the servers too"
 _RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -93,7 +97,7 @@ def environment(
 
     @cache
     def make(version: str) -> Installed | None:
-        oldest = version == _OLDEST
+        oldest = version in {_OLDEST, _OLDEST_SERVERS}
         found = interpreter(VERSIONS[0] if oldest else version)
         if found is None:
             return None
@@ -102,7 +106,8 @@ def environment(
         uv("venv", "--python", found, root)
         if oldest:  # uv takes the lowest version of what a project needs, and not of what a wheel does
             needs = ("--resolution", "lowest-direct", "--requirements", ROOT / "pyproject.toml")
-            uv("pip", "install", "--python", python, *needs)
+            extras = ("--extra", "mcp", "--extra", "server") if version == _OLDEST_SERVERS else ()
+            uv("pip", "install", "--python", python, *needs, *extras)
         rest = ("--no-deps",) if oldest else ("--constraint", PINS)
         uv("pip", "install", "--python", python, *rest, distributions.wheel)
         return Installed(root, home)
@@ -212,6 +217,64 @@ def test_pages_and_documents_are_read_with_the_oldest_versions(
         done = installed.run("groundwire", "open", url, GROUNDWIRE_POLICY_ALLOWED_ORIGINS=",".join(world.origins))
         assert (done.returncode, done.stderr) == (0, ""), url
         assert words in done.stdout
+
+
+def _exchange(process: subprocess.Popen[str], *messages: dict[str, object]) -> dict[str, Any]:
+    """Send messages of MCP, a line each, and return the answer to the last one."""
+    assert process.stdin
+    assert process.stdout
+    for message in messages:
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    process.stdin.flush()
+    answer: dict[str, Any] = json.loads(process.stdout.readline())
+    return answer
+
+
+@pytest.mark.req("B31")
+@_together(_OLDEST_SERVERS)
+def test_the_servers_run_with_the_oldest_versions(
+    environment: Callable[[str], Installed | None], world: World, tmp_path: Path
+) -> None:
+    installed = environment(_OLDEST_SERVERS)
+    if installed is None:
+        pytest.skip(f"there is no Python {VERSIONS[0]} on this machine")
+    variables = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
+        "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
+    }
+
+    def started(*arguments: str) -> subprocess.Popen[str]:
+        command = [installed.root / "bin" / "groundwire", *arguments]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            command, env=variables, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe, encoding="utf-8"
+        )
+
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    call = {"name": "web_search", "arguments": {"query": "reciprocal rank fusion"}}
+    with started("mcp") as process:
+        assert _exchange(process, {"id": 0, "method": "initialize", "params": hello})["id"] == 0
+        ready = {"method": "notifications/initialized"}
+        found = _exchange(process, ready, {"id": 1, "method": "tools/call", "params": call})
+        assert found["result"]["structuredContent"]["results"]
+        process.kill()
+    with started("serve", "--port", "0") as process:
+        assert process.stderr
+        (url,) = re.findall(r"http://\S+:\d+", process.stderr.readline())
+        with urlopen(url) as page:
+            assert "<html" in page.read().decode()
+        asked = Request(
+            f"{url}/v1/search", json.dumps({"query": "bm25"}).encode(), {"Content-Type": "application/json"}
+        )
+        with urlopen(asked) as answer:
+            assert json.load(answer)["results"]
+        accepts = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        body = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
+        with urlopen(Request(f"{url}/mcp", json.dumps(body).encode(), accepts)) as answer:
+            assert b"groundwire" in answer.read()
+        process.kill()
 
 
 def test_every_command_says_what_it_does_without_any_extra(installed: Installed) -> None:

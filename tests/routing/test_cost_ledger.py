@@ -228,7 +228,7 @@ async def test_a_call_without_an_answer_in_time_may_be_charged() -> None:
 async def test_further_rounds_never_spend_more_than_the_session_has() -> None:
     first = Paid("first", 0.1, UnexpectedResponse("first", "broken JSON", status=200))
     desk = Desk(first, money=0.011)
-    with pytest.raises(AllProvidersFailed, match="not asked: it costs more than the session's budget has left"):
+    with pytest.raises(AllProvidersFailed, match="not called: it costs more than the session's remaining budget"):
         await desk.search()
     assert first.asked == 2, "a third round would have made 0.015"
     assert await desk.spent() == pytest.approx(0.010)

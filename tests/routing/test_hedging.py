@@ -194,7 +194,7 @@ async def test_a_retry_after_of_who_has_never_answered_is_believed_for_a_minute(
     asked = chain(first, second)
     await search(asked)
     answer = await search(asked)
-    assert answer.attempts[0].reason == "not asked: it said when it may be asked again (slow down)"
+    assert answer.attempts[0].reason == "not called: in cooldown (slow down)"
     assert answer.attempts[0].retry_after == pytest.approx(60, abs=1)
     assert len(first.asked) == 1
     assert asked.provider_health()[0].state == "cooldown"
@@ -462,5 +462,5 @@ def test_what_is_said_of_a_provider_in_a_cooldown() -> None:
     cooldown = Cooldown(Timed("first", 0.1), 12.34567, "quota", "come tomorrow")
     attempt = skipped_cooldown(cooldown)
     assert (attempt.provider, attempt.outcome, attempt.retry_after) == ("first", "quota", 12.346)
-    assert attempt.reason == "not asked: it said when it may be asked again (come tomorrow)"
+    assert attempt.reason == "not called: in cooldown (come tomorrow)"
     assert not skipped_cooldown(Cooldown(Timed("first", 0.1), 1.0, "quota", "")).reason.endswith(")")

@@ -156,7 +156,7 @@ async def test_a_long_queue_is_left_to_others_and_takes_no_turns() -> None:
     assert limited.refused == 0
     assert 0 < sum(answer.provider == "limited" for answer in answers) < 10
     skipped = [answer.attempts[0] for answer in answers if answer.provider == "other"]
-    assert any("not asked: its rate limit allows a request in" in attempt.reason for attempt in skipped)
+    assert any("not called: its rate limit allows a request in" in attempt.reason for attempt in skipped)
     await asyncio.sleep(3)
     assert (await search(asked)).provider == "limited", "no turn was taken by who did not wait for it"
     await asked.aclose()
@@ -172,7 +172,7 @@ async def test_a_call_that_loses_while_it_waits_for_its_turn_is_never_sent() -> 
     assert now() == pytest.approx(0.8)
     left = answer.attempts[-1]
     assert (left.provider, left.abandoned, left.cost_usd) == ("limited", True, 0.0)
-    assert left.reason == "not asked: still waiting for its rate limit"
+    assert left.reason == "not called: still waiting for its rate limit"
     await asyncio.sleep(5)
     assert len(limited.served) == 1
     await asked.aclose()

@@ -151,7 +151,10 @@ async def test_who_was_not_asked_for_want_of_time_is_said() -> None:
 
     with pytest.raises(AllProvidersFailed) as caught:
         await search(chain(Scripted("deaf", hang), Scripted("second", finds(ROW))), seconds=0.05)
-    assert [attempt.reason for attempt in caught.value.attempts] == ["no answer in time", "not asked: no time was left"]
+    assert [attempt.reason for attempt in caught.value.attempts] == [
+        "no answer in time",
+        "not called: no time was left",
+    ]
 
 
 async def test_cancelling_goes_through() -> None:

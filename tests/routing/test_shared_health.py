@@ -122,7 +122,7 @@ async def test_another_process_leaves_a_provider_alone_for_as_long_as_it_said() 
     asked = chain(store, first, Planned("second", None))
     answer = await search(asked)
     assert (answer.provider, first.asked) == ("second", 0)
-    assert "not asked: it said when it may be asked again (slow down)" in answer.attempts[0].reason
+    assert "not called: in cooldown (slow down)" in answer.attempts[0].reason
     assert answer.attempts[0].retry_after == pytest.approx(60, abs=0.5)
     await asyncio.sleep(60)
     assert (await search(asked)).provider == "first"
@@ -185,7 +185,7 @@ def test_a_store_that_fails_does_not_fail_a_search_nor_hold_it_up(make: type[Mem
         asked = chain(make(), first, Planned("second", None))
         assert (await search(asked)).provider == "second"
         assert now() < 0.35
-        assert (await search(asked)).attempts[0].reason.startswith("not asked: it said"), "what we know counts"
+        assert (await search(asked)).attempts[0].reason.startswith("not called: in cooldown"), "what we know counts"
         assert first.asked == 1
         await asked.aclose()
 

@@ -1,4 +1,4 @@
-"""Domain lists: sub-domains go along, look-alikes do not, a block wins."""
+"""Domain lists: subdomains go along, look-alikes do not, a block wins."""
 
 import pytest
 from hypothesis import given, settings

@@ -230,7 +230,7 @@ class TestCommand:
         assert copy.read_text() == '{"a": 1}'
         assert path.stat().st_mode & 0o777 == 0o640
         again = self.run("install", "--client", "cursor")
-        assert "as it should be" in again.stderr
+        assert "already up to date" in again.stderr
         assert self.run("uninstall", "--client", "cursor", "--yes").exit_code == 0
         assert servers_in("cursor", path.read_text()) == {}
 

@@ -366,13 +366,13 @@ class TestHttp:
     def test_its_options_are_not_for_standard_input(self, option: str) -> None:
         wrong = CliRunner().invoke(group, ["mcp", option, "1"], prog_name="groundwire")
         assert wrong.exit_code == 2
-        assert f"{option} is for HTTP" in wrong.stderr
+        assert f"{option} requires --http" in wrong.stderr
 
     def test_where_it_does_not_listen(self, place: Place) -> None:
         for arguments, variables, says in (
             (("--host", "0.0.0.0"), {}, "has no token"),
             (("--host", "0.0.0.0"), {"GROUNDWIRE_MCP_TOKEN": "short"}, "at least 16"),
-            (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Nothing can listen at 192.0.2.1"),
+            (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Cannot listen on 192.0.2.1"),
         ):
             place.variables = variables
             process = place.start("--http", *arguments, stdin=subprocess.DEVNULL)

@@ -95,7 +95,7 @@ async def test_a_silent_call_is_heard_of_again_and_again() -> None:
     assert await reporting(report, 20.0, work(), heartbeat=0.001) == "done"
     assert [total for _, total, _ in told] == [20.0] * len(told)
     assert all(before[0] < after[0] for before, after in pairwise(told))
-    assert all(text and "Still at work" in text for _, _, text in told)
+    assert all(text and "Still running" in text for _, _, text in told)
 
 
 async def test_a_client_that_hears_nothing_more_harms_no_call() -> None:

@@ -415,8 +415,8 @@ async def test_bad_requests(models: ModelServer, serve: Serve) -> None:
     base = str(client.base_url)
     async with aiohttp.ClientSession() as session:
         for path, data, words in (
-            ("chat/completions", "no json", "is no JSON"),
-            ("chat/completions", "[1]", "is no object"),
+            ("chat/completions", "no json", "is not JSON"),
+            ("chat/completions", "[1]", "is not an object"),
             ("chat/completions", '{"model": "m"}', "messages: is missing"),
             ("chat/completions", '{"model": "m", "messages": "x", "tools": 5}', "tools"),
             ("chat/completions", '{"model": "m", "messages": {"a": 1}}', "must be a list"),

@@ -34,11 +34,11 @@ def test_everything_that_is_wrong_is_named_at_once(tmp_path: Path) -> None:
         GROUNDWIRE_SEARCH_COLOR="red",
     )
     for part in (
-        "groundwire.toml: search.strategy: 'hedge' needs two providers at least, and brave is the only one",
+        "groundwire.toml: search.strategy: 'hedge' needs at least two providers, but brave is the only one",
         "groundwire.toml: session.warning_threshold: 9 is more than session.max_searches = 5",
         "groundwire.toml: cache.page_ttl: input should be greater than or equal to 0",
         "environment GROUNDWIRE_CACHE_SEARCH_TTL: cache.search_ttl: input should be greater than or equal to 0",
-        "groundwire.toml: storage.url: The address of the store is wrong: it begins with 'postgres'. Forms: memory://",
+        "groundwire.toml: storage.url: The store URL is invalid: it begins with 'postgres'. Forms: memory://",
         "GROUNDWIRE_SEARCH_COLOR is not a setting",
     ):
         assert part in said

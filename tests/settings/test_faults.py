@@ -10,6 +10,7 @@ import pytest
 
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
+from groundwire.settings.sources import from_variables
 
 
 class _Desk(Protocol):
@@ -33,7 +34,7 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
         "known here: session.citations, session.id, session.idle_timeout, session.max_cost_usd, session.max_searches",
     ),
     "section": ("[serch]\nlimit = 3", "[serch] is not a section; did you mean 'search'?"),
-    "no section": ("limit = 3", "'limit' stands outside any section; put it under [search]"),
+    "no section": ("limit = 3", "'limit' is outside any section; put it under [search]"),
     "section as value": ("search = 3", "'search' must be a section, written as [search] on a line of its own"),
     "nothing alike": (
         "wholly_different = 3",
@@ -53,7 +54,7 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     "bounds": ("[search]\nlimit = 51", "search.limit: input should be less than or equal to 50"),
     "choice": ('[search]\nsafesearch = "some"', "search.safesearch: input should be 'off', 'moderate' or 'strict'"),
     "item": ("[search]\nproviders = [1]", "search.providers.0: input should be a valid string"),
-    "keys": ('[keys]\nBRAVE_API_KEY = "canary"', "keys do not belong into a file"),
+    "keys": ('[keys]\nBRAVE_API_KEY = "canary"', "keys do not belong in this file"),
     "no TOML": ("[search", "is not TOML"),
     "deep": ("a = " + "[" * 20_000, "is nested too deeply"),
     "not UTF-8": (b"# \xff", "is not UTF-8 (byte 2)"),
@@ -78,7 +79,7 @@ IN_A_VARIABLE = {
     "GROUNDWIRE_CONFIGS": "did you mean 'GROUNDWIRE_CONFIG'?",
     "GROUNDWIRE_PROVIDERS_SERXNG_BASE_URL": "did you mean 'GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL'?",
     "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_ULR": "did you mean 'base_url'?",
-    "GROUNDWIRE_PROVIDERS_SEARXNG_BACKUP_BASE_URL": "name that in search.providers as 'searxng:backup'",
+    "GROUNDWIRE_PROVIDERS_SEARXNG_BACKUP_BASE_URL": "add that to search.providers as 'searxng:backup'",
     "GROUNDWIRE_PROVIDERS_SEARXNG": "is not an option of an installed provider",
     "GROUNDWIRE_X": "GROUNDWIRE_X is not a setting",
 }
@@ -94,6 +95,13 @@ def test_a_fault_in_a_variable(name: str, place: str, desk: _Desk) -> None:
     assert name in message
     assert IN_A_VARIABLE[name] in message
     assert "canary" not in message
+
+
+@pytest.mark.parametrize("name", ["GROUNDWIRE_URL", "GROUNDWIRE_KEY", "GROUNDWIRE_MCP_TOKEN", "GROUNDWIRE_RECORD"])
+def test_the_variables_of_clients_and_servers_are_no_fault(name: str) -> None:
+    problems: list[str] = []
+    assert from_variables({name: "x"}, "environment", problems, []) == {}
+    assert problems == []
 
 
 def test_a_wrong_value_in_a_variable_names_the_variable_and_the_key(desk: _Desk) -> None:
@@ -148,7 +156,7 @@ def test_a_working_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.Monke
     gone.mkdir()
     monkeypatch.chdir(gone)
     gone.rmdir()
-    with pytest.raises(ConfigurationError, match="working folder does not exist any more"):
+    with pytest.raises(ConfigurationError, match="working folder no longer exists"):
         load(environment={})
 
 

@@ -73,7 +73,7 @@ async def test_a_key_is_told_by_its_place_and_page(look: Look, world: World) -> 
     report = await look({"BRAVE_API_KEY": "wrong-key"})
     (finding,) = report.findings
     assert finding.fault == "key-wrong"
-    assert finding.why == "The key is that of environment (BRAVE_API_KEY)."
+    assert finding.why == "The key comes from environment (BRAVE_API_KEY)."
     assert "https://api-dashboard.search.brave.com" in finding.fix
 
 

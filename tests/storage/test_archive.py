@@ -392,7 +392,7 @@ async def test_forgetting(archive: Archive, clock: Clock, selector: dict[str, ob
 
 @pytest.mark.parametrize("selectors", [{}, {"url": "https://a.example/", "everything": True}])
 async def test_one_thing_is_forgotten_at_a_time(archive: Archive, selectors: dict[str, object]) -> None:
-    with pytest.raises(InvalidRequest, match="one thing to forget"):
+    with pytest.raises(InvalidRequest, match="one thing to delete"):
         await archive.forget(**selectors)  # type: ignore[arg-type]
 
 

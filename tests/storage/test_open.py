@@ -58,7 +58,7 @@ async def test_the_file_in_the_cache_folder(tmp_path: Path, monkeypatch: pytest.
         ("sqlite:///a%00b", "names no file"),
         ("sqlite:///:memory:", "write memory://"),
         ("sqlite:///a.db?mode=ro", "has no query"),
-        ("valkey://", "names no host"),
+        ("valkey://", "has no host"),
         ("valkey://:hunter2@host:port/0", "cannot be parsed"),
         ("valkey://:hunter2@host:99999/0", "cannot be parsed"),
         ("redis://:hunter2@host/name", "the database is a number"),

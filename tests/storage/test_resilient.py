@@ -111,7 +111,7 @@ async def test_one_warning_and_one_note_tell_of_an_outage(
     real.gone = False
     await asyncio.gather(store.count("c", 1), store.get("k"))
     assert [record.levelname for record in caplog.records] == ["WARNING", "INFO"]
-    assert caplog.messages[0] == "The store is gone. Using process memory instead, which other processes do not see."
+    assert caplog.messages[0] == "The store is gone. Using process memory instead, which other processes cannot see."
 
 
 async def test_the_pause_grows_while_the_store_stays_away(store: ResilientStore, real: Moody, now: list[float]) -> None:

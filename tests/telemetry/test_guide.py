@@ -51,7 +51,7 @@ def test_it_names_every_metric_and_no_other() -> None:
 
 
 def test_its_score_card_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    none: dict[str, Any] = {"empty": 0, "refused": 0, "cancelled": 0, "stale": 0, "forbidden_shown": 0, "p95_ms": None}
+    none: dict[str, Any] = {"empty": 0, "refused": 0, "canceled": 0, "stale": 0, "forbidden_shown": 0, "p95_ms": None}
     searches = CallScore(answered=1201, failed=3, cached=206, fallbacks=98, mean_ms=640.0, **none)
     pages = CallScore(answered=377, failed=0, cached=0, fallbacks=0, mean_ms=380.0, **none)
     columns = ("provider", "role", "attempts", "good", "mean_ms", "p95_ms", "answers", "fallback_answers")

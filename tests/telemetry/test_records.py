@@ -43,7 +43,7 @@ class Broken:
         ({"results": 0, "error": "AllProvidersFailed"}, "failed"),
         ({"results": 0, "error": "BudgetExceeded"}, "refused"),
         ({"results": 0, "error": "InvalidRequest"}, "refused"),
-        ({"results": 0, "error": "CancelledError"}, "cancelled"),
+        ({"results": 0, "error": "CancelledError"}, "canceled"),
     ],
 )
 def test_how_a_search_ended(facts: dict[str, Any], outcome: str, searched: Make) -> None:
@@ -84,7 +84,7 @@ def test_a_watcher_that_raises_is_logged_once_and_the_others_hear(
             watchers.page_done(opened())
     assert len(before.heard) == len(after.heard) == 6
     assert [record.getMessage() for record in caplog.records] == [
-        "The listener Broken failed; what else it raises is ignored"
+        "The listener Broken failed; its further errors are ignored"
     ]
     assert caplog.records[0].exc_info
 

@@ -47,7 +47,7 @@ async def test_every_number_of_the_card(store: Store, searched: Make, opened: Ma
     card = await score_card(store)
     searches = card.searches
     assert (searches.calls, searches.answered, searches.empty, searches.failed) == (10, 8, 1, 1)
-    assert (searches.refused, searches.cancelled, searches.cached, searches.stale) == (1, 1, 1, 1)
+    assert (searches.refused, searches.canceled, searches.cached, searches.stale) == (1, 1, 1, 1)
     assert (searches.fallbacks, searches.forbidden_shown) == (2, 1)
     assert (searches.success_rate, searches.fallback_share) == (0.9, 0.2)
     assert searches.mean_ms == pytest.approx(500.0)

@@ -72,7 +72,7 @@ async def test_https_goes_through_a_tunnel(connect: Connect, forwarder: Any) -> 
 async def test_a_dead_proxy_is_named_as_the_reason(world: World, connect: Connect) -> None:
     transport = connect(proxy=world.closed_url)
     for url in ("http://pub.example.com/", "https://pub.example.com/"):
-        with pytest.raises(PageUnavailable, match=r"proxy does not answer.*network\.proxy") as caught:
+        with pytest.raises(PageUnavailable, match=r"proxy does not respond.*network\.proxy") as caught:
             await transport.fetch(url, deadline=soon())
         assert "127." not in str(caught.value)
 
@@ -155,7 +155,7 @@ async def test_a_dead_resolver_is_told_from_a_name_that_does_not_exist(connect: 
         raise socket.gaierror(socket.EAI_AGAIN if host == "down.example.com" else socket.EAI_NONAME, "no")
 
     transport = connect(resolver=failing)
-    with pytest.raises(PageUnavailable, match=r"^down\.example\.com could not be looked up.*DNS settings"):
+    with pytest.raises(PageUnavailable, match=r"^down\.example\.com could not be resolved.*DNS settings"):
         await transport.fetch("http://down.example.com/", deadline=soon())
-    with pytest.raises(PageUnavailable, match=r"^gone\.example\.com does not lead to .*spelling.*online"):
+    with pytest.raises(PageUnavailable, match=r"^gone\.example\.com does not resolve to .*spelling.*online"):
         await transport.fetch("http://gone.example.com/", deadline=soon())

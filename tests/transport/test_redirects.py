@@ -218,4 +218,4 @@ async def test_errors_name_the_host_that_failed(connect: Connect, serve: Serve, 
             await connect(server.url, resolver=resolver).fetch(server.url, deadline=soon())
         texts.append(str(caught.value).replace(host, "HOST"))
     assert texts[0] == texts[1]
-    assert texts[0].startswith("HOST does not lead to a public web address")
+    assert texts[0].startswith("HOST does not resolve to a public web address")

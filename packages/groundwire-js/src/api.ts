@@ -1,22 +1,22 @@
 // Written from the server's OpenAPI document by `make docs`; a test fails when it is out of date.
 
-/** An answer to a question, with verified citations. */
+/** An answer to a question, with citations that were checked. */
 export interface AskReply {
   /** The question. */
   question: string;
-  /** The answer in Markdown, with markers such as `[1]`. */
+  /** The answer in Markdown, with marks such as `[1]`. */
   text: string;
   /** The pages that it cites. */
   sources: Source[];
   /** The verification of each sentence. */
   report: VerifyReply;
-  /** The model that wrote it; empty if passages were quoted. */
+  /** The model that wrote it; empty where passages are quoted. */
   model: string;
   /** The searches that were made for it. */
   searches: number;
-  /** The cost of searching and reading, in US dollars, without the price of the model. */
+  /** What searching and reading cost, in US dollars; the model's own price is not in it. */
   cost_usd: number;
-  /** Warnings for the reader. */
+  /** What the reader should know. */
   warnings: string[];
 }
 
@@ -28,8 +28,10 @@ export interface AskRequest {
   session?: string | null;
   /** The question. */
   question: string;
-  /** Whether to quote the best passages instead of calling a model. */
+  /** Whether to ask no model and quote the passages that answer best. */
   quote?: boolean;
+  /** Whether to answer with events, as `Accept: text/event-stream` asks for, too. */
+  stream?: boolean;
 }
 
 /** One request to one provider within a call, with its outcome. */
@@ -169,7 +171,7 @@ export interface LocalSearchItem {
   source: string;
 }
 
-/** The result of the tool `search`: four stable fields, and `status` and `error` if it failed. */
+/** The result of the tool `search`: three stable fields, and more if it failed or found nothing. */
 export interface LocalSearchToolResult {
   /** The query. */
   query: string;
@@ -181,6 +183,8 @@ export interface LocalSearchToolResult {
   status?: "success" | "error";
   /** The reason and the next step; in JSON only if it failed. */
   error?: string;
+  /** Why nothing was found; in JSON only if that is known. */
+  message?: string;
 }
 
 /** An occurrence of a text on a page. */
@@ -288,9 +292,9 @@ export interface PagesRequest {
   cursor?: string | null;
   /** Show only the literal matches of this text, with context. */
   find?: string | null;
-  /** The most characters of Markdown, for several pages in total. */
+  /** Maximum characters of Markdown, for several pages in total. */
   max_length?: number | null;
-  /** The most tokens of Markdown, for several pages in total. */
+  /** Maximum tokens of Markdown, for several pages in total. */
   max_tokens?: number | null;
   /** Whether to skip the cache. */
   refresh?: boolean;
@@ -414,7 +418,7 @@ export interface SearchRequest {
   session?: string | null;
   /** The query. */
   query: string;
-  /** The most results; by default the gateway's setting `search.limit`. */
+  /** Maximum results; by default the gateway's setting `search.limit`. */
   limit?: number | null;
   /** Only these domains and their subdomains; none means every domain. */
   allowed_domains?: string[];
@@ -527,15 +531,15 @@ export interface Source {
 
 /** The verification of an answer. */
 export interface VerifyReply {
-  /** Whether every sentence with a marker is supported. */
+  /** Whether every sentence with a mark is supported. */
   supported: boolean;
-  /** How many sentences have each verdict, without verdicts that do not occur. */
+  /** How many sentences got each verdict; verdicts that none got are left out. */
   counts: { [name in "supported" | "altered" | "not_found" | "not_opened" | "unknown_source" | "not_comparable" | "uncited" | "no_claim"]?: number };
-  /** One finding per sentence, in order. */
+  /** One a sentence, in order. */
   findings: Finding[];
-  /** The cited numbers that have no source. */
+  /** The numbers in marks that no source has. */
   unknown: number[];
-  /** Warnings about the answer as a whole. */
+  /** What holds for the answer as a whole. */
   warnings: string[];
 }
 
@@ -599,7 +603,7 @@ export const web_search = {
           "type": "string"
         },
         "default": [],
-        "description": "Only these domains and their sub-domains, e.g. [\"wikipedia.org\"]"
+        "description": "Only these domains and their subdomains, e.g. [\"wikipedia.org\"]"
       },
       "time_range": {
         "type": "string",

@@ -130,7 +130,7 @@ export class Groundwire {
     return this.#json("GET", "/v1/providers", undefined, options);
   }
 
-  /** What a session has used and was shown. */
+  /** Show what a session has used, and its sources. */
   session(id: string, options: CallOptions = {}): Promise<SessionReply> {
     return this.#json("GET", `/v1/sessions/${encodeURIComponent(id)}`, undefined, options);
   }
@@ -140,7 +140,7 @@ export class Groundwire {
     return this.#json("DELETE", `/v1/sessions/${encodeURIComponent(id)}`, undefined, options);
   }
 
-  /** Decide who searches for a model: its own API, or our tools. */
+  /** Decide which search a model uses: its API's hosted search, or Groundwire's tools. */
   resolve(request: ResolveRequest, options: CallOptions = {}): Promise<ResolveReply> {
     return this.#post("/v1/resolve", request, options);
   }

@@ -6,12 +6,15 @@ print(run.answer.text, run.sources)
 
 from __future__ import annotations
 
-from groundwire.agent_loop.ask import ChatModel, CitedAnswer, ask
+from groundwire.agent_loop.ask import AnswerCompleted, AskEvent, CitedAnswer, TextDelta, TextReset, ask, ask_stream
+from groundwire.agent_loop.chat_model import ChatModel
 from groundwire.agent_loop.citation_ledger import CitationLedger
 from groundwire.agent_loop.run import CallModel, run_tools
 from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent, Run, Spent, Stop
 
 __all__ = [
+    "AnswerCompleted",
+    "AskEvent",
     "CallEnded",
     "CallModel",
     "CallStarted",
@@ -22,6 +25,9 @@ __all__ = [
     "Run",
     "Spent",
     "Stop",
+    "TextDelta",
+    "TextReset",
     "ask",
+    "ask_stream",
     "run_tools",
 ]

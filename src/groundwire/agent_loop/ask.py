@@ -3,47 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
+from groundwire.agent_loop.chat_model import ChatModel, find_model
 from groundwire.agent_loop.citation_ledger import CitationLedger
-from groundwire.agent_loop.run import CallModel, run_tools
+from groundwire.agent_loop.run import run_tools
 from groundwire.agent_loop.types import LoopEvent
+from groundwire.citations import Mark, MarkScanner
+from groundwire.citations.link_filter import Addresses, LinkFilter
 from groundwire.citations.verify import CitedPage, Report, cited_numbers, verify_off_loop
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, PermissionDenied, ProviderError
+from groundwire.errors import DeadlineExceeded, PermissionDenied, ProviderError
+from groundwire.hosted.answers import HostedAnswer
 from groundwire.models import Page, Source
 from groundwire.models.validators import check_text
-from groundwire.tools.definitions import CITING, UNTRUSTED
-from groundwire.transport import Response
-from groundwire.transport.clients import HttpClients
 from groundwire.web import Web
 
-__all__ = ["ChatModel", "CitedAnswer", "ask"]
+__all__ = ["AnswerCompleted", "AskEvent", "CitedAnswer", "TextDelta", "TextReset", "ask", "ask_stream"]
 
-_MAKERS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
-        "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-        "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
-    }
-)
-_SYSTEM: Final = (
-    "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
-    f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
-)
-_OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API requires a number
-_PAGES, _TOKENS = 3, 400  # pages read for an extract, and tokens of each
+_PAGES, _TOKENS = 3, 400  # pages that are read for an extract, and tokens of each
 _QUOTES: Final = 3  # sentences of an extract
 _SHORTEST, _LONGEST = 40, 400  # characters of a sentence that may be quoted
 _NO_PROSE: Final = ("#", "|", "-", ">", "```", "*", "1.")
+_ASKING: Final = frozenset({"are", "does", "how", "the", "was", "what", "when", "where", "which", "who", "why"})
 _WORD: Final = re.compile(r"\w+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+")
-_PROBE: Final = 2.0  # seconds to wait for a local server to list its models
 _PLAIN: Final = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
 
@@ -68,112 +55,80 @@ class CitedAnswer:
     warnings: tuple[str, ...] = ()
     """Warnings for the reader."""
 
+    def __str__(self) -> str:
+        return self.text
 
-class ChatModel:
-    """A model behind an HTTP API, callable as `run_tools` expects.
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> Any:
+            if name in ("answer", "content", "output_text"):  # of exa-py and the OpenAI SDK
+                return self.text
+            if name == "citations":
+                return self.sources
+            raise AttributeError(f"'CitedAnswer' has no attribute {name!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More of the answer's text. A citation marker is never divided between two of them."""
+
+    delta: str
+    """The text."""
+    type: Literal["delta"] = "delta"
+    """Tells it from the other events."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextReset:
+    """What came so far was not the answer: the model called a tool after it. The text begins again."""
+
+    type: Literal["reset"] = "reset"
+    """Tells it from the other events."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCompleted:
+    """The answer is complete, and its citations are verified. It is the last event."""
+
+    answer: CitedAnswer
+    """The answer."""
+    type: Literal["result"] = "result"
+    """Tells it from the other events."""
+
+
+AskEvent = LoopEvent | TextDelta | TextReset | AnswerCompleted
+"""What happens while a question is answered. The text of all `TextDelta` after the last `TextReset` is the answer's."""
+
+_Tell = Callable[[AskEvent], None]
+
+
+class _Draft:
+    """Tells of the text of one turn of the model, as far as it can be shown: as the whole answer will have it.
 
     Args:
-        clients: The HTTP clients.
-        api: `openai_chat`, `anthropic` or `gemini`.
-        base_url: The API's address.
-        model: The model's name.
-        key: The API key; empty for a local server.
-        deadline: The deadline of the whole answer.
+        tell: Called with what can be shown.
+        known: The addresses of the sources.
+        images: Which images stay.
     """
 
-    def __init__(
-        self, clients: HttpClients, *, api: str, base_url: str, model: str, key: str = "", deadline: Deadline
-    ) -> None:
-        self.api = api
-        self.model = model
-        self._base = base_url.rstrip("/")
-        self._transport = clients.operator(self._base)
-        self._key = key
-        self._deadline = deadline
+    def __init__(self, tell: _Tell, known: Iterable[str], images: Addresses) -> None:
+        self._tell = tell
+        self._filter = LinkFilter(known, images=images)
+        self._scanner = MarkScanner()
+        self.is_empty = True
 
-    async def __call__(self, body: Mapping[str, Any]) -> Any:
-        """Send a request and return the JSON of its answer.
+    def feed(self, text: str) -> None:
+        """Take more of the text."""
+        self._say(self._scanner.feed(self._filter.feed(text)))
 
-        Raises:
-            ProviderError: the model cannot be reached or rejects the request; the message says why.
-        """
-        path, headers = {
-            "openai_chat": ("/chat/completions", {"Authorization": f"Bearer {self._key}"} if self._key else {}),
-            "anthropic": ("/v1/messages", {"x-api-key": self._key, "anthropic-version": "2023-06-01"}),
-            "gemini": (f"/v1beta/models/{self.model}:generateContent", {"x-goog-api-key": self._key}),
-        }[self.api]
-        sent = {key: value for key, value in body.items() if self.api != "gemini" or key != "model"}
-        reply = await self._transport.call(
-            "model", "POST", self._base + path, deadline=self._deadline, headers=headers, json_body=sent
-        )
-        return _json(reply, self._base)
+    def close(self) -> None:
+        """Tell of what was held back; the turn has ended."""
+        self._say([*self._scanner.feed(self._filter.close()), *self._scanner.close()])
 
-    def request(self, question: str) -> dict[str, Any]:
-        """Return the first request of a conversation."""
-        if self.api == "gemini":
-            return {
-                "model": self.model,
-                "systemInstruction": {"parts": [{"text": _SYSTEM}]},
-                "contents": [{"role": "user", "parts": [{"text": question}]}],
-            }
-        user = {"role": "user", "content": question}
-        if self.api == "anthropic":
-            return {"model": self.model, "max_tokens": _OUTPUT, "system": _SYSTEM, "messages": [user]}
-        return {"model": self.model, "messages": [{"role": "system", "content": _SYSTEM}, user]}
-
-
-def _json(reply: Response, base: str) -> Any:
-    try:
-        said = json.loads(reply.body)
-    except ValueError:
-        said = None
-    if reply.status == 200 and isinstance(said, dict):
-        return said
-    error = said.get("error") if isinstance(said, dict) else None
-    why = error.get("message") if isinstance(error, dict) else error
-    fix = "Check the key" if reply.status in {401, 403} else "Check answer.base_url and answer.model"
-    why = str(why or "no reason given")[:300]
-    raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {why}", status=reply.status, fix=fix)
-
-
-async def _find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | None:
-    """Return the model given by name or in the settings, else one offered by a local server, else None.
-
-    Raises:
-        ConfigurationError: the named model has neither a base URL nor a key, or the base URL is invalid.
-    """
-    chosen, clients = web.settings.answer, web.clients
-    wanted = str(name or chosen.model)
-    if wanted:
-        base, variable = _MAKERS[chosen.api]
-        secret = web.settings.secret(variable)
-        if not chosen.base_url and secret is None:
-            raise ConfigurationError(
-                f"answer.model is {wanted!r}, and there is no key for it. Set {variable}, or answer.base_url to "
-                "the address of another server."
-            )
-        key = secret.get_secret_value() if secret is not None else ""
-        base = chosen.base_url or base
-        try:
-            return ChatModel(clients, api=chosen.api, base_url=base, model=wanted, key=key, deadline=deadline)
-        except InvalidRequest as error:
-            raise ConfigurationError(f"answer.base_url = {base!r}: {error.problem}. {error.fix}") from error
-    for base in (chosen.base_url,) if chosen.base_url else chosen.local_servers:
-        if listed := await _first_model(clients, base):
-            return ChatModel(clients, api="openai_chat", base_url=base, model=listed, deadline=deadline)
-    return None
-
-
-async def _first_model(clients: HttpClients, base: str) -> str:
-    """Return the first model that a server lists, or an empty string if it does not respond."""
-    try:
-        reply = await clients.operator(base).call(
-            "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE)
-        )
-        listed = json.loads(reply.body)["data"]
-        return str(listed[0]["id"])
-    except (GroundwireError, ValueError, LookupError, TypeError):
-        return ""
+    def _say(self, pieces: Sequence[str | Mark]) -> None:
+        if text := "".join(one.text if isinstance(one, Mark) else one for one in pieces):
+            self.is_empty = False
+            self._tell(TextDelta(text))
 
 
 async def ask(
@@ -198,9 +153,60 @@ async def ask(
 
     Raises:
         InvalidRequest: the question is empty or too long. AllProvidersFailed: no provider could search.
-        ConfigurationError: there is no key for the model. ProviderError: it cannot be reached, or refuses.
-        PermissionDenied: storing is not permitted, so nothing could be verified. DeadlineExceeded, Closed.
+        ConfigurationError: there is no key for the model. ProviderError: it cannot be reached, refuses, or says
+        nothing. PermissionDenied: nothing may be kept, so that nothing can be checked. DeadlineExceeded, Closed.
     """
+    return await _answer(question, web, model, timeout, quote=quote, on_event=on_event, tell=None)
+
+
+async def ask_stream(
+    question: str,
+    *,
+    web: Web,
+    model: ChatModel | str | None = None,
+    quote: bool = False,
+    timeout: float | None = None,
+) -> AsyncGenerator[AskEvent]:
+    """Answer a question as `ask` does, and yield the answer while it is written.
+
+    Args:
+        question: See `ask`.
+        web: See `ask`.
+        model: See `ask`.
+        quote: See `ask`.
+        timeout: See `ask`.
+
+    Yields:
+        Tool calls and text as they come; then the answer, with its citations verified. When the generator is closed
+        the work is canceled.
+
+    Raises:
+        GroundwireError: see `ask`; from the iteration.
+    """
+    events: asyncio.Queue[AskEvent | None] = asyncio.Queue()
+    tell = events.put_nowait
+    task = asyncio.create_task(_answer(question, web, model, timeout, quote=quote, on_event=tell, tell=tell))
+    task.add_done_callback(lambda _: events.put_nowait(None))
+    try:
+        while (event := await events.get()) is not None:
+            yield event
+        yield AnswerCompleted(await task)
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def _answer(
+    question: str,
+    web: Web,
+    model: ChatModel | str | None,
+    timeout: float | None,
+    *,
+    quote: bool,
+    on_event: Callable[[LoopEvent], None] | None,
+    tell: _Tell | None,
+) -> CitedAnswer:
+    """Answer a question, see `ask`; with `tell` the model streams, and `tell` is called with its text."""
     words = check_text(question)
     if not web.keeps:
         raise PermissionDenied("Verifying an answer needs its session's pages, and this server stores none.")
@@ -208,32 +214,14 @@ async def ask(
     before = await web.usage()
     writer = model if isinstance(model, ChatModel) else None
     if writer is None and not quote:
-        writer = await _find_model(web, deadline, model)
+        writer = await find_model(web, deadline, model)
     if writer is None:
         text, warnings = await _extract(words, web, deadline)
+        if tell is not None:
+            tell(TextDelta(text))
         pages = await web.sources()
     else:
-        ledger = CitationLedger()
-        for page in await web.sources(content=False):  # a page already known to the session keeps its number
-            ledger.number(page.url, page.title)
-        run = await run_tools(
-            writer.request(words),
-            cast("CallModel", writer),
-            web=web,
-            api=writer.api,
-            mode="local",
-            timeout=deadline.remaining(),
-            ledger=ledger,
-            on_event=on_event,
-        )
-        text, warnings = run.answer.text, () if run.stop == "answered" else (run.reason,)
-        shown = {page.url: page for page in await web.sources()}
-        pages = tuple(
-            replace(shown[source.url], number=source.citation_id, title=source.title)
-            if source.url in shown
-            else CitedPage(number=source.citation_id, url=source.url, title=source.title)
-            for source in run.sources
-        )
+        text, warnings, pages = await _written(words, web, writer, deadline, on_event, tell)
     cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
     used = tuple(page for page in pages if page.number in cited)
     after = await web.usage()
@@ -249,6 +237,57 @@ async def ask(
     )
 
 
+async def _written(
+    question: str,
+    web: Web,
+    writer: ChatModel,
+    deadline: Deadline,
+    on_event: Callable[[LoopEvent], None] | None,
+    tell: _Tell | None,
+) -> tuple[str, tuple[str, ...], tuple[CitedPage, ...]]:
+    """Return what a model answers, warnings, and the pages that it was shown."""
+    ledger = CitationLedger()
+    for page in await web.sources(content=False):  # a page that the session knows keeps its number
+        ledger.number(page.url, page.title)
+    images: Addresses = "known" if web.settings.policy.untrusted_images == "drop" else "any"
+    said = False
+
+    async def call(body: dict[str, Any]) -> HostedAnswer | Any:
+        nonlocal said
+        if tell is None:
+            return await writer(body)
+        if said:
+            tell(TextReset())
+        draft = _Draft(tell, (source.url for source in ledger.sources), images)
+        made = await writer.stream(body, draft.feed)
+        draft.close()
+        said = not draft.is_empty
+        return made
+
+    run = await run_tools(
+        writer.request(question),
+        call,
+        web=web,
+        api=writer.api,
+        mode="local",
+        timeout=deadline.remaining(),
+        ledger=ledger,
+        on_event=on_event,
+    )
+    if not run.answer.text.strip():
+        if run.stop == "deadline":
+            raise DeadlineExceeded(f"The model {writer.model} gave no answer in time. Allow more with answer.timeout.")
+        raise ProviderError("model", f"{writer.model} gave no answer: {run.reason}")
+    shown = {page.url: page for page in await web.sources()}
+    pages = tuple(
+        replace(shown[source.url], number=source.citation_id, title=source.title)
+        if source.url in shown
+        else CitedPage(number=source.citation_id, url=source.url, title=source.title)
+        for source in run.sources
+    )
+    return run.answer.text, () if run.stop == "answered" else (run.reason,), pages
+
+
 async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tuple[str, ...]]:
     """Return the passages that answer a question best, and the warnings of the search."""
     found = await web.search(question, timeout=deadline.remaining())
@@ -259,15 +298,15 @@ async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tu
         read = await web.open_pages(urls, query=question, max_tokens=room, timeout=left) if left > 0 else ()
     passages = sorted(
         (
-            (excerpt.score, page, text)
+            (*quote, excerpt.score, page)
             for page in read
             for excerpt in page.excerpts
-            if (text := _quote(excerpt.text, question))
+            if (quote := _quote(excerpt.text, question))
         ),
-        key=lambda row: -row[0],
+        key=lambda row: (-row[0], -row[2]),
     )
     best: dict[str, tuple[Page, str]] = {}
-    for _, page, text in passages:
+    for _, text, _, page in passages:
         best.setdefault(page.url, (page, text))
     lines = [f"{text} [{page.citation_id}]" for page, text in list(best.values())[:_QUOTES]]
     if not lines:
@@ -275,9 +314,9 @@ async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tu
     return "\n\n".join(lines) or "Nothing was found that answers this.", found.warnings
 
 
-def _quote(text: str, question: str) -> str:
-    """Return the sentence of a passage with most words of the question, as plain text; empty if there is none."""
-    wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2}
+def _quote(text: str, question: str) -> tuple[int, str] | None:
+    """Return the sentence of a passage that has most of a question's words, as plain text; None if none has any."""
+    wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2} - _ASKING
     sentences = [
         _plain(sentence)
         for block in text.split("\n\n")
@@ -285,7 +324,14 @@ def _quote(text: str, question: str) -> str:
         for sentence in _SENTENCE_END.split(block)
     ]
     whole = [one for one in sentences if _SHORTEST <= len(one) <= _LONGEST]
-    return max(whole, key=lambda one: len(wanted & set(_WORD.findall(one.casefold()))), default="")
+    found = max(
+        ((len(wanted & set(_WORD.findall(one.casefold()))), one) for one in whole), default=(0, ""), key=_shared
+    )
+    return found if found[0] else None
+
+
+def _shared(sentence: tuple[int, str]) -> int:
+    return sentence[0]
 
 
 def _plain(markdown: str) -> str:

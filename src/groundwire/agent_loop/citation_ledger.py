@@ -30,7 +30,7 @@ class CitationLedger:
 
     def __init__(self, sources: Iterable[Source] = (), *, reserved: Iterable[int] = ()) -> None:
         self.reserved: frozenset[int] = frozenset(reserved)
-        self.last = max((one for one in self.reserved if one < _YEARS), default=0)
+        self.last: int = max((one for one in self.reserved if one < _YEARS), default=0)
         """The largest number assigned; four digits are more often a year than a source."""
         self._numbers: dict[str, int] = {}
         self._given: frozenset[str] = frozenset()

@@ -1,7 +1,4 @@
-"""The agent loop: call the model, run its tool calls, return the results, until it answers.
-
-Also the search plan of a run.
-"""
+"""The agent loop and its search plan: call the model, run its tool calls, return the results, until it answers."""
 
 from __future__ import annotations
 
@@ -114,8 +111,8 @@ async def run_tools(
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
         needs: Requirements for every search.
         tools: The local tools, such as `guarded_tools(web)`; by default `web_tools(web, plan.needs)`.
-        max_rounds: The most model calls, 1 to 100. In the last one tools are disabled, so that the model answers.
-        hosted_searches: The most hosted searches per model call, 1 to 1,000. Fewer are allowed when the session has
+        max_rounds: Maximum model calls, 1 to 100. In the last one tools are disabled, so that the model answers.
+        hosted_searches: Maximum hosted searches per model call, 1 to 1,000. Fewer are allowed when the session has
             fewer left.
         hosted_price_usd: The highest cost of one hosted search, charged to the session's budget.
         timeout: Seconds for the whole run; None means no limit.

@@ -1,7 +1,4 @@
-"""Running the tool calls of a model's turn.
-
-Also converts the answers of client libraries to the JSON they were made from.
-"""
+"""Runs the tool calls of a model's turn, and converts client libraries' answers back to the JSON they came from."""
 
 from __future__ import annotations
 

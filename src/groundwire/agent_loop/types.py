@@ -25,6 +25,9 @@ class CallStarted:
     """A tool call has started."""
 
     call: HostedCall
+    """The call."""
+    type: Literal["call_started"] = "call_started"
+    """Tells it from the other events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,11 @@ class CallEnded:
     """A tool call has ended."""
 
     call: HostedCall
+    """The call."""
     result: ToolResult
+    """What the tool answered."""
+    type: Literal["call_ended"] = "call_ended"
+    """Tells it from the other events."""
 
 
 LoopEvent = CallStarted | CallEnded

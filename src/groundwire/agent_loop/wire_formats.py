@@ -1,7 +1,4 @@
-"""How each API continues a conversation: the model's turn, tool results, and tool choice.
-
-Also joins the parts of a paused turn into one answer, and adds up the usage of all rounds.
-"""
+"""How each API continues a conversation: the model's turn, tool results, tool choice, paused turns, total usage."""
 
 from __future__ import annotations
 

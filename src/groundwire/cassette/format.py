@@ -3,8 +3,6 @@
 Every exchange is written immediately, under a lock on the file, so that several processes can add to one cassette and a
 killed process loses nothing it has written.
 
-Also the JSON form of one exchange.
-
 A body is stored as `text` if it is UTF-8 and short, else as `base64`, or as `gzip` (in base 64) if it is long. Bodies
 are stored decoded, so headers that describe their encoding on the wire are dropped.
 """

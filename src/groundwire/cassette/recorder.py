@@ -1,7 +1,4 @@
-"""The public cassette object.
-
-Also the choice of the cassette of a `Web`: the one it is given, or else the one named in the environment.
-"""
+"""The public cassette object, and how a `Web` selects one: the one it is given, or the one named in the environment."""
 
 from __future__ import annotations
 

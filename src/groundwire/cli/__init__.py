@@ -50,6 +50,13 @@ _COMMANDS = MappingProxyType(
 server started by a client should not wait for what it does not need."""
 
 
+_ALIASES = MappingProxyType(
+    {**dict.fromkeys(("crawl", "extract", "fetch", "get", "read", "scrape"), "open"), "answer": "ask"}
+)
+"""What other command lines call our commands; these are not listed."""
+_LIKE = MappingProxyType({"version": "--version", "help": "--help", "list": "config show", "login": "setup"})
+
+
 class _Group(click.Group):
     """The command group. Every failure has its own exit code: 1 is reserved for "found nothing"."""
 
@@ -57,6 +64,7 @@ class _Group(click.Group):
         return sorted({*super().list_commands(ctx), *_COMMANDS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        cmd_name = _ALIASES.get(cmd_name, cmd_name)
         if cmd_name not in _COMMANDS:
             return super().get_command(ctx, cmd_name)
         room, _, name = _COMMANDS[cmd_name].partition(":")
@@ -66,9 +74,11 @@ class _Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        known = self.list_commands(ctx)
+        known = [*self.list_commands(ctx), *_ALIASES]
         if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
-            near = get_close_matches(args[0], known, n=1)
+            near = [_LIKE[args[0]]] if args[0] in _LIKE else get_close_matches(args[0], known, n=1)
+            if len(args[0].split()) > 1:
+                near = [f"ask {args[0]}"]
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
 
@@ -92,7 +102,7 @@ class _Group(click.Group):
             sys.exit(ExitCode.FAILED)
         except Exception as error:
             _logger.exception("The command failed")
-            say_error(f"Groundwire itself failed ({type(error).__name__}). Run it as groundwire -v ... to see where.")
+            say_error(f"Internal error ({type(error).__name__}). Run groundwire -v ... for details.")
             sys.exit(ExitCode.FAILED)
 
 
@@ -101,7 +111,7 @@ class _Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
-@click.option("-v", "--verbose", count=True, help="Log to standard error; -vv logs debug messages, too.")
+@click.option("-v", "--verbose", count=True, help="Log to standard error; -vv also logs debug messages.")
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),

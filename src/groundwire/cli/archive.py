@@ -33,12 +33,12 @@ _logger = logging.getLogger(__name__)
 
 _WIDEST = 100  # columns; longer lines are hard to read
 _INDENT = " " * 4
-_OFF = "The archive is switched off: set archive.enabled = true."
+_OFF = "The archive is disabled: set archive.enabled = true."
 _EXIT_CODES = """\b
 Exit codes:
   0  entries were found, or the command succeeded
   1  nothing was found
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  the archive or a file cannot be used"""
 _DAY = click.DateTime(["%Y-%m-%d"])
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON and nothing else.")
@@ -60,7 +60,7 @@ class _Command(click.Command):
             problems = {"problems": error.problems} if isinstance(error, ImportRefused) else {}
             _print_json({"error": str(error), **problems})
         elif isinstance(error, ImportRefused):
-            say_error("Nothing was imported: some lines are wrong.")
+            say_error("Nothing was imported: some lines are invalid.")
             for number, text in error.problems:
                 click.echo(clean(f"  line {number}: {text}"), err=True)
             if error.more:
@@ -94,10 +94,12 @@ def archive() -> None:
     default="all",
     help="Maximum age: a day, a week, a month, a year, or any age.",
 )
-@click.option("--after", metavar="DAY", help="Published (or else seen) on or after this day, such as 2026-01-31.")
-@click.option("--before", metavar="DAY", help="Published (or else seen) on or before this day.")
 @click.option(
-    "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its sub-domains; repeatable."
+    "--after", metavar="DAY", help="Published (or, if undated, seen) on or after this day, such as 2026-01-31."
+)
+@click.option("--before", metavar="DAY", help="Published (or, if undated, seen) on or before this day.")
+@click.option(
+    "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its subdomains; repeatable."
 )
 @click.option("-x", "--block-domain", "blocked", multiple=True, metavar="NAME", help="Exclude this domain; repeatable.")
 @_JSON
@@ -169,7 +171,7 @@ def list_(limit: int, offset: int, as_json: bool) -> None:
 
 @archive.command(cls=_Command, short_help="Delete pages and results.", epilog=_EXIT_CODES)
 @click.argument("url", required=False)
-@click.option("-d", "--domain", metavar="NAME", help="This domain and its sub-domains.")
+@click.option("-d", "--domain", metavar="NAME", help="This domain and its subdomains.")
 @click.option("--before", type=_DAY, metavar="DAY", help="Entries seen before this day, such as 2026-01-31 (UTC).")
 @click.option("--all", "everything", is_flag=True, help="All entries; asks first.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -179,11 +181,11 @@ def forget(
 ) -> None:
     """Delete the entries of URL, or those that one option selects."""
     if sum((url is not None, domain is not None, before is not None, everything)) != 1:
-        raise click.UsageError("Give one thing to forget: a URL, --domain, --before or --all.")
+        raise click.UsageError("Specify what to delete: a URL, --domain, --before or --all.")
     if domain is not None:
         (domain,) = Query(text="-", allowed_domains=(domain,)).allowed_domains
     if everything and not yes and not _agreed():
-        click.echo("Nothing was forgotten.", err=True)
+        click.echo("Nothing was deleted.", err=True)
         sys.exit(ExitCode.WRONG_USE)
     day = before.date() if before else None
     gone = _run(lambda kept: kept.forget(url=url, domain=domain, before=day, everything=everything))
@@ -237,7 +239,7 @@ def import_(file: IO[bytes], as_json: bool) -> None:
         _print_json(done)
     else:
         more = f"; {done['skipped']} are too old, empty or secret" if done["skipped"] else ""
-        click.echo(f"Imported {_count(done['added'], 'entry', 'entries')}; {done['unchanged']} were there{more}.")
+        click.echo(f"Imported {_count(done['added'], 'entry', 'entries')}; {done['unchanged']} already present{more}.")
     sys.exit(ExitCode.OK if any(done.values()) else ExitCode.NOTHING)
 
 
@@ -324,7 +326,7 @@ def _agreed() -> bool:
     """Ask for confirmation to delete everything.
 
     Raises:
-        InvalidRequest: there is no terminal to ask on.
+        InvalidRequest: there is no terminal to prompt on.
     """
     try:
         return click.confirm("Delete all archived pages and results?", err=True)

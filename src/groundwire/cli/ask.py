@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from contextlib import aclosing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from groundwire.cli.call_runner import run, storable
+from groundwire.cli.call_runner import run, stop_progress, storable
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, escaped, warn, wrap
 from groundwire.web import Web
 
 if TYPE_CHECKING:
-    from groundwire.agent_loop import CitedAnswer
+    from groundwire.agent_loop import AskEvent, CitedAnswer
 
 __all__ = ["ask"]
 
@@ -25,7 +26,7 @@ _EXIT_CODES = """\b
 Exit codes:
   0  answered, and every sentence with a citation is supported by its page
   1  answered, and at least one sentence is not
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  the web could not be searched, or the model did not answer"""
 
 
@@ -34,24 +35,58 @@ Exit codes:
 @click.option("--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
 @click.option("--base-url", metavar="URL", help="Base URL of its API. By default the setting answer.base_url.")
 @click.option("--quote", is_flag=True, help="Quote the best passages instead of asking a model.")
+@click.option(
+    "--stream/--no-stream",
+    default=None,
+    help="Print the answer while it is written; by default if standard output is a terminal.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the answer, its sources and its verification as JSON.")
-def ask(question: tuple[str, ...], model: str | None, base_url: str | None, quote: bool, as_json: bool) -> None:
+def ask(
+    question: tuple[str, ...],
+    model: str | None,
+    base_url: str | None,
+    quote: bool,
+    stream: bool | None,
+    as_json: bool,
+) -> None:
     """Answer QUESTION from the web, with citations that are verified against the pages.
 
     The model is that of the settings, or one of a local server (Ollama, LM Studio, llama.cpp, vLLM). Without a model,
-    the best passages are quoted.
+    the best passages are quoted. With --json and --stream, each event is a line of JSON.
     """
     words = storable(" ".join(question))
+    streams = (sys.stdout.isatty() and not as_json) if stream is None else stream
 
     async def call(web: Web) -> CitedAnswer:
-        return await web.ask(words, quote=quote)
+        if not streams:
+            return await web.ask(words, quote=quote)
+        async with aclosing(await web.ask(words, stream=True, quote=quote)) as events:
+            async for event in events:
+                if event.type == "result":
+                    return event.answer
+                if event.type in ("delta", "reset"):
+                    stop_progress()
+                    _show(event, as_json=as_json)
+        raise RuntimeError("A stream of events ended without its answer.")
 
     said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
     if as_json:
-        click.echo(escaped(json.dumps(_plain(said), ensure_ascii=False)))
+        plain = _plain(said)
+        click.echo(escaped(json.dumps({"type": "result", "answer": plain} if streams else plain, ensure_ascii=False)))
     else:
-        _print(said)
+        if not streams:
+            _print_text(said.text)
+        _print(said, begun=streams)
     sys.exit(ExitCode.OK if said.report.supported else ExitCode.NOTHING)
+
+
+def _show(event: AskEvent, *, as_json: bool) -> None:
+    """Print a piece of the text. What came before a reset stays on the terminal; the answer begins below it."""
+    if as_json:
+        click.echo(escaped(json.dumps(asdict(event), ensure_ascii=False)))
+    else:
+        click.echo(clean(event.delta) if event.type == "delta" else "\n", nl=False)
+    sys.stdout.flush()
 
 
 def _plain(said: CitedAnswer) -> dict[str, Any]:
@@ -61,19 +96,24 @@ def _plain(said: CitedAnswer) -> dict[str, Any]:
     return plain | {"sources": [source.model_dump() for source in said.sources]}
 
 
-def _print(said: CitedAnswer) -> None:
+def _print_text(text: str) -> None:
     width = min(_WIDEST, shutil.get_terminal_size().columns)
-    for block in said.text.split("\n\n"):
+    for block in text.split("\n\n"):
         click.echo((wrap(clean(block), width, "") if "\n" not in block else clean(block)) + "\n")
+
+
+def _print(said: CitedAnswer, *, begun: bool) -> None:
+    if begun:
+        click.echo("\n")
     if said.sources:
         click.echo(click.style("Sources", bold=True))
     for source in said.sources:
         click.echo(f"{source.citation_id:>2}. {clean(source.title)}\n    " + click.style(clean(source.url), fg="blue"))
     for finding in said.report.findings:
         if finding.sources and finding.verdict != "supported":
-            warn(f"not confirmed by what it cites ({finding.verdict.replace('_', ' ')}): {finding.text}")
+            warn(f"not supported by its source ({finding.verdict.replace('_', ' ')}): {finding.text}")
     warn(*said.warnings)
-    by = said.model or "passages quoted; no model is set up"
+    by = said.model or "no model is configured; quoting passages"
     cost = f", ${said.cost_usd:.4f}" if said.cost_usd else ""
     searches = f"{said.searches} search{'es' if said.searches != 1 else ''}"
     click.echo(click.style(f"\n{by}; {searches}{cost}", dim=True), err=True)

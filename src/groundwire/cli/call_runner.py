@@ -13,6 +13,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
@@ -34,9 +35,14 @@ __all__ = [
     "print_json",
     "progress",
     "run",
+    "stop_progress",
     "storable",
     "without_waiting",
 ]
+
+
+_stop: ContextVar[Callable[[], None]] = ContextVar("_stop", default=lambda: None)
+"""Stops the spinner of the call that is under way."""
 
 
 @contextmanager
@@ -56,6 +62,7 @@ def progress(doing: str) -> Iterator[Observer]:
     from rich.markup import escape
 
     with Console(stderr=True).status(f"{escape(doing)} …") as status:
+        token = _stop.set(status.stop)
         failed: list[str] = []
 
         def observe(event: Event) -> None:
@@ -65,7 +72,15 @@ def progress(doing: str) -> Iterator[Observer]:
             elif event.attempt.outcome not in {"ok", "partial"}:
                 failed.append(f"{event.attempt.provider} {event.attempt.outcome}")
 
-        yield observe
+        try:
+            yield observe
+        finally:
+            _stop.reset(token)
+
+
+def stop_progress() -> None:
+    """Take the spinner of this call away, because its output begins."""
+    _stop.get()()
 
 
 def _ignore(event: Event) -> None:
@@ -174,7 +189,7 @@ class ToolCommand(click.Command):
             raise
         except Exception as error:
             _logger.exception("The command failed")
-            text = f"Groundwire itself failed ({type(error).__name__}). Run it as groundwire -v ... to see where."
+            text = f"Internal error ({type(error).__name__}). Run groundwire -v ... for details."
             self._end(ctx, GroundwireError(text), ExitCode.FAILED)
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:

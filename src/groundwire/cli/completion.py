@@ -1,7 +1,4 @@
-"""`groundwire completion`.
-
-Also the value completion of options whose values are validated elsewhere.
-"""
+"""`groundwire completion`, and the completion of option values that are validated elsewhere."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ __all__ = ["config"]
 _EXIT_CODES = """\b
 Exit codes:
   0  the settings are valid
-  2  a setting is wrong, or no provider can be used"""
+  2  a setting is invalid, or no provider can be used"""
 _WIDEST = 44  # columns of a value; a longer one pushes its origin to the right
 
 
@@ -48,7 +48,7 @@ def show(as_json: bool) -> None:
     """Print every setting with its value and its origin; secrets are masked.
 
     Every setting can be written into a file, as `limit = 3` under `[search]`, or into the environment, as
-    GROUNDWIRE_SEARCH_LIMIT=3. Arguments of a command win over the environment, that over a .env file, that over the
+    GROUNDWIRE_SEARCH_LIMIT=3. Arguments of a command take precedence over the environment, then a .env file, then the
     project's groundwire.toml (this folder or one above), that over the user's.
     """
     settings = load()

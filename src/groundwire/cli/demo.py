@@ -82,8 +82,8 @@ async def _show(world: World) -> bool:
             "providers": {_FIRST: {"base_url": world.searxng.url}, _SECOND: {"base_url": second.url}},
         }
     )
-    click.echo("Groundwire's whole path on a miniature web inside this machine: no network, no key.")
-    _step("World", f"{len(world.sites)} sites and 2 SearXNG services on loopback; the first one will answer 429")
+    click.echo("Groundwire end to end on a miniature web on this machine: no network, no keys.")
+    _step("World", f"{len(world.sites)} sites and 2 SearXNG services on loopback; the first one returns 429")
     async with Web(settings, attempt_listener=_told, resolver=world.resolver) as web:
         web_search, open_page = web_tools(web)
         _step("Search", f"web_search(query={_QUESTION!r}, limit=3)")
@@ -101,7 +101,7 @@ async def _show(world: World) -> bool:
             return _failed(page.error)
         click.echo(f"    {click.style(page.title, bold=True)} ({length_note(page)})\n")
         click.echo(textwrap.indent(page.content, "    | ", lambda line: True))
-    _step("Cite", "an answer like a model's, and the sources it used")
+    _step("Cite", "an answer as a model writes it, and its sources")
     click.echo(wrap(f"{_sentence(page.content)} [{best.citation_id}].", 100, " " * 4) + "\n")
     click.echo("    Sources")
     for source in found.sources:
@@ -125,7 +125,7 @@ def _told(event: Event) -> None:
 
 def _line(attempt: Attempt) -> str:
     status = f" (HTTP {attempt.status})" if attempt.status else ""
-    again = f", may be asked again in {attempt.retry_after:g} s" if attempt.retry_after else ""
+    again = f", retry after {attempt.retry_after:g} s" if attempt.retry_after else ""
     good = attempt.outcome in {"ok", "partial"}
     mark = click.style("ok  ", fg="green") if good else click.style("next", fg="yellow")
     return f"{mark} {attempt.provider}: {attempt.outcome}{status}{again}, {attempt.latency_ms} ms"
@@ -152,7 +152,7 @@ def practice(port: int) -> None:
     """
     file = Path("groundwire.toml")
     if file.exists() and not file.read_text(encoding="utf-8", errors="replace").startswith(DEMO_LINE):
-        say_error("There is a groundwire.toml here already, and it stays as it is. Run this in an empty folder.")
+        say_error("groundwire.toml already exists here and was not changed. Run this in an empty folder.")
         sys.exit(ExitCode.WRONG_USE)
     world = World(port=port)
     models = world.add(ModelServer(quoting, listed=("miniature",)))
@@ -160,7 +160,7 @@ def practice(port: int) -> None:
         world.start()
     except OSError as error:
         say_error(
-            f"The ports from {port} on cannot be used ({os.strerror(error.errno or 0)}). Choose others with --port."
+            f"The ports starting at {port} cannot be used ({os.strerror(error.errno or 0)}). Choose others with --port."
         )
         sys.exit(ExitCode.WRONG_USE)
     try:
@@ -172,8 +172,8 @@ def practice(port: int) -> None:
 
 def _serve_until_stopped(sites: int, models: str) -> None:
     try:
-        click.echo(f"groundwire.toml here leads to a miniature web of {sites} sites and a search service.")
-        click.echo(f"A stand-in for a model answers at {models}/v1. Control-C stops both.")
+        click.echo(f"groundwire.toml here points to a miniature web of {sites} sites and a search service.")
+        click.echo(f"A stand-in for a model is served at {models}/v1. Control-C stops both.")
         while True:
             signal.pause()
     except KeyboardInterrupt:
@@ -191,7 +191,7 @@ providers = ["searxng"]
 [providers.searxng]
 base_url = "{world.searxng.url}"
 
-[policy] # what lies on this machine is closed to pages and agents, but for these
+[policy] # local addresses are blocked for pages and agents, except these
 allowed_origins = {json.dumps([site.url for site in world.sites.values()])}
 
 [answer] # a stand-in for a model, which quotes

@@ -24,7 +24,7 @@ _EXIT_CODES = """\b
 Exit codes:
   0  no problems; there may be notes
   1  at least one problem
-  2  wrong use"""
+  2  usage error"""
 _WIDTH = 80
 _TITLES = max(len(check.title) for check in CHECKS) + 2
 _MARKS: Final[Mapping[str, tuple[str, str]]] = {
@@ -38,7 +38,11 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 @click.command(short_help="Diagnose this installation.", epilog=_EXIT_CODES)
 @click.option("--offline", is_flag=True, help="Make no network requests.")
 @click.option(
-    "--timeout", type=click.FloatRange(1, 600), default=30.0, show_default=True, help="Seconds for all checks together."
+    "--timeout",
+    type=click.FloatRange(1, 600),
+    default=30.0,
+    show_default=True,
+    help="Timeout in seconds for all checks.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:
@@ -69,7 +73,7 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[CheckResult], None]]:
     from rich.console import Console
 
     left = [check.title for check in CHECKS]
-    with Console().status("Looking at everything …") as status:
+    with Console().status("Running all checks …") as status:
 
         def tell(result: CheckResult) -> None:
             status.stop()  # removes its line, so that nothing mixes with the printed text

@@ -16,7 +16,7 @@ __all__ = ["export"]
 _EPILOG = """\b
 Exit codes:
   0  written
-  2  a file exists already with other content, or cannot be written"""
+  2  a file already exists with different content, or cannot be written"""
 
 
 @click.group(short_help="Write the files that an agent host loads.")

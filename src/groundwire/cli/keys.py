@@ -26,7 +26,7 @@ __all__ = ["keys"]
 _EXIT_CODES = """\b
 Exit codes:
   0  done
-  2  wrong use: an argument, a setting, a name that is taken or unknown"""
+  2  usage error: an argument, a setting, a name that is taken or unknown"""
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
 _SPAN = re.compile(r"(\d{1,4})([mhd]?)")
 _UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
@@ -59,7 +59,7 @@ def keys() -> None:
 @click.option("--provider", "providers", multiple=True, metavar="NAME", help="Allow only this provider; repeatable.")
 @click.option("--allow-domain", "allowed", multiple=True, metavar="NAME", help="Allow only this domain; repeatable.")
 @click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Block this domain; repeatable.")
-@click.option("--no-keep", is_flag=True, help="Store nothing of its calls in cache or archive.")
+@click.option("--no-keep", is_flag=True, help="Do not store its calls in the cache or the archive.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def create(
     name: str,
@@ -83,7 +83,7 @@ def create(
     `Authorization: Bearer KEY` or `X-API-Key: KEY`.
     """
     if burst and not rate:
-        raise click.UsageError("--burst goes with --rate.")
+        raise click.UsageError("--burst requires --rate.")
     settings = _settings()
     now = datetime.now(UTC)
     try:
@@ -111,7 +111,7 @@ def create(
         click.echo(escaped(json.dumps({"key": key, **_shown(record, now)})))
         return
     click.echo(f"Key {record.id} ({clean(record.name)}) is in {clean(str(file.path))}.", err=True)
-    click.echo("This is the only time that it is shown:", err=True)
+    click.echo("It is shown only once:", err=True)
     click.echo(key)
 
 
@@ -126,7 +126,7 @@ def list_(as_json: bool) -> None:
         click.echo(escaped(json.dumps([_shown(record, now) for record in records], indent=2)))
         return
     if not records:
-        click.echo(f"There is no key in {clean(str(file.path))}. Make one: groundwire keys create NAME", err=True)
+        click.echo(f"There is no key in {clean(str(file.path))}. Create one: groundwire keys create NAME", err=True)
         return
     _print_table([_TABLE, *(_row(record, now) for record in records)])
 
@@ -152,9 +152,9 @@ def rotate(key: str, grace_period: str, as_json: bool) -> None:
     if as_json:
         click.echo(escaped(json.dumps({"key": made, **_shown(new, now), "replaces": _shown(old, now)})))
         return
-    until = f"ends at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
-    click.echo(f"Key {new.id} takes the place of {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
-    click.echo("This is the only time that it is shown:", err=True)
+    until = f"expires at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
+    click.echo(f"Key {new.id} replaces {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
+    click.echo("It is shown only once:", err=True)
     click.echo(made)
 
 
@@ -192,9 +192,9 @@ def _say_what_is_missing(names: Sequence[str]) -> None:
     """Warn if none of a key's providers can search, or none can read."""
     able = [provider_class(name.partition(":")[0]).capabilities for name in names]
     if not any(one.search for one in able):
-        warn("None of these providers searches: this key can only open pages.")
+        warn("None of these providers can search: this key can only open pages.")
     if not any(one.read for one in able):
-        warn("None of these providers reads pages: this key can only search. Add --provider local.")
+        warn("None of these providers can read pages: this key can only search. Add --provider local.")
 
 
 def _moment(text: str | None, now: datetime) -> datetime | None:

@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +21,7 @@ from groundwire.cli.terminal_text import clean, diff, say_error, warn
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from groundwire.server.client_disconnect import ASGIApp
     from groundwire.server.mcp.client_configs import Change, Client
     from groundwire.settings import Settings
 
@@ -32,7 +34,7 @@ __all__ = ["install", "mcp", "uninstall"]
 _CONFIG_EXIT_CODES = """\b
 Exit codes:
   0  the configuration is up to date
-  2  wrong use, or nothing was changed"""
+  2  usage error, or nothing was changed"""
 
 
 class _ClientName(_Name):
@@ -44,7 +46,7 @@ class _ClientName(_Name):
         from groundwire.server.mcp.client_configs import CLIENTS
 
         if value.lower() not in CLIENTS:
-            self.fail(f"{value!r} is not known; the clients are {', '.join(CLIENTS)}.", param, ctx)
+            self.fail(f"{value!r} is not a known client; choose one of {', '.join(CLIENTS)}.", param, ctx)
         return value.lower()
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
@@ -55,7 +57,7 @@ class _ClientName(_Name):
 
 _client = click.option("--client", "-c", required=True, type=_ClientName(), help="The client to configure; see below.")
 _print = click.option("--print", "only_print", is_flag=True, help="Show the change without making it.")
-_yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, even where comments would be lost.")
+_yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, even if comments would be lost.")
 
 
 _CLIENT_NAMES = """\b
@@ -99,7 +101,7 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
     path = client.file(Host.here())
     change = make(client, read(path))
     if change.before == change.after:
-        _say(f"{path} is as it should be; nothing was changed.")
+        _say(f"{path} is already up to date; nothing was changed.")
         return
     click.echo(diff(path, change.before, change.after), nl=False)
     if change.loses_comments:
@@ -107,12 +109,12 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
     if only_print:
         return
     if not yes and change.loses_comments:
-        raise ConfigurationError("Nothing was changed. Give --yes to lose the comments; a copy is kept.")
+        raise ConfigurationError("Nothing was changed. Pass --yes to drop the comments; a backup is saved.")
     if not yes and not _asked(f"Change the configuration of {client.title}?"):
         _say("Nothing was changed.")
         sys.exit(ExitCode.WRONG_USE)
     copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
-    kept = f" What it was is kept in {copy}." if copy else ""
+    kept = f" The previous version is saved as {copy}." if copy else ""
     _say(f"{path} was changed.{kept} Restart {client.title.partition(',')[0]} to use it.")
 
 
@@ -137,13 +139,13 @@ _TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the variable's name
 _EXIT_CODES = """\b
 Exit codes:
   0  the client disconnected, or the server was stopped
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  the server failed"""
 
 
 @click.group(invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EXIT_CODES)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
-@click.option("--sse", is_flag=True, help="With HTTP, serve the older SSE transport at /sse, too.")
+@click.option("--sse", is_flag=True, help="With HTTP, also serve the older SSE transport at /sse.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -183,7 +185,7 @@ def mcp(
         return
     for name in ("host", "port", "token_file", "allowed_hosts"):
         if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} is for HTTP: give --http, too.")
+            raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} requires --http.")
     try:
         if find_spec("mcp") is None:
             raise ConfigurationError('The MCP SDK is not installed: pip install "groundwire[mcp]"')
@@ -206,7 +208,13 @@ def _serve_stdio() -> None:
         settings = load()
         warn(*settings.warnings)
         gc.enable()
-        serve_stdio(settings, incoming, outgoing, complain=say_error)
+        serve_stdio(settings, incoming, outgoing, serve=_served, complain=say_error)
+
+
+def _served(application: ASGIApp) -> AbstractAsyncContextManager[str]:
+    from groundwire.server.uvicorn_runner import serving  # when it is needed, which is hardly ever
+
+    return serving(application)
 
 
 def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:

@@ -22,7 +22,7 @@ __all__ = ["open_"]
 _EXIT_CODES = """\b
 Exit codes:
   0  every page was read
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  a page could not be read"""
 _DEFAULTS = ReadSettings.model_construct()
 

@@ -29,7 +29,7 @@ __all__ = ["providers"]
 _EXIT_CODES = """\b
 Exit codes:
   0  the list is complete; with --check, all providers in use work
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  with --check: a provider in use does not work"""
 _DAYS = 7
 _WIDTH = 80
@@ -75,7 +75,7 @@ def _check(settings: Settings, rows: Sequence[ProviderStatus], *, quiet: bool) -
     asked = [row for row in rows if row.in_use and row.offer.is_service and row.state == "ready"]
     cost = sum(row.offer.call_usd for row in asked if row.variable)
     if not quiet:
-        click.echo(f"Asking {len(asked)} once each; this costs about ${cost:.3f}.", err=True)
+        click.echo(f"Calling each of {len(asked)} providers once; this costs about ${cost:.3f}.", err=True)
 
     async def all_of_them() -> list[Verification]:
         return await asyncio.gather(*(verify(row.name, settings) for row in asked))

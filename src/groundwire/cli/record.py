@@ -52,7 +52,7 @@ def record(file: Path, command: tuple[str, ...], append: bool) -> None:
     if not command:
         raise click.UsageError("Missing argument 'COMMAND...'.")
     if shutil.which(command[0]) is None:  # checked first: a mistyped command must not truncate the file
-        say_error(f"There is no command {command[0]!r}, or it may not be run.")
+        say_error(f"There is no command {command[0]!r}, or you may not run it.")
         sys.exit(_NOT_FOUND)
     Cassette.record(path, append=append)
     before = count_exchanges(path)

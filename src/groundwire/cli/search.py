@@ -32,7 +32,7 @@ _EXIT_CODES = """\b
 Exit codes:
   0  there are results
   1  searched, and found nothing
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  the web could not be searched"""
 _DEFAULTS = SearchSettings.model_construct()
 _TIME_RANGES = (*get_args(TimeRangeName), "all")
@@ -83,10 +83,11 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     "-d",
     "--domain",
     "--include-domains",
+    "--site",
     "allowed_domains",
     multiple=True,
     metavar="NAME",
-    help="Only this domain and its sub-domains; repeatable.",
+    help="Only this domain and its subdomains; repeatable.",
 )
 @click.option(
     "-x",

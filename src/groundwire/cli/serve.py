@@ -30,7 +30,7 @@ _PROXY_GRACE = 3.0  # seconds that running conversations have to end
 _EPILOG = """\b
 Exit codes:
   130 or 143  stopped by Control-C or SIGTERM
-  2           wrong use: an argument or a setting"""
+  2           usage error: an argument or a setting"""
 
 
 @click.command(short_help="Serve search and reading over HTTP, for a team.", epilog=_EPILOG)
@@ -160,7 +160,7 @@ def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
         ("as SearXNG or Perplexity", "/search"),
     ]
     rows += [(_MOUNTS.get(path, "also"), path) for path in gateway.paths]
-    rows += [("the API described", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
+    rows += [("API description", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
     if page:
         rows.insert(0, ("the web page", "/"))
     for what, paths in rows:
@@ -169,7 +169,7 @@ def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
     yield f"  {'searches with':<26}{providers}"
     for reason in gateway.web.skipped:
         yield f"  {'not used':<26}{reason}"
-    yield f"  {'keys':<26}{'asked for' if gateway.asks_for_keys else 'none, for this machine only'}"
+    yield f"  {'keys':<26}{'required' if gateway.asks_for_keys else 'none, for this machine only'}"
     yield "Control-C stops it."
 
 
@@ -184,7 +184,7 @@ Then point a client at it:
 \b
 Exit codes:
   130 or 143  stopped by Control-C or SIGTERM
-  2           wrong use: an argument or a setting"""
+  2           usage error: an argument or a setting"""
 
 
 @click.command(short_help="Add web search to the models of an OpenAI-compatible server.", epilog=_PROXY_EPILOG)
@@ -248,6 +248,6 @@ async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, 
     def ready(address: str) -> None:
         _say(f"Ready at {address}/v1 for {Upstream(upstream).shown}. Control-C stops it.")
         if gateway.asks_for_keys:
-            _say("Clients send a key of groundwire keys as X-API-Key, and that of the model server as always.")
+            _say("Clients send a key of groundwire keys as X-API-Key, and the model server's own key as usual.")
 
     return await run_server(gateway, host, port, ready, grace=_PROXY_GRACE)

@@ -41,7 +41,7 @@ __all__ = ["setup"]
 _EXIT_CODES = """\b
 Exit codes:
   0  the providers are set up
-  2  wrong use, a wrong setting, or an answer is needed without a terminal
+  2  usage error, an invalid setting, or a prompt without a terminal
   3  a provider rejected its key or address; nothing was written
   130  interrupted; nothing was written"""
 
@@ -163,7 +163,7 @@ def _asked(settings: Settings, rows: dict[str, ProviderStatus], talk: Talk) -> t
     usable = [row for row in rows.values() if row.name != "archive"]
     searchers = [row for row in usable if _can(row, "search")]
     talk.say(
-        "Groundwire searches with the providers that you choose. The first is asked first; the others are fallbacks.\n"
+        "Groundwire searches with the providers that you choose. The first is called first; the others are fallbacks.\n"
     )
     talk.list_offers("Search providers", searchers)
     current = [name for name in settings.search.providers if name in rows and rows[name].state == "ready"]
@@ -198,17 +198,17 @@ def _keeper(keep: str | None, talk: Talk | None) -> Keeper | None:
         raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or fix the keyring first.")
     place = f"{file.place}, which only you can read; it is not encrypted"
     if talk is None:
-        warn(f"{why} Keys are kept in {place}.")
+        warn(f"{why} Keys are stored in {place}.")
         return file
-    talk.say(f"\n{why} Keys can be kept in\n{place}.")
-    return file if talk.confirm("Keep them there?", default=False) else None
+    talk.say(f"\n{why} Keys can be stored in\n{place}.")
+    return file if talk.confirm("Store them there?", default=False) else None
 
 
 def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk | None) -> None:
     """Show the changes, ask for confirmation, write them, and print the next steps."""
     after = would_load(plan)
     if plan.before == plan.after:
-        click.echo(f"\n{plan.path} is as it should be.", err=True)
+        click.echo(f"\n{plan.path} is already up to date.", err=True)
     else:
         click.echo("\n" + diff(plan.path, plan.before, plan.after), nl=False, err=True)
     for variable in plan.keys:
@@ -223,14 +223,14 @@ def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk | None) -> None:
             click.echo("Nothing was written.", err=True)
             sys.exit(ExitCode.WRONG_USE)
         copy = commit(plan, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
-        click.echo(f"Written.{f' What it was is kept in {copy}.' if copy else ''}", err=True)
+        click.echo(f"Written.{f' The previous version is saved as {copy}.' if copy else ''}", err=True)
         _say_stronger(plan)
     if after.search.providers != tuple(search):
         warn(
             f"{after.origin('search.providers')} says search.providers = {', '.join(after.search.providers)}, "
-            "which is stronger than this file here."
+            "which takes precedence over this file."
         )
-    click.echo('Next: groundwire search "reciprocal rank fusion"; groundwire doctor tells what is wrong.', err=True)
+    click.echo('Next: groundwire search "reciprocal rank fusion"; groundwire doctor diagnoses problems.', err=True)
 
 
 def _say_stronger(plan: SetupPlan) -> None:
@@ -244,9 +244,9 @@ def _say_stronger(plan: SetupPlan) -> None:
 def _no_terminal(*, named: bool) -> str:
     """Return how to do the same without a terminal."""
     if named:
-        return "There is no terminal to ask on: add --yes to write without asking."
+        return "No terminal to prompt on: add --yes to write without asking."
     return (
-        "There is no terminal to ask on. To set up without questions: groundwire setup --provider brave "
+        "No terminal to prompt on. To set up without questions: groundwire setup --provider brave "
         "--key-from-env BRAVE_API_KEY --yes (or --key-file FILE, - for standard input). Or set the "
         "environment variables GROUNDWIRE_SEARCH_PROVIDERS=brave,duckduckgo_lite and BRAVE_API_KEY instead; "
         "groundwire providers lists the variables of all providers."

@@ -1,7 +1,4 @@
-"""Keys and base URLs given to `groundwire setup` on the command line, each for one provider.
-
-Also its prompts on a terminal.
-"""
+"""The prompts of `groundwire setup`, and the keys and base URLs given to it on the command line."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ def _split(text: str, candidates: list[str], option: str) -> tuple[str, str]:
     if not candidates:
         raise click.UsageError(f"{option}: none of the providers given with --provider takes one.")
     raise click.UsageError(
-        f"{option}: say whose it is, as in {option} {candidates[0]}={text.partition('=')[2] or text}"
+        f"{option}: name the provider, as in {option} {candidates[0]}={text.partition('=')[2] or text}"
     )
 
 
@@ -184,7 +181,7 @@ class Talk:
 
     def key(self, offer: Offer) -> SecretStr | None:
         """Ask for a key without echoing it; None if there is none."""
-        otherwise = "go on without one" if offer.keyless or not offer.key_needed else f"leave {offer.name} out"
+        otherwise = "continue without one" if offer.keyless or not offer.key_needed else f"leave {offer.name} out"
         while True:
             text = click.prompt(
                 f"{offer.variables[0]} (not shown; Enter alone to {otherwise})",
@@ -211,12 +208,12 @@ class Talk:
 
 
 _HEADLINES: Mapping[str, str] = {
-    "wrong_key": "the key is wrong.",
-    "wrong_plan": "the plan does not have this.",
-    "no_quota": "the key is right, and its quota is used up.",
-    "too_fast": "the key is right, and it was asked too often.",
-    "unreachable": "it cannot be reached.",
-    "blocked": "it refuses this machine.",
+    "wrong_key": "the key is invalid.",
+    "wrong_plan": "the plan does not include this.",
+    "no_quota": "the key is valid, but its quota is used up.",
+    "too_fast": "the key is valid, but its rate limit was exceeded.",
+    "unreachable": "it is unreachable.",
+    "blocked": "it rejects requests from this machine.",
     "not_set_up": "something is missing.",
     "failed": "it does not work.",
 }
@@ -227,9 +224,9 @@ def _need(row: ProviderStatus) -> str:
     if row.key_from:
         return f"key: {Path(row.key_from).name}"
     if offer.address_needed and row.state != "ready":
-        return "wants its address"
+        return "needs its URL"
     if offer.keyless:
-        return "key wanted, works without"
+        return "key optional"
     if offer.key_needed:
         return "key needed"
     if offer.variables:

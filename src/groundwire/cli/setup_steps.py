@@ -24,7 +24,7 @@ _KEPT = frozenset({"no_quota", "too_fast", "unreachable"})  # as far as is known
 
 
 class SetupRefused(Exception):
-    """A provider rejected its key or address, and there is no terminal to ask on."""
+    """A provider rejected its key or address, and there is no terminal to prompt on."""
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class Steps:
             return self.talk.address(row.name, str(known or _USUAL_ADDRESS))
         if known:
             return None
-        raise ConfigurationError(f"{row.name} needs its address: add --address {row.name}={_USUAL_ADDRESS}")
+        raise ConfigurationError(f"{row.name} needs its URL: add --address {row.name}={_USUAL_ADDRESS}")
 
     def _key(self, row: ProviderStatus) -> tuple[SecretStr | None, bool]:
         """Return a new key, or None to keep the existing one, and whether to use the provider without a key."""
@@ -130,7 +130,7 @@ class Steps:
             if result.works:
                 click.echo(f"{row.name} works: {result.what}", err=True)
             elif result.verdict in _KEPT:
-                warn(f"{row.name} was not proven to work: {result.what} {result.fix}")
+                warn(f"{row.name} could not be verified: {result.what} {result.fix}")
             else:
                 raise SetupRefused(f"{row.name}: {result.what} {result.fix}")
             return True
@@ -140,20 +140,20 @@ class Steps:
         if row.offer.address_needed and row.name not in self.given.addresses:
             if self.talk.confirm("Try another address?", default=result.verdict in {"unreachable", "not_set_up"}):
                 return None
-            return self.talk.confirm(f"Use {row.name} all the same?", default=False)
+            return self.talk.confirm(f"Use {row.name} anyway?", default=False)
         if result.verdict == "unreachable":
-            return self.talk.confirm(f"Use {row.name} all the same?", default=True)
+            return self.talk.confirm(f"Use {row.name} anyway?", default=True)
         if row.offer.variables and result.verdict in {"wrong_key", "wrong_plan"} and row.name not in self.given.keys:
             if self.talk.confirm("Try another key?", default=True):
                 return None
             return False
-        return self.talk.confirm(f"Use {row.name} all the same?", default=False)
+        return self.talk.confirm(f"Use {row.name} anyway?", default=False)
 
 
 def _how(offer: Offer) -> str:
     name, variable = offer.name, offer.variables[0]
     page = f" Get a key at {offer.key_page}." if offer.key_page else ""
     return (
-        f"{name} needs a key, and there is no terminal to ask on. Set {variable} in the environment, "
+        f"{name} needs a key, and there is no terminal to prompt on. Set {variable} in the environment, "
         f"or add --key-from-env {name}={variable} or --key-file {name}=FILE (- is standard input).{page}"
     )

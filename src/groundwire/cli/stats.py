@@ -29,9 +29,9 @@ __all__ = ["card_of", "session", "show_card", "stats"]
 
 _EXIT_CODES = """\b
 Exit codes:
-  0  the score card was printed
+  0  the scorecard was printed
   1  nothing was recorded in these days
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  the store cannot be read"""
 _COLUMNS = ("provider", "role", "attempts", "success", "mean", "p95", "answers", "fallback", "empty", "403", "cost")
 _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
@@ -73,7 +73,7 @@ async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = 
     try:
         card = await score_card(store, days, names=names)
         if isinstance(store, ResilientStore) and store.degraded:  # the fallback store has no data
-            raise StoreError("The store cannot be read; is the setting storage.url right, and its server there?")
+            raise StoreError("The store cannot be read; check the setting storage.url, and that its server is running.")
         return card
     finally:
         await store.aclose()
@@ -136,7 +136,7 @@ def _summary(card: ScoreCard) -> str:
             ("stale", searches.stale + pages.stale),
             ("found nothing", searches.empty),
             ("refused", searches.refused + pages.refused),
-            ("given up", searches.cancelled + pages.cancelled),
+            ("canceled", searches.canceled + pages.canceled),
         )
         if number
     ]
@@ -216,13 +216,13 @@ def _as_dict(card: ScoreCard) -> dict[str, object]:
 _SESSION_EXIT_CODES = """\b
 Exit codes:
   0  done
-  2  wrong use: an argument or a setting
+  2  usage error: an argument or a setting
   3  the store cannot be read"""
 
 
 @click.command(epilog=_SESSION_EXIT_CODES, short_help="Show what a session has used, or reset it.")
 @click.argument("name")
-@click.option("--reset", is_flag=True, help="Reset it: nothing is used, and citations begin at [1].")
+@click.option("--reset", is_flag=True, help="Reset it: usage to zero, citation numbers to [1].")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def session(name: str, reset: bool, as_json: bool) -> None:
     """Show what the session NAME has used of its limits, or reset it.

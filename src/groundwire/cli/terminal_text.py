@@ -1,9 +1,4 @@
-"""Text on a terminal: without control sequences, and wrapped to the width in any script.
-
-Also the diff of a file that is about to change.
-
-Also log lines on standard error.
-"""
+"""Output on a terminal: text without control sequences, wrapped to the width in any script; file diffs; log lines."""
 
 from __future__ import annotations
 
@@ -43,7 +38,7 @@ def say_error(text: str) -> None:
 
 def say_failure(error: GroundwireError) -> None:
     """Print why a call failed to standard error, and the setting that allows what is blocked."""
-    allow = "For a server of your own, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
+    allow = "For your own server, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
     say_error(f"{error} {allow}" if isinstance(error, BlockedAddress) else str(error))
 
 

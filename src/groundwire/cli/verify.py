@@ -28,7 +28,7 @@ _EXIT_CODES = """\b
 Exit codes:
   0  every sentence with a citation is supported by its page
   1  at least one is not
-  2  wrong use: an argument, a file or a setting"""
+  2  usage error: an argument, a file or a setting"""
 _MOST = 10_000_000  # bytes of a file
 
 
@@ -79,7 +79,7 @@ def side_by_side(finding: Finding, width: int) -> str:
     right = wrap(clean(finding.passage), room).split("\n")
     claimed = [" ".join(clean(one.claimed).split()) for one in finding.disagreements if one.claimed]
     stated = [" ".join(clean(one.stated).split()) for one in finding.disagreements if one.stated]
-    lines = [click.style(f"{'you say':{room}} │ [{finding.source}] says", bold=True)]
+    lines = [click.style(f"{'answer':{room}} │ [{finding.source}] says", bold=True)]
     for mine, theirs in itertools.zip_longest(left, right, fillvalue=""):
         gap = " " * max(0, room - cells(mine))
         lines.append(f"{_painted(mine, claimed, 'red')}{gap} │ {_painted(theirs, stated, 'green')}")
@@ -99,7 +99,7 @@ def _painted(line: str, parts: Sequence[str], color: str) -> str:
 def _report(text: str, session: str | None, sources: BinaryIO | None) -> Report:
     if (session is None) == (sources is None):
         raise InvalidRequest(
-            "--session", "or --sources is needed, and only one of them", "Say where the cited sources are."
+            "--session", "or --sources is required, but not both", "Pass the cited sources with one of them."
         )
     if sources is not None:
         from groundwire.citations.verify import pages_from_json, verify_answer

@@ -97,7 +97,7 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
         )
 
     if check.needs_settings and examination.settings is None:
-        return result(detail="the settings must be fixed first", skipped=True)
+        return result(detail="fix the settings first", skipped=True)
     if check.online and examination.offline:
         return result(detail="skipped: --offline", skipped=True)
     try:
@@ -110,7 +110,7 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
     return result(findings, detail)
 
 
-def _unfinished(check: Check, why: str = "The time that was given was up.") -> DoctorFinding:
+def _unfinished(check: Check, why: str = "The timeout was reached.") -> DoctorFinding:
     return DoctorFinding(
         fault=Fault.NOT_FINISHED,
         severity="problem",

@@ -1,7 +1,4 @@
-"""Checks of the settings files, line by line, and of the files that hold keys.
-
-Also the position of a key in a settings file.
-"""
+"""Checks of the settings files, line by line, and of the files that hold keys."""
 
 from __future__ import annotations
 
@@ -70,7 +67,7 @@ def _plain(dotted: str) -> str:
 
 
 _UNKNOWN = re.compile(
-    r"is not (?:a setting|a section|an option|an installed provider|an engine)|stands outside|is no option|"
+    r"is not (?:a setting|a section|an option|an installed provider|an engine)|is outside|is not an option|"
     r"must be a section"
 )
 _TOGETHER = re.compile(r"is more than|needs two providers")
@@ -135,7 +132,7 @@ def _rights(path: Path, named: bool, *, severe: bool) -> Iterator[DoctorFinding]
             severity="problem" if severe else "note",
             subject=str(path),
             what=f"Other users of this machine may read {path}, which holds keys.",
-            why=f"Its rights are {path.stat().st_mode & 0o777:04o}; they should be 0600.",
+            why=f"Its permissions are {path.stat().st_mode & 0o777:04o}; they should be 0600.",
             fix=f"chmod 600 {path}",
         )
 
@@ -169,11 +166,11 @@ def _finding(line: str, found: Sequence[Path], secret: Sequence[Path]) -> Doctor
     )
     near = _NEAR.search(text)
     fixes = {
-        Fault.KEY_IN_SETTINGS: "Take the section [keys] out, and run groundwire setup.",
+        Fault.KEY_IN_SETTINGS: "Remove the section [keys], and run groundwire setup.",
         Fault.SETTINGS_SYNTAX: "Fix that line.",
-        Fault.SETTINGS_UNKNOWN: f"Write {near[1]} instead." if near else "Take it out, or see groundwire config show.",
-        Fault.SETTINGS_CONTRADICTORY: "Change one of the two, or take one out.",
-        Fault.SETTINGS_WRONG: "Change the value, or take it out to have the default.",
+        Fault.SETTINGS_UNKNOWN: f"Write {near[1]} instead." if near else "Remove it, or see groundwire config show.",
+        Fault.SETTINGS_CONTRADICTORY: "Change one of the two, or remove one.",
+        Fault.SETTINGS_WRONG: "Change the value, or remove it to use the default.",
     }
     return DoctorFinding(
         fault=fault,
@@ -194,7 +191,7 @@ def _unreadable(path: Path, why: str) -> DoctorFinding:
         severity="problem",
         subject=str(path),
         what=_ended(f"{path}: {why}"),
-        why="The keys in it are not known, and no command works.",
+        why="Its keys cannot be read, and no command works.",
         fix="Save it again as UTF-8." if "UTF-8" in why else f"sudo chown $(id -un) {path} && chmod 600 {path}",
     )
 
@@ -205,7 +202,7 @@ def _note(text: str) -> DoctorFinding:
         severity="note",
         subject="settings",
         what=_ended(text),
-        fix="Change it, or take it out.",
+        fix="Change it, or remove it.",
     )
 
 

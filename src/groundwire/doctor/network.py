@@ -35,14 +35,14 @@ async def check_network(examination: Examination) -> Seen:
     findings += _certificates(calls, failed)
     findings += _proxies(examination, calls, failed)
     reached = [name for name, what in failed.items() if not what]
-    return f"{len(reached)} of {len(calls)} services reached", findings
+    return f"reached {len(reached)} of {len(calls)} services", findings
 
 
 async def check_clock(examination: Examination) -> Seen:
     """Check that this machine's clock agrees with those of the services."""
     await examination.calls()
     if not examination.skews:
-        return "no answer told the time", ()
+        return "no response had a date", ()
     skew = min(examination.skews, key=abs)
     if abs(skew) < _MOST_SKEW:
         return f"right, within {max(1.0, abs(skew)):.0f} s", ()
@@ -54,7 +54,7 @@ async def check_clock(examination: Examination) -> Seen:
             subject="clock",
             what=f"This machine's clock is {_duration(abs(skew))} {way}.",
             why="Searches within a day or a week miss pages, cached results expire too early or too late, and "
-            "certificates seem to be expired.",
+            "certificates seem to have expired.",
             fix="sudo timedatectl set-ntp true (in a virtual machine or a container, set the host's clock)",
         )
     ]
@@ -91,8 +91,8 @@ async def _names(
                 fault=Fault.DNS_FAILING,
                 severity="problem",
                 subject="DNS",
-                what=f"No names can be resolved here: neither those of {', '.join(lost or failed)} nor {_SURE}.",
-                why="There is no network, or the resolver of this machine does not answer.",
+                what=f"DNS resolution fails on this machine: neither those of {', '.join(lost or failed)} nor {_SURE}.",
+                why="There is no network, or this machine's resolver does not respond.",
                 fix="Check the network and /etc/resolv.conf: getent hosts example.com must print an address. Behind a "
                 "proxy that resolves names itself, set network.proxy.",
             )
@@ -103,8 +103,8 @@ async def _names(
             severity="problem",
             subject=name,
             what=f"{name}: {calls[name].what}",
-            why="Other names do resolve.",
-            fix=f"Correct providers.{name}.base_url, or take it out.",
+            why="Other names resolve.",
+            fix=f"Correct providers.{name}.base_url, or remove it.",
         )
         for name in lost
     ]
@@ -141,8 +141,8 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
                 severity="problem",
                 subject=name,
                 what=f"{name}: the certificate is signed by an authority that this machine does not trust ({said}).",
-                why="Something on the way looks into TLS (a company's proxy, an antivirus program), or the service has "
-                "an authority of its own.",
+                why="Something on the way inspects TLS (a company's proxy, an antivirus program), or the service has "
+                "its own certificate authority.",
                 fix="If you trust it, get its certificate as a PEM file and set SSL_CERT_FILE to a bundle that has it, "
                 "e.g. SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt after sudo update-ca-certificates.",
             )
@@ -152,7 +152,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
                 severity="problem",
                 subject=name,
                 what=f"{name}: {calls[name].what}",
-                why="The other side speaks no TLS on this port, or only versions that are out of date.",
+                why="The server does not support TLS on this port, or only outdated versions.",
                 fix=f"Check http against https in providers.{name}.base_url, and its port.",
             )
 
@@ -181,9 +181,9 @@ def _proxies(
             fault=Fault.PROXY_UNREACHABLE,
             severity="problem",
             subject=subject,
-            what=f"The proxy {value} does not answer, or refuses us: {', '.join(lost)} cannot be reached.",
+            what=f"The proxy {value} does not respond, or refuses the connection: {', '.join(lost)} cannot be reached.",
             why=calls[lost[0]].what,
-            fix=f"Correct {subject}, its user name and password included, or take it out.",
+            fix=f"Correct {subject}, its user name and password included, or remove it.",
         )
     if named and not proxy:
         yield DoctorFinding(
@@ -191,7 +191,7 @@ def _proxies(
             severity="note",
             subject=named,
             what=f"{named}={value} is used for search services; pages are read without it.",
-            why="A proxy resolves names itself, so that an address inside could not be told from one outside.",
+            why="A proxy resolves names itself, so internal addresses could not be distinguished from public ones.",
             fix=f'If pages cannot be reached without it:\n[network]\nproxy = "{value}"',
         )
 
@@ -210,20 +210,20 @@ async def check_port(examination: Examination) -> Seen:
     """See whether the gateway could listen, or listens already."""
     host, port = examination.listens
     if not port:
-        return "any that is free", ()
+        return "any free port", ()
     taken = await asyncio.to_thread(_taken, host, port)
     if not taken:
         return f"{host}:{port} is free", ()
     if await asyncio.to_thread(_is_gateway, host, port):
-        return f"a gateway answers at {host}:{port}", ()
+        return f"a gateway is running at {host}:{port}", ()
     return "", [
         DoctorFinding(
             fault=Fault.PORT_TAKEN,
             severity="problem",
             subject=f"{host}:{port}",
-            what=f"groundwire serve cannot listen at {host}:{port}: {taken}.",
-            why="Another program listens there.",
-            fix=f"Find it (ss -ltnp 'sport = :{port}') and end it, or use another port: groundwire serve --port "
+            what=f"groundwire serve cannot listen on {host}:{port}: {taken}.",
+            why="Another program is listening there.",
+            fix=f"Find it (ss -ltnp 'sport = :{port}') and stop it, or use another port: groundwire serve --port "
             f"{port + 1 if port < 65_535 else port - 1}",
         )
     ]

@@ -62,11 +62,11 @@ def _standing(settings: Settings, rows: Sequence[ProviderStatus]) -> Iterator[Do
             yield _finding(
                 Fault.SETTINGS_CONTRADICTORY,
                 row.name,
-                f"{row.name} stands in {role}.providers, and cannot {'search' if role == 'search' else 'read pages'}.",
-                f"Take {row.name} out of {role}.providers ({settings.origin(f'{role}.providers')}).",
+                f"{row.name} is in {role}.providers, but cannot {'search' if role == 'search' else 'read pages'}.",
+                f"Remove {row.name} from {role}.providers ({settings.origin(f'{role}.providers')}).",
             )
         elif row.state == "wrong":
-            yield _finding(Fault.SETTINGS_WRONG, row.name, row.reason, "Change the setting that is named.")
+            yield _finding(Fault.SETTINGS_WRONG, row.name, row.reason, "Change that setting.")
         elif row.state != "ready" and settings.origin(f"{role}.providers") != "default" and not _is_extra(row):
             yield _missing(row)
     for role, fault in (("search", Fault.NO_SEARCH_PROVIDER), ("read", Fault.NO_READ_PROVIDER)):
@@ -104,9 +104,9 @@ def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
             why = "By default SearXNG answers format=json with 403."
             return _finding(Fault.SEARXNG_JSON_OFF, row.name, what, f"{JSON_ON}.", why=why)
         if isinstance(call.error, (RateLimited, ProviderBlocked)):
-            why = "Its limiter takes this machine for a robot: it lets few requests for JSON through in an hour."
+            why = "Its limiter classifies this machine as a bot: it allows only a few JSON requests per hour."
             if isinstance(call.error, ProviderBlocked):
-                why = "Its limiter, or a proxy in front of it, does not let this machine in; /config is closed, too."
+                why = "Its limiter, or a proxy in front of it, blocks this machine; /config is blocked, too."
             return _finding(Fault.SEARXNG_LIMITER, row.name, what, f"{_LET_IN}.", why=why)
     fix = call.fix
     if call.verdict in {"wrong_key", "wrong_plan", "no_quota"} and row.offer.key_page:
@@ -115,7 +115,7 @@ def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
         fix = "Try again later; if no service can be reached, fix the network first."
         if row.offer.address_needed:
             fix = f"Check that {row.name} runs, and that providers.{row.name}.base_url is its address."
-    why = f"The key is that of {row.key_from} ({row.variable})." if row.key_from else ""
+    why = f"The key comes from {row.key_from} ({row.variable})." if row.key_from else ""
     severity: Severity = "note" if call.verdict == "too_fast" else "problem"
     return _finding(_FAULTS.get(call.verdict, Fault.PROVIDER_FAILING), row.name, what, fix, why=why, severity=severity)
 

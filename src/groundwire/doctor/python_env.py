@@ -1,9 +1,4 @@
-"""Checks of configured features that need optional packages or programs.
-
-Also of the operating system's keyring.
-
-Also of Python itself and of Groundwire's dependencies.
-"""
+"""Checks of Python, Groundwire's dependencies, optional packages and programs, and the operating system's keyring."""
 
 from __future__ import annotations
 
@@ -47,7 +42,7 @@ async def check_extras(examination: Examination) -> Seen:
         else:
             findings.append(_missing("browser", "the reader browser is in use", "playwright"))
     elif has("playwright") and find_chromium(examination.machine.environment) is None:
-        what = "Playwright is installed, and there is no Chromium on this machine."
+        what = "Playwright is installed, but Chromium is not."
         findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))
     if settings.read.render_domains and not used.keys() & set(_DRAWING):
         findings.append(
@@ -55,7 +50,7 @@ async def check_extras(examination: Examination) -> Seen:
                 fault=Fault.SETTINGS_CONTRADICTORY,
                 severity="problem",
                 subject="read.render_domains",
-                what="read.render_domains names sites whose scripts are to be run, and no reader in use runs scripts.",
+                what="read.render_domains lists sites whose scripts should run, but no configured reader runs scripts.",
                 why=f"It is set in: {settings.origin('read.render_domains')}.",
                 fix='Add browser to read.providers: read.providers = ["local", "browser"].',
             )
@@ -104,7 +99,7 @@ def _no_browser(fault: Fault, what: str, fix: str) -> DoctorFinding:
         severity="problem",
         subject="browser",
         what=f"{what[:1].upper()}{what[1:].rstrip('.')}.",
-        why="Pages that are made by scripts cannot be read.",
+        why="Pages rendered by scripts cannot be read.",
         fix=fix,
     )
 
@@ -132,11 +127,11 @@ _WHAT: Final[Mapping[str, str]] = {
     "failing": "The keyring does not work.",
 }
 _FIX: Final[Mapping[str, str]] = {
-    "not_installed": 'pip install "groundwire[keyring]", or let groundwire setup keep keys in a file.',
-    "absent": "Nothing, if keys are in the environment; else let groundwire setup keep them in a file.",
-    "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or keep the keys elsewhere: "
+    "not_installed": 'pip install "groundwire[keyring]", or let groundwire setup store keys in a file.',
+    "absent": "Nothing, if keys are in the environment; otherwise let groundwire setup store them in a file.",
+    "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or store the keys elsewhere: "
     "groundwire setup --keep file.",
-    "failing": "Keep the keys elsewhere: groundwire setup --keep file.",
+    "failing": "Store the keys elsewhere: groundwire setup --keep file.",
 }
 
 
@@ -212,8 +207,8 @@ def _broken(examination: Examination) -> Iterator[DoctorFinding]:
                 fault=Fault.PACKAGE_BROKEN,
                 severity="problem",
                 subject=name,
-                what=f"The package {name} is installed and cannot be imported ({type(error).__name__}).",
-                why="It was built for another Python or another machine, or half of it is missing.",
+                what=f"The package {name} is installed but cannot be imported ({type(error).__name__}).",
+                why="It was built for another Python or another machine, or is incomplete.",
                 fix=f"pip install --force-reinstall --no-cache-dir {name}",
             )
 
@@ -240,7 +235,7 @@ def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterato
         if not _fits(installed, found["range"]):
             wanted = found["range"].strip()
             use = f", which the extra {extra[1]} needs" if extra else ""
-            yield _misfit(name, f"is installed as {installed}, and {wanted} is wanted{use}", text, note=bool(extra))
+            yield _misfit(name, f"is installed as {installed}, and {wanted} is required{use}", text, note=bool(extra))
 
 
 def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) -> DoctorFinding:

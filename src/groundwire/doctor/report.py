@@ -1,7 +1,4 @@
-"""The findings of the checks.
-
-Also the names of all problems. They are stable, so that scripts and runbooks can rely on them.
-"""
+"""The findings of the checks, and the stable names of all problems for scripts and runbooks."""
 
 from __future__ import annotations
 

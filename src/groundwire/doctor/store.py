@@ -50,7 +50,7 @@ async def check_disk(examination: Examination) -> Seen:
                     severity="problem" if free < _FULL else "note",
                     subject=str(folder),
                     what=f"{folder} has {free / 1e6:.0f} MB left.",
-                    why="The cache and the archive are kept there; what does not fit is fetched and paid for again.",
+                    why="The cache and the archive are stored there; what does not fit is fetched and paid for again.",
                     fix='Make room, or move them: storage.url = "sqlite:////PATH", and archive.path.',
                 )
             )
@@ -79,7 +79,7 @@ async def check_store(examination: Examination) -> Seen:
     url = examination.known.storage.url
     address = parse_store_url(url)
     if address.kind == "memory":
-        return "process memory; nothing outlives a process", ()
+        return "process memory; nothing survives a restart", ()
     if address.kind == "sqlite":
         path = Path(address.target) if address.target else user_folder("cache") / "store.sqlite3"
         return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "store", "storage.url")))
@@ -126,7 +126,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
             subject=subject,
             what=f"{path} cannot be written: {error.strerror or error}.",
             why="Nothing is stored: each search and page is fetched and paid for again, and budgets are lost.",
-            fix=f"Give yourself the right to write into {folder}, or {other}.",
+            fix=f"Get write permission for {folder}, or {other}.",
         )
         return
     if not path.exists() or not path.stat().st_size:
@@ -144,7 +144,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
                 severity="problem",
                 subject=subject,
                 what=f"{path} cannot be opened: {error}.",
-                fix=f"Look at its folder, or {other}.",
+                fix=f"Check its folder, or {other}.",
             )
 
 
@@ -188,7 +188,7 @@ def _damaged(path: Path, subject: str, why: str) -> DoctorFinding:
         severity="problem",
         subject=subject,
         what=f"{path} is damaged: {' '.join(why.split())[:200]}.",
-        why="A disk that was full or failed, or another program that wrote into it.",
+        why="The disk was full or failed, or another program wrote to it.",
         fix=f"mv {path} {path}.damaged (the next call creates a new one; its cache and budgets start empty)",
     )
 
@@ -200,13 +200,13 @@ def _is_refusal(error: StoreError) -> bool:
 
 def _refused(where: str, error: StoreError) -> DoctorFinding:
     why = " ".join(str(error.__cause__ or error).split())[:200]
-    fix = "Put the password into storage.url (valkey://:PASSWORD@HOST:PORT/0), or give this user the right to write."
-    return _server(Fault.STORE_REFUSED, where, f"The server at {where} refuses us: {why}", fix)
+    fix = "Put the password into storage.url (valkey://:PASSWORD@HOST:PORT/0), or give this user write permission."
+    return _server(Fault.STORE_REFUSED, where, f"The server at {where} refused the connection: {why}", fix)
 
 
 def _unreachable(where: str, error: StoreError) -> DoctorFinding:
     why = " ".join(str(error.__cause__ or error).split())[:200]
-    fix = f"Start the server (valkey-server), or correct storage.url; valkey-cli -u {where} ping must say PONG."
+    fix = f"Start the server (valkey-server), or correct storage.url; valkey-cli -u {where} ping must print PONG."
     return _server(Fault.STORE_UNREACHABLE, where, f"The server at {where} does not answer: {why}", fix)
 
 
@@ -216,6 +216,6 @@ def _server(fault: Fault, where: str, what: str, fix: str) -> DoctorFinding:
         severity="problem",
         subject=where,
         what=f"{what.rstrip('.')}.",
-        why="Each process keeps its own memory meanwhile: budgets and paces are not shared.",
+        why="Each process uses its own memory until then: budgets and rate limits are not shared.",
         fix=fix,
     )

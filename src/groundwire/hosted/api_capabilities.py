@@ -35,9 +35,9 @@ class Hosted:
     max_uses: MaxUses = "no"
     """How searches are limited."""
     include: int | None = 0
-    """The most domains it can be restricted to; None means no known limit, 0 means unsupported."""
+    """Maximum number of domains it can be restricted to; None means no known limit, 0 means unsupported."""
     exclude: int | None = 0
-    """The most domains it can exclude; None means no known limit, 0 means unsupported."""
+    """Maximum number of domains it can exclude; None means no known limit, 0 means unsupported."""
     together: bool = False
     """Whether both lists can be sent together."""
     leaks: bool = False
@@ -240,7 +240,7 @@ def _exception(name: str, item: dict[str, Any]) -> Difference:
     changes = _abilities(item)
     wrong = set(changes) - set(Hosted.__dataclass_fields__) - {"hosted", "tools"}
     if wrong:
-        raise ValueError(f"matrix.toml: {name}.except: {', '.join(sorted(wrong))} is no ability")
+        raise ValueError(f"matrix.toml: {name}.except: {', '.join(sorted(wrong))} is not a capability")
     return Difference(**{**known, **_tuples(known, "models")}, changes=MappingProxyType(changes))
 
 

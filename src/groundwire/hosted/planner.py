@@ -189,7 +189,7 @@ def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, 
         elif bound is not None and count > bound:
             yield True, f"{its} takes at most {bound} {name}, not {count}", ability, name
         elif count and hosted.whole_domains and (parts := sub_domains(getattr(needs, name))):
-            yield True, f"{its} accepts whole sites only, not {parts[0]} ({name})", ability, name
+            yield True, f"{its} accepts only whole sites, not {parts[0]} ({name})", ability, name
     if needs.allowed_domains and needs.blocked_domains and not hosted.together:
         yield (
             True,
@@ -198,7 +198,7 @@ def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, 
             "blocked_domains",
         )
     if needs.blocked_domains and hosted.exclude != 0 and hosted.leaks:
-        yield False, f"{its} has let blocked_domains through before", "leaks", "blocked_domains"
+        yield False, f"{its} is known to ignore blocked_domains", "leaks", "blocked_domains"
     if needs.recent and not hosted.recency:
         yield True, f"{its} cannot filter by date (time_range)", "recency", "time_range"
     elif (needs.published_after or needs.published_before) and hosted.request and "after" not in hosted.request:
@@ -233,7 +233,9 @@ def _version(row: Api, model: str, cloud: str, tool: str | None, hosted: Hosted 
         )
     if hosted is not None and not found.fits(cloud, model):
         usual_name = row.hosted.tool if row.hosted else ""
-        raise InvalidRequest("tool", f"{tool} is not there for {model} on {cloud} ({found.note})", f"Use {usual_name}.")
+        raise InvalidRequest(
+            "tool", f"{tool} is not available for {model} on {cloud} ({found.note})", f"Use {usual_name}."
+        )
     return found
 
 

@@ -1,6 +1,6 @@
 """The requirements of a caller for a search, hosted or local.
 
-Also merges domain lists: the operator's with the caller's, and the allowed with the blocked.
+Domain lists are merged: the operator's with the caller's, and the allowed with the blocked.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Needs:
     """
 
     max_uses: int | None = None
-    """The most searches of one request, 1 to 1,000; None means no limit."""
+    """Maximum searches of one request, 1 to 1,000; None means no limit."""
     allowed_domains: tuple[str, ...] = ()
     """Only these domains and their subdomains; empty means every domain."""
     blocked_domains: tuple[str, ...] = ()
@@ -133,7 +133,7 @@ class Needs:
             raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
         place: object = self.location
         if place is not None and not isinstance(place, Location):
-            raise InvalidRequest("location", "is no Location", 'Pass Location(country="DE").')
+            raise InvalidRequest("location", "is not a Location", 'Pass Location(country="DE").')
 
     @property
     def recent(self) -> bool:

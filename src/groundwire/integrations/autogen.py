@@ -48,7 +48,7 @@ class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
     """
 
     component_config_schema = AutoGenToolConfig
-    component_provider_override = f"{__name__}.AutoGenWebTool"
+    component_provider_override: str = f"{__name__}.AutoGenWebTool"
 
     def __init__(self, runner: Runner) -> None:
         super().__init__(BaseModel, str, runner.name, runner.description)

@@ -82,7 +82,7 @@ class DspyWebRetriever(_Retrieve):
         """Return the passages found.
 
         Raises:
-            RuntimeError: the web could not be searched.
+            RuntimeError: the search failed.
         """
         self._runner = self._runner or runner_named("web_search")
         return _found(self._runner.call({"query": query, "limit": k or self.k}))

@@ -33,7 +33,7 @@ class Framework:
 
 _ALL = (
     Framework("strands", "strands-agents", "1.20", "2"),
-    Framework("openai-agents", "openai-agents", "0.2", "1"),
+    Framework("openai-agents", "openai-agents", "0.3", "1"),
     Framework("pydantic-ai", "pydantic-ai-slim", "2.68", "3"),
     Framework("langchain", "langchain", "1.0", "2"),
     Framework("anthropic", "anthropic", "2", "3"),
@@ -42,7 +42,7 @@ _ALL = (
     Framework("haystack", "haystack-ai", "3.0", "4"),
     Framework("agno", "agno", "3.0", "4"),
     Framework("autogen", "autogen-agentchat", "0.7", "0.8"),
-    Framework("crewai", "crewai", "1.10", "2"),
+    Framework("crewai", "crewai", "1.15", "2"),
     Framework("dspy", "dspy", "3.1", "4"),
     Framework("smolagents", "smolagents", "1.20", "2"),
     Framework("agent-framework", "agent-framework-core", "1.0", "2"),
@@ -63,7 +63,7 @@ def need(extra: str, module: str) -> Any:
         The module, untyped: the frameworks exclude one another, and no environment has them all.
 
     Raises:
-        ImportError: it is not; the message names the package to install.
+        ImportError: it is not installed; the message names the package.
     """
     framework = FRAMEWORKS[extra]
     if not check_version(extra):
@@ -81,7 +81,7 @@ def check_version(extra: str) -> bool:
         extra: The extra that installs it.
 
     Raises:
-        ImportError: it is, but in an unsupported version.
+        ImportError: its version is not supported.
     """
     framework = FRAMEWORKS[extra]
     try:

@@ -75,7 +75,7 @@ class WebSearch:
     """A component that takes a query and returns documents and their links.
 
     Args:
-        top_k: The most documents; by default the setting `search.limit`.
+        top_k: Maximum documents; by default the setting `search.limit`.
         allowed_domains: Only these domains and their subdomains; none means every domain.
         web: Does the searching; by default a `SyncWeb` with the current settings. It is not serialized.
     """
@@ -103,7 +103,7 @@ class WebSearch:
             query: The query.
 
         Raises:
-            RuntimeError: the web could not be searched.
+            RuntimeError: the search failed.
         """
         return _found(self._runner.call(self._arguments(query)))
 
@@ -121,7 +121,7 @@ class WebPageFetcher:
     """A component that takes URLs and returns a Markdown document for each page that could be read.
 
     Args:
-        max_length: The most characters of a page; by default the setting `read.max_length`.
+        max_length: Maximum characters of a page; by default the setting `read.max_length`.
         raise_on_failure: Whether an unreadable page ends the pipeline; otherwise it is skipped.
         web: Does the reading; by default a `SyncWeb` with the current settings. It is not serialized.
     """

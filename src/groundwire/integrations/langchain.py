@@ -42,7 +42,7 @@ def web_retriever(web: Web | SyncWeb | None = None, *, limit: int | None = None)
 
     Args:
         web: See `web_tools`.
-        limit: The most documents; by default the setting `search.limit`.
+        limit: Maximum documents; by default the setting `search.limit`.
     """
     retriever = LangChainWebRetriever(limit=limit)
     retriever._runner, _ = runners(web)
@@ -57,7 +57,7 @@ class LangChainWebRetriever(_BaseRetriever):
     """
 
     limit: int | None = None
-    """The most documents; by default the setting `search.limit`."""
+    """Maximum documents; by default the setting `search.limit`."""
 
     _runner: Any = PrivateAttr(default=None)
 
@@ -85,7 +85,7 @@ class WebPageLoader(_BaseLoader):
     Args:
         urls: The URLs, or one.
         web: See `web_tools`.
-        max_length: The most characters of a page; by default the setting `read.max_length`.
+        max_length: Maximum characters of a page; by default the setting `read.max_length`.
         continue_on_failure: Whether to skip a page that cannot be read; otherwise it raises a `ToolException`.
     """
 

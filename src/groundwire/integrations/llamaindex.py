@@ -94,7 +94,7 @@ class WebToolSpec(_BaseSpec):
         web: See `web_tools`.
     """
 
-    spec_functions = ("web_search", "open_page")
+    spec_functions: tuple[str, ...] = ("web_search", "open_page")
 
     def __init__(self, web: Web | SyncWeb | None = None) -> None:
         self._tools = {tool.metadata.name: tool for tool in web_tools(web)}
@@ -108,7 +108,7 @@ class LlamaIndexWebRetriever(_BaseRetriever):
     """A retriever: a node for each search result. It raises a `RuntimeError` if the search fails.
 
     Args:
-        limit: The most nodes; by default the setting `search.limit`.
+        limit: Maximum nodes; by default the setting `search.limit`.
         web: See `web_tools`.
     """
 
@@ -144,7 +144,7 @@ class WebPageReader(_BaseReader):
 
     is_remote: bool = True
     max_length: int | None = None
-    """The most characters of a page; by default the setting `read.max_length`."""
+    """Maximum characters of a page; by default the setting `read.max_length`."""
 
     _runner: Any = PrivateAttr(default=None)
 

@@ -54,13 +54,13 @@ class SmolagentsWebSearch(_Base):
 
     name = "web_search"
     description = "Search the web for current information. Returns ranked results with title, URL and snippet."
-    inputs = {
+    inputs: dict[str, Any] = {
         "query": {"type": "string", "description": "What to search for"},
         "limit": {"type": "integer", "description": "Most results to return", "nullable": True},
         "allowed_domains": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "Only these domains and their sub-domains",
+            "description": "Only these domains and their subdomains",
             "nullable": True,
         },
         "time_range": {
@@ -82,7 +82,7 @@ class SmolagentsWebSearch(_Base):
         from groundwire.integrations.tool_runner import runner_named, text_of
 
         if not hasattr(self, "runner"):
-            self.runner = runner_named("web_search")
+            self.runner: Runner = runner_named("web_search")
         arguments = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range}
         return text_of(self.runner.call(arguments))
 
@@ -92,7 +92,7 @@ class SmolagentsOpenPage(_Base):
 
     name = "open_page"
     description = "Read one web page as Markdown. A long page comes in pieces: a next_cursor says so."
-    inputs = {
+    inputs: dict[str, Any] = {
         "url": {"type": "string", "description": "An http or https address"},
         "query": {"type": "string", "description": "Return only the passages that answer this", "nullable": True},
         "cursor": {"type": "string", "description": "Read on from here: a next_cursor", "nullable": True},
@@ -107,5 +107,5 @@ class SmolagentsOpenPage(_Base):
         from groundwire.integrations.tool_runner import runner_named, text_of
 
         if not hasattr(self, "runner"):
-            self.runner = runner_named("open_page")
+            self.runner: Runner = runner_named("open_page")
         return text_of(self.runner.call({"url": url, "query": query, "cursor": cursor, "max_length": max_length}))

@@ -14,7 +14,11 @@ from typing import Any, TypedDict
 from groundwire.models.validators import nearest
 
 __all__ = [
+    "ASK",
     "CLASSES",
+    "ERRORS",
+    "FOREIGN",
+    "LIKE_METHODS",
     "METHODS",
     "OPEN_PAGE",
     "SEARCH",
@@ -29,7 +33,11 @@ SEARCH: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("q", "search_query", "search_term", "text"), "query"),
         **dict.fromkeys(
-            ("count", "k", "max_num_results", "max_results", "n", "num", "num_results", "number_of_results", "top_k"),
+            ("count", "k", "maxResults", "max_num_results", "max_results", "n", "num", "numResults", "num_results"),
+            "limit",
+        ),
+        **dict.fromkeys(
+            ("number_of_results", "size", "top_k"),
             "limit",
         ),
         **dict.fromkeys(("domains", "include_domains", "includeDomains", "site"), "allowed_domains"),
@@ -53,16 +61,63 @@ OPEN_PAGE: Mapping[str, str] = MappingProxyType(
 )
 """Other names of the arguments of reading a page."""
 
+ASK: Mapping[str, str] = MappingProxyType(dict.fromkeys(("input", "prompt", "q", "query"), "question"))
+"""Other names of the arguments of asking a question."""
+
 METHODS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(
-            ("crawl", "extract", "fetch", "get", "get_contents", "open", "open_url", "read", "scrape", "scrape_url"),
+            ("extract", "fetch", "get", "open", "open_url", "read", "scrape", "scrape_url"),
             "open_page",
         ),
-        **dict.fromkeys(("query", "search_web", "text", "web_search"), "search"),
+        **dict.fromkeys(("batch_scrape", "open_urls", "read_pages"), "open_pages"),
+        **dict.fromkeys(("query", "search_web", "text"), "search"),
+        "web_search": "search",
+        **dict.fromkeys(("answer", "qna_search"), "ask"),
     }
 )
-"""Other libraries' names of searching and reading."""
+"""What other libraries call searching, reading and answering: these names work as well."""
+
+LIKE_METHODS: Mapping[str, str] = MappingProxyType(
+    {
+        "crawl": "open_page",
+        "get_contents": "open_pages",
+        "map": "open_page",
+        **dict.fromkeys(("ask_stream", "stream_answer"), "ask(..., stream=True)"),
+        "research": "ask",
+        **dict.fromkeys(("find_similar", "get_search_context", "images", "news", "search_and_contents"), "search"),
+        "tools": "groundwire.tools.web_tools",
+        "as_retriever": "groundwire.integrations",
+        "with_options": "session",
+    }
+)
+"""What other libraries can do and we cannot, or otherwise, with what comes nearest: the error names it."""
+
+FOREIGN: Mapping[str, str] = MappingProxyType(
+    {
+        "search_depth": "a search is as deep as its provider's; read pages with open_page()",
+        "include_answer": "use ask()",
+        **dict.fromkeys(("contents", "include_raw_content", "scrape_options"), "use open_page()"),
+        **dict.fromkeys(("days", "tbs"), "use time_range or published_after"),
+        **dict.fromkeys(("livecrawl", "max_age"), "use refresh"),
+        **dict.fromkeys(("backend", "engine", "provider"), "use Web(search_providers=[...])"),
+        **dict.fromkeys(("category", "topic", "type"), "use the words of the query, or allowed_domains"),
+        **dict.fromkeys(("formats", "only_main_content", "wait_for"), "pages are always clean Markdown"),
+        **dict.fromkeys(("headers", "user_agent"), "use the setting network.user_agent"),
+        "urls": "use open_pages()",
+    }
+)
+"""Arguments of other libraries that are none here, with what to use in their place."""
+
+ERRORS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("APIError", "APIStatusError", "HTTPError", "HTTPStatusError"), "GroundwireError"),
+        **dict.fromkeys(("APITimeoutError", "Timeout", "TimeoutException"), "DeadlineExceeded"),
+        "AuthenticationError": "groundwire.errors.AuthenticationFailed",
+        "RateLimitError": "groundwire.errors.RateLimited",
+    }
+)
+"""What other libraries call their errors."""
 
 CLASSES: Mapping[str, str] = MappingProxyType(
     {
@@ -119,6 +174,7 @@ def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mappin
         if right not in plain:
             near = nearest(name, (*plain, *names))
             hint = f"; did you mean {names.get(near, near)!r}?" if near else ""
+            hint = f"; {FOREIGN[name]}" if name in FOREIGN else hint
             raise TypeError(f"{method.__name__}() has no argument {name!r}{hint} (arguments: {', '.join(plain)})")
         if plain[right] is not parameters[right].default:
             raise TypeError(f"{method.__name__}() got {right!r} twice: {name!r} is another name for it")
@@ -127,5 +183,6 @@ def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mappin
 
 
 def other_method(name: str) -> str:
-    """Return `; did you mean 'open_page'?` for another library's method name; else an empty string."""
-    return f"; did you mean {METHODS[name]!r}?" if name in METHODS else ""
+    """Return `; did you mean 'open_page'?` for what comes near to another library's; else nothing."""
+    near = LIKE_METHODS.get(name) or METHODS.get(name) or ERRORS.get(name)
+    return f"; did you mean {near!r}?" if near else ""

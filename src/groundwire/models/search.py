@@ -1,7 +1,4 @@
-"""The result of a search.
-
-Also the query: the text, and the filters for results.
-"""
+"""A search query with its filters, and the search response."""
 
 from __future__ import annotations
 
@@ -200,7 +197,7 @@ class Budget(FrozenModel):
     """The limit and the usage of a session, in searches."""
 
     limit: int
-    """The most searches of the session."""
+    """Maximum searches of the session."""
     spent: int
     """The searches made so far."""
 
@@ -252,10 +249,11 @@ class SearchResponse(FrozenModel):
     @overload
     def __getitem__(self, index: slice) -> tuple[SearchResult, ...]: ...
     def __getitem__(self, index: int | slice) -> SearchResult | tuple[SearchResult, ...]:
-        try:
-            return self.results[index]
-        except TypeError:
-            raise TypeError("A response is a sequence of results: use response[0], or response.results.") from None
+        name: Any = index
+        if isinstance(name, str):  # as where responses are dictionaries
+            found: tuple[SearchResult, ...] = getattr(self, name)
+            return found
+        return self.results[index]
 
     def __str__(self) -> str:
         rows = (f"{row.citation_id}. {row.title}\n   {row.url}\n   {row.snippet}".rstrip() for row in self.results)
@@ -367,7 +365,7 @@ class Query(Filters):
     text: str
     """The text of the query: 1 to 2,000 characters after white space is trimmed."""
     limit: int = 5
-    """The most results to return: 1 to 50."""
+    """Maximum results to return: 1 to 50."""
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__  # how a frozen dataclass normalizes its own fields

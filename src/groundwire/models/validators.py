@@ -1,7 +1,4 @@
-"""Validation of arguments, with one clear error for each kind of mistake.
-
-Also the base class of all public models.
-"""
+"""The base class of all public models, and the validation of arguments with a clear error for each kind of mistake."""
 
 from __future__ import annotations
 
@@ -215,15 +212,25 @@ TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         **dict.fromkeys(("link", "href", "uri", "id"), ("url",)),
-        **dict.fromkeys(("body", "description", "excerpt", "highlights", "summary"), ("snippet", "content")),
-        **dict.fromkeys(("text", "raw_content", "html", "md"), ("content", "snippet")),
+        **dict.fromkeys(("body", "description", "excerpt", "summary"), ("snippet", "content")),
+        **dict.fromkeys(("text", "page_content", "raw_content", "md"), ("content", "snippet")),
         **dict.fromkeys(("content", "markdown"), ("snippet",)),
         **dict.fromkeys(("date", "published_date", "publishedDate", "page_age"), ("published",)),
         **dict.fromkeys(("items", "data", "organic", "hits", "web"), ("results",)),
         "name": ("title",),
     }
 )
-"""Other libraries' names of the fields of results and pages; the first one that a model has is meant."""
+"""What other libraries call the fields of results and pages; the first that a model has is meant."""
+_LIKE: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "highlights": ("snippet", "excerpts"),
+        "html": ("content",),
+        **dict.fromkeys(("status_code", "ok", "raise_for_status"), ("status",)),
+        "metadata": ("title",),
+        "answer": ("results",),
+    }
+)
+"""Fields of other libraries that are of another kind here, with what comes nearest."""
 
 
 class FrozenModel(BaseModel):
@@ -238,9 +245,22 @@ class FrozenModel(BaseModel):
         def __getattr__(self, name: str) -> Any:
             fields = type(self).model_fields
             right = next((one for one in _OTHER_NAMES.get(name, ()) if one in fields), None)
-            if right is None:
+            if right is not None:
+                return getattr(self, right)
+            near = next((one for one in _LIKE.get(name, ()) if one in fields), None)
+            if near is None:
                 return super().__getattr__(name)
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {right!r}?")
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {near!r}?")
+
+        def __getitem__(self, name: str) -> Any:
+            """Return a field by its name, as where results are dictionaries."""
+            if name not in type(self).model_fields and name not in _OTHER_NAMES:
+                raise KeyError(name)
+            return getattr(self, name)
+
+        def to_dict(self) -> dict[str, Any]:
+            """Return the model as a dictionary: another name of `model_dump`."""
+            return self.model_dump()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""

@@ -54,7 +54,7 @@ class ArchiveProvider:
             NotConfigured: the archive is disabled.
         """
         if context.archive is None:
-            raise NotConfigured(context.name, "the archive is switched off: set archive.enabled = true")
+            raise NotConfigured(context.name, "the archive is disabled: set archive.enabled = true")
         return cls(context.archive, context.name)
 
     def owned_by(self, owner: Owner) -> Self:
@@ -79,16 +79,16 @@ class ArchiveProvider:
                     query, viewer=self._owner, limit=wanted, filters=filters, offset=(filters.page - 1) * wanted
                 )
         except TimeoutError as error:
-            raise ProviderTimeout(self.name, "looking into the archive took too long") from error
+            raise ProviderTimeout(self.name, "searching the archive took too long") from error
         except StoreError as error:
             raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
         if not found:
-            raise ProviderUnsupported(self.name, "nothing that was read or seen before answers this")
+            raise ProviderUnsupported(self.name, "nothing in the archive answers this")
         return Results(tuple(map(_row, found)), warnings=(_note(found),))
 
     def _check(self, deadline: Deadline) -> None:
         if deadline.passed:
-            raise ProviderTimeout(self.name, "no time was left to look into the archive")
+            raise ProviderTimeout(self.name, "no time was left to search the archive")
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Return the newest copy of a page, with a warning that states its age.
@@ -103,7 +103,7 @@ class ArchiveProvider:
             async with limited.timeout():
                 page = await self._archive.get_page(url, viewer=self._owner)
         except TimeoutError as error:
-            raise ProviderTimeout(self.name, "looking into the archive took too long") from error
+            raise ProviderTimeout(self.name, "searching the archive took too long") from error
         except StoreError as error:
             raise ProviderUnavailable(self.name, str(error).rstrip(".")) from error
         if page is None:

@@ -77,7 +77,7 @@ class Capabilities:
     read: bool = False
     """Whether it reads pages."""
     max_results: int = 20
-    """The most results of one request."""
+    """Maximum results of one request."""
     time_ranges: frozenset[TimeRange] = frozenset()
     """The time ranges it supports."""
     dates: bool = False
@@ -116,7 +116,7 @@ class SearchProvider(Protocol):
 
         Args:
             query: The text of the query.
-            limit: The most results wanted; additional ones are dropped.
+            limit: Maximum results wanted; additional ones are dropped.
             filters: The filters that the service should apply as far as it can; the results are checked again
                 afterwards.
             deadline: The deadline of the response.

@@ -76,7 +76,7 @@ def _meta(reply: Response, name: str) -> object:
 
 _CODE = "error.code errors.code"  # the first in practice, the second in the documentation
 _WRONG_KEY = ("the key is not accepted", "Check BRAVE_API_KEY")  # sent as 422
-_NOT_IN_PLAN = "the plan of the key does not have this search"
+_NOT_IN_PLAN = "the key's plan does not include this search"
 _USED_UP = "the plan's quota is used up"
 _ERRORS = (
     ErrorRule(AuthenticationFailed, *_WRONG_KEY, at=_CODE, pattern="^SUBSCRIPTION_"),
@@ -84,7 +84,7 @@ _ERRORS = (
     ErrorRule(AuthenticationFailed, _NOT_IN_PLAN, "Check the plan", at=_CODE, pattern="^RESOURCE_NOT_ALLOWED$"),
     ErrorRule(
         ProviderUnsupported,
-        "the plan does not have what was asked for",
+        "the plan does not include this option",
         "Check extra_snippets",
         at=_CODE,
         pattern="^OPTION_NOT_IN_PLAN$",
@@ -109,8 +109,8 @@ class BraveOptions(ApiOptions):
 class BraveSearchProvider(SearchApiProvider):
     """Web or news search with the Brave Search API."""
 
-    search_method = "GET"
-    Options = BraveOptions
+    search_method: ClassVar[Literal["GET", "POST"]] = "GET"
+    Options: ClassVar[type[BraveOptions]] = BraveOptions
     _options: BraveOptions
     capabilities: Capabilities = Capabilities(
         search=True,

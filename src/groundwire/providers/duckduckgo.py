@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field
 
@@ -62,13 +62,13 @@ class DuckDuckGoOptions(Options):
     ca_file: Path | None = None
     """A file with the certificate authorities to trust, for networks with TLS inspection."""
     max_threads: int = Field(default=16, ge=1, le=128)
-    """The most concurrent calls; further ones wait within their deadline."""
+    """Maximum concurrent calls; further ones wait within their deadline."""
 
 
 class DuckDuckGoSearchProvider:
     """Web search with DuckDuckGo, scraped by `ddgs`; needs the extra `ddgs`."""
 
-    Options = DuckDuckGoOptions
+    Options: ClassVar[type[DuckDuckGoOptions]] = DuckDuckGoOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         time_ranges=frozenset({"d", "w", "m", "y"}),
@@ -172,7 +172,7 @@ class DuckDuckGoSearchProvider:
             raise UnexpectedResponse(self.name, "an answer that ddgs could not read", status=status)
         if not rows:
             raise UnprovenEmpty(
-                self.name, "no results, which it also answers when it wants a captcha (unproven)", status=status
+                self.name, "no results, which may also mean that it requires a CAPTCHA (unproven)", status=status
             )
         return [SimpleNamespace(**row) for row in rows]
 
@@ -248,7 +248,9 @@ def raise_for_status(status: int | None, headers: Mapping[str, str], name: str =
     if status in {202, 429}:  # DuckDuckGo throttles with 202
         raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(headers))
     if status == 403:
-        raise ProviderBlocked(name, "it takes us for a robot", status=status, retry_after=retry_after(headers))
+        raise ProviderBlocked(
+            name, "it classifies this machine as a bot", status=status, retry_after=retry_after(headers)
+        )
     if status is not None and status >= 500:
         raise ProviderUnavailable(name, "failed", status=status, retry_after=retry_after(headers))
     if status not in {None, 200}:

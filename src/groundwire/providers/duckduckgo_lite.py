@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from html import escape
-from typing import Any, Final, Literal, cast
+from typing import Any, ClassVar, Final, Literal, cast
 from urllib.parse import parse_qs, urlsplit
 
 from groundwire.deadline import Deadline
@@ -83,9 +83,9 @@ class DuckDuckGoLiteOptions(ApiOptions):
 class DuckDuckGoLiteSearchProvider(ApiProvider):
     """Web search with DuckDuckGo's HTML and lite pages."""
 
-    service = _ADDRESSES["lite"]
+    service: ClassVar[str] = _ADDRESSES["lite"]
     key_needed = False
-    Options = DuckDuckGoLiteOptions
+    Options: ClassVar[type[DuckDuckGoLiteOptions]] = DuckDuckGoLiteOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_PER_PAGE,
@@ -156,7 +156,7 @@ def to_form(query: str, limit: int, filters: Filters, endpoint: Endpoint = "lite
     del limit  # the page size is fixed
     words, warnings = clipped("duckduckgo_lite", neutralised(query), characters=_LONGEST)
     if re.search(r"(?<!\S)[!\\]", query):
-        warnings.append("duckduckgo_lite: characters that it reads as commands (! \\) were removed from the query")
+        warnings.append("duckduckgo_lite: characters that it treats as operators (! \\) were removed from the query")
     text, warning = with_site_operators(words, filters)
     mapped = Mapped({"q": text}, warnings=warnings)
     if warning:
@@ -211,8 +211,8 @@ def parse(reply: Response, name: str = "duckduckgo_lite") -> Results:
     if page is not None and _says_empty(page):
         return Results(status=status)
     if page is not None and _is_search_page(page):
-        raise UnprovenEmpty(name, "a page without results that does not say that there are none", status=status)
-    raise UnexpectedResponse(name, "answered with a page that is not one of results", status=status)
+        raise UnprovenEmpty(name, "a page with neither results nor a message that there are none", status=status)
+    raise UnexpectedResponse(name, "answered with a page that is not a results page", status=status)
 
 
 def _offset(page: int) -> dict[str, str]:
@@ -224,10 +224,10 @@ def _offset(page: int) -> dict[str, str]:
 def _bot_check(reply: Response, name: str) -> ProviderBlocked:
     return ProviderBlocked(
         name,
-        "it requires a captcha",
+        "it requires a CAPTCHA",
         status=reply.status,
         retry_after=retry_after(reply.headers),
-        fix="Ask less often from this address, or use another provider",
+        fix="Send fewer requests from this address, or use another provider",
     )
 
 
@@ -237,7 +237,7 @@ def _onwards(target: WebUrl, reply: Response, name: str) -> WebUrl:
     try:
         there = join_url(target, location)
     except (InvalidRequest, BlockedAddress) as error:
-        raise UnexpectedResponse(name, "redirects to what is no address", status=reply.status) from error
+        raise UnexpectedResponse(name, "redirects to an invalid URL", status=reply.status) from error
     both = (target, there)
     ours = all(url.scheme == "https" and f".{url.host}".endswith(".duckduckgo.com") for url in both)
     if not location or not (ours or target.origin == there.origin):

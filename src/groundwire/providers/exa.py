@@ -65,7 +65,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://dashboard.exa.ai/api-keys"
     key_header = "x-api-key"
     read_path = "/contents"
-    Options = ExaOptions
+    Options: ClassVar[type[ExaOptions]] = ExaOptions
     _options: ExaOptions
     capabilities: Capabilities = Capabilities(
         search=True,

@@ -74,7 +74,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     search_path = "/v2/search"
     read_path = "/v2/scrape"
     read_timeout: ClassVar[float] = 60.0  # it renders pages in a browser and queues requests
-    Options = FirecrawlOptions
+    Options: ClassVar[type[FirecrawlOptions]] = FirecrawlOptions
     _options: FirecrawlOptions
     capabilities: Capabilities = Capabilities(
         search=True,

@@ -94,15 +94,15 @@ def raise_for_status(reply: Response, name: str) -> None:
     if status == 402:
         raise QuotaExceeded(name, f"the account's quota is used up{words}", status=status, retry_after=again)
     if status == 403 and reply.media_type == "text/html":
-        raise ProviderBlocked(name, "a firewall in front of it refuses us", status=status, retry_after=again)
+        raise ProviderBlocked(name, "a firewall in front of it blocks this machine", status=status, retry_after=again)
     if status == 401 or (status == 403 and _ABOUT_KEY.search(words)):
         raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check the key")
     if status == 403 and _ABOUT_PLAN.search(words):
-        raise QuotaExceeded(name, f"the account may not search{words}", status=status, retry_after=again)
+        raise QuotaExceeded(name, f"the account is not allowed to search{words}", status=status, retry_after=again)
     if status == 403:  # a firewall, or a query that the plan does not include
         raise ProviderBlocked(name, f"it refuses this request{words}", status=status, retry_after=again)
     if status in {408, 504}:
-        raise ProviderTimeout(name, f"it ran out of time itself{words}", status=status, retry_after=again)
+        raise ProviderTimeout(name, f"it timed out{words}", status=status, retry_after=again)
     if status >= 500:
         raise ProviderUnavailable(name, f"failed{words}", status=status, retry_after=again)
     if 300 <= status < 400:
@@ -124,7 +124,7 @@ def json_object(reply: Response, name: str) -> dict[str, Any]:
         what = "a web page" if reply.body.lstrip()[:1] == b"<" else "something that is not JSON"
         raise UnexpectedResponse(name, f"answered with {what}", status=reply.status, fix="Check base_url") from error
     if not isinstance(data, dict):
-        raise UnexpectedResponse(name, "answered with JSON of another form", status=reply.status)
+        raise UnexpectedResponse(name, "answered with JSON of an unexpected form", status=reply.status)
     return data
 
 
@@ -277,8 +277,8 @@ def clipped(name: str, query: str, *, characters: int, words: int | None = None)
     Args:
         name: The provider's name.
         query: The query.
-        characters: The most characters.
-        words: The most words, if the service counts them.
+        characters: Maximum characters.
+        words: Maximum words, if the service counts them.
     """
     parts = query.split()
     kept = parts if words is None else parts[:words]
@@ -288,7 +288,7 @@ def clipped(name: str, query: str, *, characters: int, words: int | None = None)
         text = head if space else text[:characters]
     if text == " ".join(parts):
         return query, []
-    return text, [f"{name}: the query was cut to {len(text)} characters, which is all that it takes"]
+    return text, [f"{name}: the query was cut to {len(text)} characters, which is its maximum"]
 
 
 def day(text: str) -> str:

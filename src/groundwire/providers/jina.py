@@ -85,7 +85,7 @@ class JinaOptions(ApiOptions):
     cache: bool = True
     """Whether it may respond from its own cache, which holds pages for an hour."""
     token_budget: int | None = Field(default=None, ge=1)
-    """The most tokens of a page; longer ones are rejected without charge."""
+    """Maximum tokens of a page; longer ones are rejected without charge."""
 
 
 class JinaReadProvider(ReadApiProvider):
@@ -96,7 +96,7 @@ class JinaReadProvider(ReadApiProvider):
     key_page = "https://jina.ai/api-dashboard"
     key_needed = False
     read_timeout: ClassVar[float] = 30.0  # it runs a browser
-    Options = JinaOptions
+    Options: ClassVar[type[JinaOptions]] = JinaOptions
     _options: JinaOptions
     capabilities: Capabilities = Capabilities(read=True, renders=True)
 

@@ -52,7 +52,7 @@ class KagiSearchProvider(SearchApiProvider):
     """Web or news search with the Kagi Search API."""
 
     search_path = "/api/v1/search"
-    Options = KagiOptions
+    Options: ClassVar[type[KagiOptions]] = KagiOptions
     _options: KagiOptions
     capabilities: Capabilities = Capabilities(
         search=True,

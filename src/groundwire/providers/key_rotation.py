@@ -99,7 +99,7 @@ class Keys:
         """Return the error of the key that is available first, with the time left of the stated one."""
         number, (until, error) = min(resting.items(), key=lambda rest: rest[1][0])
         left = max(0.0, max(until, self._said_until.get(number, 0.0)) - self._clock())
-        which = "the key rests" if len(self) == 1 else f"all {len(self)} keys rest"
+        which = "the key is in cooldown" if len(self) == 1 else f"all {len(self)} keys are in cooldown"
         return type(error)(
             error.provider, f"{error.reason} ({which})", status=error.status, retry_after=left, fix=error.fix
         )

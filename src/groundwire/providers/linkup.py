@@ -27,7 +27,7 @@ _ERRORS = (
     ),
     ErrorRule(
         AuthenticationFailed,
-        "the key may not be used from this machine",
+        "the key is not allowed from this machine",
         "Add this machine's public address to the key's list of addresses",
         status=(403,),
         pattern="^IP_NOT_WHITELISTED$",
@@ -51,7 +51,7 @@ class LinkupSearchProvider(SearchApiProvider):
     key_page = "https://app.linkup.so"
     search_path = "/v1/search"
     search_timeout: ClassVar[float] = 15.0
-    Options = LinkupOptions
+    Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
     capabilities: Capabilities = Capabilities(
         search=True,

@@ -38,7 +38,7 @@ class ParallelSearchProvider(SearchApiProvider):
     key_header = "x-api-key"
     search_path = "/v1/search"
     search_timeout: ClassVar[float] = 20.0  # `advanced` takes several seconds
-    Options = ParallelOptions
+    Options: ClassVar[type[ParallelOptions]] = ParallelOptions
     _options: ParallelOptions
     capabilities: Capabilities = Capabilities(
         search=True,

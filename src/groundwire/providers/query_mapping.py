@@ -69,7 +69,7 @@ def domain_lists(
         if bound is not None and len(wanted) > bound:
             mapped.applied[which] = "post_filter"
             rest = "results were checked against all of them afterwards"
-            mapped.warnings.append(f"{name}: it takes {bound} {which} at most, not {len(wanted)}; {rest}")
+            mapped.warnings.append(f"{name}: it accepts at most {bound} {which}, not {len(wanted)}; {rest}")
             wanted = () if which == "allowed_domains" else wanted[:bound]
         if wanted:
             found[key] = list(wanted)
@@ -170,7 +170,7 @@ def result(
     score: object = None,
     read_date: Callable[[str], str] = day,
 ) -> SearchResult | None:
-    """Return one row as a result, or None when it has no address.
+    """Return one row as a result, or None if it has no URL.
 
     Args:
         source: The provider's name.
@@ -204,17 +204,17 @@ def results(
     Args:
         reply: The response.
         name: The provider's name.
-        items: What stands where the list of rows belongs.
-        row: Reads one object, given the provider's name; None when it has no address.
+        items: The value where the list of rows belongs.
+        row: Reads one object, given the provider's name; None if it has no URL.
 
     Raises:
-        UnexpectedResponse: there is no list, or none of the rows in it has an address.
+        UnexpectedResponse: there is no list, or no row in it has a URL.
     """
     if not isinstance(items, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
     found = tuple(read for item in objects(items) if (read := row(item, name)) is not None)
     if items and not found:
-        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+        raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
     return Results(found, status=reply.status)
 
 

@@ -1,6 +1,6 @@
-"""The installed providers: every entry point of the group `groundwire.providers`, ours or of another package.
+"""The installed providers: every entry point of the group `groundwire.providers`, Groundwire's or another package's.
 
-Also the objects of a host that are providers but for a name, filters or deadlines.
+A host's own objects are adapted if they lack only a name, filters or deadlines.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ _SUFFIX = re.compile(r"(?:Search|Read){0,2}Provider$")
 
 
 def as_provider(given: object) -> SearchProvider | ReadProvider:
-    """Return a provider as our contracts want it: itself, or wrapped if it has but the methods of a host's Protocols.
+    """Return a provider as the contracts require: itself, or wrapped if it has but the methods of a host's Protocols.
 
     Args:
         given: An object with `search(query, *, limit)`, `read_url(url)` or both. Without a `name` it is called
@@ -104,7 +104,7 @@ def as_provider(given: object) -> SearchProvider | ReadProvider:
     searches, reads = callable(getattr(given, "search", None)), callable(getattr(given, "read_url", None))
     if not (searches or reads):
         raise ConfigurationError(
-            f"{type(given).__name__} is no provider: it needs an async method search(query, *, limit) or read_url(url)."
+            f"{type(given).__name__} is not a provider: it needs an async search(query, *, limit) or read_url(url)."
         )
     full = hasattr(given, "name") and hasattr(given, "capabilities")
     if (
@@ -141,7 +141,7 @@ class _PlainProvider:
         return self._model(ReadResult, await self._inner.read_url(url))
 
     def _model(self, model: type[_ModelT], value: object) -> _ModelT:
-        """Return a result as our model; unknown fields are dropped."""
+        """Return a result as Groundwire's model; unknown fields are dropped."""
         if isinstance(value, model):
             return value
         names = model.model_fields

@@ -66,7 +66,7 @@ class SearXngOptions(Options):
 class SearXngSearchProvider:
     """Web search with a SearXNG instance. Its `search.formats` setting must contain `json`."""
 
-    Options = SearXngOptions
+    Options: ClassVar[type[SearXngOptions]] = SearXngOptions
     key_variables: ClassVar[tuple[str, ...]] = (KEY,)
     key_needed = False
     capabilities: Capabilities = Capabilities(
@@ -149,7 +149,7 @@ def to_params(query: str, filters: Filters, options: SearXngOptions) -> tuple[di
     words = neutralized(query)
     warnings = []
     if words != query:
-        warnings.append("searxng: characters that it reads as commands (! ? : <) were removed from the query")
+        warnings.append("searxng: characters that it treats as operators (! ? : <) were removed from the query")
     text, warning = with_site_operators(words, filters)
     if warning:
         warnings.append(f"searxng: {warning}")
@@ -207,7 +207,7 @@ def parse(reply: Response, name: str = "searxng", warnings: tuple[str, ...] = ()
     rows = [row for item in objects(data["results"]) if (row := _row(item, name)) is not None]
     failed = _failed_engines(data.get("unresponsive_engines"))
     if data["results"] and not rows and not failed:
-        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+        raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
     if failed and not rows:
         raise ProviderUnavailable(name, f"all its engines failed: {', '.join(failed)}", status=reply.status)
     if failed:

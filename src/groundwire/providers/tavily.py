@@ -85,7 +85,7 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://app.tavily.com"
     key_needed = False
     read_path = "/extract"
-    Options = TavilyOptions
+    Options: ClassVar[type[TavilyOptions]] = TavilyOptions
     _options: TavilyOptions
     capabilities: Capabilities = Capabilities(
         search=True,
@@ -107,7 +107,7 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
             ConfigurationError: an option is invalid.
         """
         if not context.options(TavilyOptions).keyless and not context.keys(*cls.key_variables, needed=False):
-            needs = f"set {cls.key_variables[0]}, or providers.{context.name}.keyless = true to go without a key"
+            needs = f"set {cls.key_variables[0]}, or providers.{context.name}.keyless = true to work without a key"
             raise NotConfigured(context.name, needs)
         return super().create(context)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, Literal
 from urllib.parse import quote, urlsplit
 
 from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
@@ -38,9 +38,7 @@ _ERRORS = (  # MediaWiki also reports errors with status 200
         at=f"error {_CODE} error.info errors.text",
         pattern=".",
     ),
-    ErrorRule(
-        ProviderBlocked, "access denied", "Set network.user_agent to one that says who you are", status=(401, 403)
-    ),
+    ErrorRule(ProviderBlocked, "access denied", "Set network.user_agent to one that identifies you", status=(401, 403)),
 )
 _MAX_RESULTS = 50  # the service takes up to 500
 _MAX_QUERY = 300  # of a query (CirrusSearch)
@@ -52,7 +50,7 @@ class WikipediaSearchProvider(SearchApiProvider):
 
     service = "https://{language}.wikipedia.org"
     key_needed = False
-    search_method = "GET"
+    search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/w/api.php"
     capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 
@@ -63,7 +61,7 @@ class WikipediaSearchProvider(SearchApiProvider):
             ProviderUnsupported: the allowed and blocked domains exclude all of Wikipedia.
         """
         if not _may_answer(f"{edition(filters)}.wikipedia.org", filters):
-            raise ProviderUnsupported(self.name, "it has pages of wikipedia.org only, which the domains leave out")
+            raise ProviderUnsupported(self.name, "it has pages of wikipedia.org only, which the domain filters exclude")
         return to_params(query, limit, filters, name=self.name)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:

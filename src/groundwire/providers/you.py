@@ -120,11 +120,11 @@ def parse(reply: Response, name: str = "you") -> Results:
         raise UnexpectedResponse(name, "answered with JSON that has no results", status=reply.status)
     web, news = found.get("web"), found.get("news")  # either may be absent
     if any(section is not None and not isinstance(section, list) for section in (web, news)):
-        raise UnexpectedResponse(name, "answered with results of another form", status=reply.status)
+        raise UnexpectedResponse(name, "answered with results of an unexpected form", status=reply.status)
     sections = ((web, name), (news, f"{name} (news)"))
     rows = tuple(row for items, source in sections for item in objects(items) if (row := _row(item, source)))
     if (web or news) and not rows:
-        raise UnexpectedResponse(name, "answered with results that have no address", status=reply.status)
+        raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
     return Results(rows, status=reply.status)
 
 

@@ -1,7 +1,4 @@
-"""Conversion of any readable content to Markdown: of decoded text, and of a whole body of any type.
-
-Also the conversion to a reader's result.
-"""
+"""Conversion of any readable content, decoded text or a body of any type, to Markdown and to a reader's result."""
 
 from __future__ import annotations
 

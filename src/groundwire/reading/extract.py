@@ -2,9 +2,7 @@
 
 A pipeline from HTML to text, with a function per step: limits, tree, metadata, invisible text, main content, Markdown,
 sanitizing. The order matters: metadata are read from the complete page, and invisible text must not influence the
-selection of the main content.
-
-Also conversion of embedded HTML, such as the summary in a feed.
+selection of the main content. Embedded HTML, such as the summary in a feed, is converted without that selection.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The result of extracting a document.
-
-Also the reasons why a document has no text.
-"""
+"""The result of extracting a document, or the reason why it has no text."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """The local reader: guarded fetch, decoding and extraction on this machine.
 
-Also the caching headers of a page (RFC 9111), where invalid values are ignored.
-
-Groundwire is a shared cache, so `s-maxage` takes precedence over `max-age`. Pages are requested without cookies and
-credentials, so `private` and `Vary` have no effect: the next request would be the same.
+A page's caching headers (RFC 9111) are honored; invalid values are ignored. Groundwire is a shared cache, so `s-maxage`
+takes precedence over `max-age`. Pages are requested without cookies and credentials, so `private` and `Vary` have no
+effect: the next request would be the same.
 """
 
 from __future__ import annotations
@@ -129,7 +128,7 @@ class LocalReadProvider:
 
     Args:
         transport: Fetches the pages.
-        max_bytes: The most bytes of a body, on the wire and decoded.
+        max_bytes: Maximum bytes of a body, on the wire and decoded.
         max_document_bytes: The same for PDF, Office documents and EPUB.
         name: Its name.
         conversion: Converts to Markdown; by default a new one.

@@ -130,7 +130,7 @@ class LoadMonitor:
             self._measured = now, self._cpu()
             self._timer = loop.call_at(now + _TICK, self._measure, loop, now + _TICK)
         if self._late >= _TICKS and now - self._begun[0] < 1.0 and len(self._begun) == _BUSY:
-            raise Overloaded("There is too much to do here at the moment. Try again in a second.")
+            raise Overloaded("Too many calls at the moment. Try again in a second.")
 
     def close(self) -> None:
         """Stop measuring."""

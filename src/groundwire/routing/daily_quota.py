@@ -29,13 +29,13 @@ class Limits:
     """The limits of a session; 0 means no limit."""
 
     searches: int = 0
-    """The most searches."""
+    """Maximum searches."""
     warning_threshold: int = 15
     """The number of searches from which there is a warning."""
     cost_usd: float = 0.0
     """The most US dollars."""
     tokens: int = 0
-    """The most tokens of page text, estimated at four characters each."""
+    """Maximum tokens of page text, estimated at four characters each."""
     idle_timeout: float = 0.0
     """Seconds without a call after which the counts reset."""
 
@@ -58,7 +58,7 @@ class DailyLimits:
     name: str
     """The name that it is counted under."""
     calls: int = 0
-    """The most searches and pages in total."""
+    """Maximum searches and pages in total."""
     cost_usd: float = 0.0
     """The most US dollars."""
 

@@ -27,12 +27,12 @@ __all__ = ["HedgeResult", "HedgedRunner", "skipped_cooldown"]
 _TRANSIENT: frozenset[Outcome] = frozenset(
     {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
 )
-_LEFT = "left behind: another provider answered first"
+_LEFT = "abandoned: another provider answered first"
 _ENOUGH_EMPTY = 3  # credible empty results; with fewer, all other providers are called too
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
 _IN_DANGER = 2  # calls that are late at once: the next one is more than a hedge
 _POLL = 0.1  # seconds between two checks of the budget
-_NO_TURN = "not asked: still waiting for its rate limit"
+_NO_TURN = "not called: still waiting for its rate limit"
 
 
 @dataclass(slots=True)
@@ -153,7 +153,7 @@ class _HedgedRun:
         for provider in self._queue:
             if self._finish.winner is None and self._deadline.passed:
                 self._finish.results.append(
-                    AttemptResult(make_attempt(provider.name, "timeout", "not asked: no time was left"))
+                    AttemptResult(make_attempt(provider.name, "timeout", "not called: no time was left"))
                 )
         return self._finish
 
@@ -393,6 +393,6 @@ class _Charge:
 
 def skipped_cooldown(cooldown: Cooldown) -> Attempt:
     """Return the attempt that was skipped because the provider is in cooldown."""
-    reason = f"not asked: it said when it may be asked again{f' ({cooldown.reason})' if cooldown.reason else ''}"
+    reason = f"not called: in cooldown{f' ({cooldown.reason})' if cooldown.reason else ''}"
     name, after = cooldown.provider.name, round(cooldown.seconds, 3)
     return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)

@@ -61,18 +61,18 @@ class HedgePolicy:
     unknown: float = 0.8
     """Seconds, until a provider has enough samples."""
     extra_paid: float = 0.10
-    """The most paid calls per search, in the long run, beyond those of a sequential chain: hedges, further rounds
+    """Maximum paid calls per search, in the long run, beyond those of a sequential chain: hedges, further rounds
     and control queries."""
     extra_paid_kept: float = 8.0
     """How many may be made at once after a quiet period."""
     most_requests: int = 3
-    """The most requests of one search per second; further ones wait."""
+    """Maximum requests of one search per second; further ones wait."""
     rounds: int = 3
-    """The most rounds for transient failures."""
+    """Maximum rounds for transient failures."""
     retries: float = 0.20
     """Tokens that a search earns; a further round costs a whole one."""
     retries_kept: float = 10.0
-    """The most tokens that accumulate."""
+    """Maximum tokens that accumulate."""
     retry_pause: float = 0.1
     """Seconds before the second round, doubled for the third, with a jitter of half."""
     least_for_retry: float = 0.5
@@ -149,7 +149,7 @@ class ExtraBudget:
 
     Args:
         earned: Calls per search.
-        kept: The most that may be spent at once; also the initial budget.
+        kept: The maximum that can be spent at once; also the initial budget.
     """
 
     def __init__(self, earned: float, kept: float) -> None:

@@ -69,7 +69,7 @@ class Politeness:
         robots: Whether to respect robots.txt files.
         exceptions: Domains whose files are ignored, including subdomains.
         delay: Seconds between two requests to one site.
-        at_once: The most concurrent requests per site.
+        at_once: Maximum concurrent requests per site.
         user_agent: The User-Agent header.
         clock: The time in seconds since the epoch, the store's own.
     """
@@ -123,7 +123,7 @@ class Politeness:
         if forbidding is not None:
             raise BlockedByRobots(
                 f"{url.origin}/robots.txt disallows this page ({_shown(forbidding)}). (The operator can "
-                "switch this check off: read.robots, or read.robots_exceptions for one domain.)"
+                "disable this check: read.robots, or read.robots_exceptions for one domain.)"
             )
         return min(delay, _LONGEST_DELAY)
 
@@ -170,7 +170,7 @@ class Politeness:
                     await room.free.acquire()
             except TimeoutError as error:
                 raise DeadlineExceeded(
-                    f"{url.host} is serving {self._at_once} pages already, and none came in time. Try again."
+                    f"{url.host} is already serving {self._at_once} pages, and none finished in time. Try again."
                 ) from error
             try:
                 yield
@@ -186,7 +186,7 @@ class Politeness:
         entry = await self._store.get(f"rest:{site}")
         wait = entry.fresh_until - self._clock() if entry is not None else 0.0
         if wait > deadline.remaining():
-            raise _paced(url, "has asked for a pause", wait)
+            raise _paced(url, "asked for a delay", wait)
         if wait > 0:
             await asyncio.sleep(wait)
 
@@ -195,7 +195,9 @@ class Politeness:
             return
         slot = await self._store.pace(f"site:{site}", interval=rules.delay, max_wait=deadline.remaining())
         if not slot.granted:
-            raise _paced(url, f"is asked every {rules.delay:g} seconds, as {rules.said_by} says", slot.wait)
+            raise _paced(
+                url, f"allows one request every {rules.delay:g} seconds, according to {rules.said_by}", slot.wait
+            )
         if slot.wait > 0:
             await asyncio.sleep(slot.wait)
 
@@ -241,7 +243,7 @@ class RobotsFiles:
         transport: Fetches the files, without its fetch policy.
         store: Stores them.
         user_agent: The User-Agent header; its product tokens select the rules.
-        max_wait: The most seconds for one file.
+        max_wait: Maximum seconds for one file.
         clock: Returns monotonic seconds.
         store_clock: The time in seconds since the epoch, the store's own.
     """
@@ -341,5 +343,5 @@ def _unknown(url: WebUrl, what: str) -> str:
 def _unknown_file(address: str, what: str) -> str:
     return (
         f"{address} {what}, so it is not known whether the page may be read. Try again in a minute, or open another "
-        "page. (The operator may switch this off: read.robots, or read.robots_exceptions for one domain.)"
+        "page. (The operator may disable this check: read.robots, or read.robots_exceptions for one domain.)"
     )

@@ -40,7 +40,7 @@ _logger = logging.getLogger(__name__)
 
 NONE_LEFT = "none of them on an allowed domain and within the dates"
 """The reason of an attempt whose results were all filtered out."""
-_NO_WORDS = "no results, which it also answers when it refuses (unproven)"
+_NO_WORDS = "no results, which may also mean a refusal (unproven)"
 
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
 """Rows or a failure; an unproven empty result; an explicitly empty one; rows that were all filtered out."""
@@ -50,7 +50,7 @@ class AttemptState:
     """The state of an attempt, for the code that waits for it.
 
     Args:
-        max_wait: The most seconds to wait for a rate-limit slot; beyond that, other providers are called first.
+        max_wait: Maximum seconds to wait for a rate-limit slot; beyond that, other providers are called first.
     """
 
     def __init__(self, max_wait: float = math.inf) -> None:
@@ -163,7 +163,7 @@ class ProviderCaller:
         price = price_of(provider)
         if price and not await call.ledger.charge(price):
             self.limiter.release(provider)
-            reason = "not asked: it costs more than the session's budget has left"
+            reason = "not called: it costs more than the session's remaining budget"
             return AttemptResult(make_attempt(provider.name, "quota", reason))
         state.send()
         try:
@@ -189,7 +189,7 @@ class ProviderCaller:
             done = AttemptResult(_failed(provider, error), empty=empty)
             done.windows = error.windows if isinstance(error, ProviderError) else ()
         except Exception as error:  # third-party code may raise anything: an outcome, not the caller's crash
-            _logger.exception("The provider %s broke its contract", provider.name)
+            _logger.exception("The provider %s violated its contract", provider.name)
             reason = f"the provider itself failed ({type(error).__name__}); see the log"
             done = AttemptResult(make_attempt(provider.name, "invalid_response", reason))
         else:
@@ -242,7 +242,7 @@ class ProviderCaller:
                 done.attempt = done.attempt.model_copy(update={"outcome": "partial"})
             return done
         if len(results) and not normalize(results, (), name):
-            reason = "answered with results that have no address"
+            reason = "answered with results without URLs"
             done.attempt = make_attempt(name, "invalid_response", reason, results)
             return done
         if not len(results):
@@ -270,12 +270,12 @@ def make_attempt(provider: str, outcome: Outcome, reason: str = "", results: Res
 def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:
     """Return the result of an attempt that was skipped, because its slot is too late."""
     if slot.resting:
-        said = f"not asked: it said when it may be asked again{slot.resting}"
+        said = f"not called: in cooldown{slot.resting}"
         attempt = make_attempt(provider.name, "rate_limited", said)
         return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
     late = "after the deadline" if slot.wait >= deadline.remaining() else f"in {slot.wait:.1f} s only"
     every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
-    attempt = make_attempt(provider.name, "rate_limited", f"not asked: its rate limit allows a request {late}{every}")
+    attempt = make_attempt(provider.name, "rate_limited", f"not called: its rate limit allows a request {late}{every}")
     return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
 
 

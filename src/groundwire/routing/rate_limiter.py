@@ -162,7 +162,7 @@ class RateLimiter:
         Args:
             provider: The provider to call.
             deadline: The deadline of the response.
-            max_wait: The most seconds to wait.
+            max_wait: Maximum seconds to wait.
         """
         where, clock = scope(provider), asyncio.get_running_loop().time
         began = clock()

@@ -94,7 +94,7 @@ def receipts(
 
     Args:
         query: What was asked.
-        results: The provider's answer; what it says about filters wins over its capabilities.
+        results: The provider's answer; what it says about filters takes precedence over its capabilities.
         capabilities: What the provider can do.
         dated: The counts of the filter by date.
         kept: The rows that are returned.
@@ -106,7 +106,7 @@ def receipts(
         if name in _DATES and undated:
             note = f"{undated} of {len(kept)} results have no date and were kept"
         elif name in _DATES and dated.dropped:
-            note = f"{dated.dropped} results outside were left out"
+            note = f"{dated.dropped} results outside the range were removed"
         made.append(FilterReceipt(filter=name, applied=results.applied.get(name, usual), note=note))
     return tuple(made)
 
@@ -245,7 +245,7 @@ def plain(text: str, longest: int) -> str:
 
     Args:
         text: A title or snippet from a provider.
-        longest: The most characters, including the ellipsis.
+        longest: Maximum characters, including the ellipsis.
     """
     text = text[: longest * 8]
     if "<" in text:

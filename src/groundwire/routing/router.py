@@ -196,9 +196,7 @@ class Router:
                 item = task.result()
             else:
                 health.give_up_probe(provider.name)
-                item = AttemptResult(
-                    make_attempt(provider.name, "timeout", "not waited for any longer: others had answered")
-                )
+                item = AttemptResult(make_attempt(provider.name, "timeout", "abandoned: others had answered"))
                 item.attempt = item.attempt.model_copy(
                     update={
                         "latency_ms": round((loop.time() - began) * 1_000),
@@ -282,5 +280,5 @@ def _proven_empty(results: Sequence[AttemptResult], proven: AttemptResult) -> tu
     ]
     failed = [attempt.describe() for attempt in attempts if attempt.outcome != "empty"]
     if failed:
-        said.append(f"Other providers could not be asked: {'; '.join(failed)}")
+        said.append(f"Other providers could not be called: {'; '.join(failed)}")
     return attempts, tuple(said)

@@ -146,4 +146,4 @@ class SingleFlight:
 
 
 def _closed() -> Closed:
-    return Closed("This Web was closed; make a new one.")
+    return Closed("This Web is closed; create a new one.")

@@ -278,10 +278,10 @@ class Guard:
             return
         if address is None and is_special_name(host):
             raise BlockedAddress(
-                "This name is not allowed: it is for local networks. Only public web addresses may be opened."
+                "This name is not allowed: it is reserved for local networks. Only public web addresses may be opened."
             )
         if port in BAD_PORTS:
-            raise BlockedAddress(f"Port {port} is not allowed: it belongs to another service than the web.")
+            raise BlockedAddress(f"Port {port} is not allowed: it belongs to a service other than the web.")
 
     def _judge_address(self, address: Address, *, exempt: bool) -> None:
         if is_metadata(address) or not (exempt or is_public(address, allow_nat64=self._allow_nat64)):

@@ -1,7 +1,7 @@
-"""Detection of URLs that carry a secret, which must not be passed to third-party readers.
+"""URLs for third-party readers: tracking parameters are removed, and URLs that carry a secret are not passed on.
 
-Such a URL lets anyone act as its owner: signed cloud links, links that reset a password, private feeds, webhooks. A
-remote reader would learn it, store it in its logs and perhaps in a public cache. It is recognized by:
+A URL with a secret lets anyone act as its owner: signed cloud links, links that reset a password, private feeds,
+webhooks. A remote reader would learn it, store it in its logs and perhaps in a public cache. It is recognized by:
 
 | where | what | source |
 | --- | --- | --- |
@@ -20,11 +20,8 @@ remote reader would learn it, store it in its logs and perhaps in a public cache
 Names are read in any spelling: `accessToken`, `access_token`, `X-Amz-Signature`, `user[password]`, percent-encoded too.
 Pagination tokens (`pageToken`, `next_token`) do not count.
 
-Also tracking parameters, without which a page is the same.
-
-They were collected from the documentation of the services that add them and from links on real pages.
-
-Also the part of a URL that is passed to a third-party reader.
+Tracking parameters, without which a page is the same, were collected from the documentation of the services that add
+them and from links on real pages.
 
 A page read by a remote reader is requested from its machines and appears in its logs. Whatever the page does not need
 is removed: tracking parameters, session identifiers, a fragment with a secret. A URL that contains an apparent secret

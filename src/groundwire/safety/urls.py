@@ -134,7 +134,7 @@ def _read(text: str) -> WebUrl:
     if scheme is None:
         raise _scheme_fault(text, name, rest)
     if not rest.startswith("//"):
-        raise _fault(f"misses the // after {scheme}:", f"Write {scheme}://, the host, and the rest.")
+        raise _fault(f"is missing the // after {scheme}:", f"Write {scheme}://, the host, and the rest.")
     authority = re.split(r"[/?#]", rest[2:], maxsplit=1)[0]
     host, port = _authority(authority, _DEFAULT_PORTS[scheme])
     before, _, fragment = rest[2 + len(authority) :].partition("#")
@@ -160,7 +160,7 @@ def join_url(base: WebUrl, location: str) -> WebUrl:
         location: An absolute or relative reference: `https://…`, `//host/…`, `/path`, `name`, `?query`, `#fragment`.
 
     Raises:
-        InvalidRequest: The result is no http or https address.
+        InvalidRequest: The result is not an http or https URL.
         BlockedAddress: As in `parse_url`.
     """
     if not location:

@@ -27,7 +27,7 @@ class Presence:
     """Tracks whether the client of a request is connected."""
 
     def __init__(self) -> None:
-        self.gone = False
+        self.gone: bool = False
         self._running: set[asyncio.Future[Any]] = set()
 
     @staticmethod
@@ -40,7 +40,7 @@ class Presence:
         """Await work that is canceled when the client disconnects.
 
         Raises:
-            ClientGone: it went.
+            ClientGone: it disconnected.
         """
         task = asyncio.ensure_future(work)
         self._running.add(task)
@@ -51,7 +51,7 @@ class Presence:
         except asyncio.CancelledError:
             caller = asyncio.current_task()
             if self.gone and caller is not None and not caller.cancelling():
-                raise ClientGone("The client has gone.") from None
+                raise ClientGone("The client disconnected.") from None
             raise
         finally:
             self._running.discard(task)

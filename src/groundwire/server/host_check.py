@@ -33,8 +33,8 @@ Fault = Literal["name", "page"]
 
 _REFUSALS: Mapping[Fault, tuple[int, str]] = MappingProxyType(
     {
-        "name": (421, "This server does not go by that name."),
-        "page": (403, "Web pages of other sites may not ask this server."),
+        "name": (421, "Unknown host name."),
+        "page": (403, "Cross-origin requests are not allowed."),
     }
 )
 

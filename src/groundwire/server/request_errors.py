@@ -39,7 +39,7 @@ def broken(what: str) -> UpstreamRejected:
     """Return the failure for an unusable response of a model server.
 
     Args:
-        what: What it did, such as `sent an event that is no JSON`.
+        what: What it did, such as `sent an event that is not JSON`.
     """
     body = error_body(f"The model server {what}.", kind="upstream_error", code="upstream_broken")
     return UpstreamRejected(502, body, {"Content-Type": "application/json"})

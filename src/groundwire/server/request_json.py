@@ -10,11 +10,11 @@ import json
 from itertools import chain
 from typing import Any, Final
 
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from groundwire.errors import InvalidRequest
 
-__all__ = ["MAX_VALUES", "check_json", "parse_model_request"]
+__all__ = ["MAX_VALUES", "check_json", "parse_model_request", "write_json"]
 
 MAX_VALUES: Final = 20_000
 """Values in the JSON of a request; a list of a thousand sources has some 5,000."""
@@ -27,7 +27,7 @@ _SIGNS: Final = ((b",", 1_500_000), (b":", 1_000_000), (b"{", 300_000), (b"[", 3
 
 
 def check_json(body: bytes) -> None:
-    """See that a body has no more values than can be validated in a moment; others refuse one that is no JSON.
+    """Check that a body has no more values than can be validated quickly; others reject one that is not JSON.
 
     Raises:
         InvalidRequest: it has too many, or they are too deep within each other.
@@ -44,22 +44,33 @@ def parse_model_request(body: bytes) -> dict[str, Any]:
     """Return a request to a model.
 
     Raises:
-        InvalidRequest: it is no JSON object, or it has too many values.
+        InvalidRequest: it is not a JSON object, or it has too many values.
     """
     for sign, most in _SIGNS:
         if body.count(sign) > most:
             raise _too_many(_MODEL_VALUES)
     try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        raise InvalidRequest("body", "is no JSON", "Send the request as a JSON object.") from None
+        value = from_json(body)
+    except ValueError:
+        try:
+            value = json.loads(body)  # which also takes half of a surrogate pair
+        except (ValueError, RecursionError):
+            raise InvalidRequest("body", "is not JSON", "Send the request as a JSON object.") from None
     if not isinstance(value, dict):
-        raise InvalidRequest("body", "is no object", "Send the request as a JSON object.")
+        raise InvalidRequest("body", "is not an object", "Send the request as a JSON object.")
     for name in ("messages", "input", "tools", "functions"):
         if isinstance(part := value.get(name), list) and len(part) > _ITEMS:
             raise InvalidRequest(name, f"has {len(part):,} items", f"Send at most {_ITEMS:,}.")
     _check(value, _MODEL_VALUES)
     return value
+
+
+def write_json(value: object) -> bytes:
+    """Return a request to a model as JSON, in a third of the time that the standard library takes."""
+    try:
+        return to_json(value)
+    except ValueError:  # half of a surrogate pair, which has no UTF-8 form
+        return json.dumps(value).encode()
 
 
 def _check(value: object, most: int) -> None:

@@ -34,7 +34,7 @@ def listen(host: str, port: int) -> socket.socket:
         port: The port; 0 is any that is free.
 
     Raises:
-        ConfigurationError: it is taken, or may not be used.
+        ConfigurationError: it is in use, or not permitted.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
@@ -50,7 +50,7 @@ def listen(host: str, port: int) -> socket.socket:
         return made
     except OSError as error:
         raise ConfigurationError(
-            f"Nothing can listen at {host}, port {port}: {error.strerror or error}. Give another --host or --port."
+            f"Cannot listen on {host}, port {port}: {error.strerror or error}. Pass another --host or --port."
         ) from error
 
 
@@ -151,7 +151,7 @@ def bounded(*, head_timeout: float = 10.0, unread_timeout: float = _UNREAD, conn
     Args:
         head_timeout: Seconds that a client has for the head of a request.
         unread_timeout: Seconds for which a client may read nothing of an answer.
-        connections: The most at the same time; one more is closed at once.
+        connections: Maximum number at the same time; further ones are closed immediately.
     """
     numbers = {"head_timeout": head_timeout, "unread_timeout": unread_timeout, "most": connections}
     protocol: Callable[..., H11Protocol] = type("Bounded", (_Bounded,), numbers)
@@ -310,11 +310,11 @@ async def _end(
     second = asyncio.create_task(hurried.wait())
     calls.leave()
     if notice:
-        say(f"Ending in {notice:g} seconds, until when calls are taken. Once more ends everything at once.")
+        say(f"Stopping in {notice:g} seconds; calls are accepted until then. Press again to stop at once.")
         await asyncio.wait({second}, timeout=notice)
     calls.drain()
     if calls.running:
-        say(f"Ending; {calls.running} running calls have {grace:g} seconds. Once more ends them at once.")
+        say(f"Stopping; {calls.running} running calls have {grace:g} seconds to finish. Press again to stop at once.")
     idle = asyncio.create_task(calls.idle())
     try:
         await asyncio.wait({idle, second}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)

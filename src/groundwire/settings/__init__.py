@@ -1,4 +1,4 @@
-"""What an operator can set, where a value may come from, and what is in force."""
+"""What an operator can set, where a value may come from, and its effective value."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def write(path: Path, text: str, *, like: Path | None = None) -> None:
         like: A file with the permissions that it gets; by default only its owner may read it.
 
     Raises:
-        OSError: it cannot be written; then it is as it was.
+        OSError: it cannot be written; the file is unchanged.
     """
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mkstemp makes it 0600
     try:

@@ -57,15 +57,15 @@ def load(
     """Return the current settings.
 
     Args:
-        arguments: Values by dotted key, such as `{"search.limit": 3}` or `{"keys.BRAVE_API_KEY": key}`; they win over
-            everything else.
+        arguments: Values by dotted key, such as `{"search.limit": 3}` or `{"keys.BRAVE_API_KEY": key}`; they take
+            precedence over everything else.
         environment: The environment variables; by default those of the process. An empty one counts as not set.
         folder: The working folder, where the project's file and `.env` are looked for; by default the current one.
         user_folder: The folder with the user's own `groundwire.toml`; by default the platform's.
 
     Raises:
-        ConfigurationError: a key or value is wrong; all faults are named together, a line each, with the nearest
-            right key.
+        ConfigurationError: a key or value is invalid; the message lists every problem on its own line, with the
+            nearest valid key.
     """
     environment = os.environ if environment is None else environment
     folder = working_folder() if folder is None else folder
@@ -78,7 +78,7 @@ def load(
     files = []
     for path in places(named, folder, user_folder, problems):
         if is_left_by_demo(path):
-            warnings.append(f"{path} was left by a demo that was killed; it is ignored. Delete it.")
+            warnings.append(f"{path} was left behind by a demo that was killed; it is ignored. Delete it.")
         else:
             files.append(_from_file(path, problems))
     given: Flat = {key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)}
@@ -176,7 +176,7 @@ def _from_file(path: Path, problems: list[str]) -> Flat:
     flat: Flat = {}
     for section, values in data.items():
         if section == "keys":
-            problems.append(f"{path}: keys do not belong into a file; put them into the environment or .env")
+            problems.append(f"{path}: keys do not belong in this file; set them in the environment or in .env")
         elif not isinstance(values, dict):
             problems.append(f"{path}: {_outside(section)}")
         elif section == "providers":
@@ -209,8 +209,8 @@ def _outside(key: str) -> str:
         return f"{key!r} must be a section, written as [{key}] on a line of its own"
     homes = [f"[{home}]" for home, _, name in (known.rpartition(".") for known in known_keys()) if name == key]
     if homes:
-        return f"{key!r} stands outside any section; put it under {' or '.join(homes)}"
-    return f"{key!r} stands outside any section{did_you_mean(key, [*sections(), 'providers'])}"
+        return f"{key!r} is outside any section; put it under {' or '.join(homes)}"
+    return f"{key!r} is outside any section{did_you_mean(key, [*sections(), 'providers'])}"
 
 
 def _instances(layers: Iterable[Flat]) -> Iterator[str]:

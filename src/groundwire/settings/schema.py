@@ -285,12 +285,12 @@ def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
         yield (
             "session.warning_threshold",
             f"{session.warning_threshold} is more than session.max_searches = {session.max_searches}, "
-            "so the warning would never be shown",
+            "so the warning would never appear",
         )
     if {"timeout", "attempt_timeout"} <= search.model_fields_set and search.attempt_timeout > search.timeout:
         yield (
             "search.attempt_timeout",
-            f"{search.attempt_timeout:g} is more than search.timeout = {search.timeout:g}, which ends every attempt",
+            f"{search.attempt_timeout:g} is more than search.timeout = {search.timeout:g}, which limits every attempt",
         )
 
 
@@ -305,6 +305,6 @@ def single_provider_warnings(settings: Settings, provider: str) -> Iterator[tupl
     if "strategy" in settings.search.model_fields_set and strategy != "fallback":
         yield (
             "search.strategy",
-            f"{strategy!r} needs two providers at least, and {provider} is the only one; "
-            "set up another one, or write 'fallback'",
+            f"{strategy!r} needs at least two providers, but {provider} is the only one; "
+            "add another one, or use 'fallback'",
         )

@@ -100,7 +100,7 @@ class NativeSettings(SettingsSection):
         for name in names:
             if name not in MODEL_PROVIDERS:
                 raise ValueError(
-                    f"{name!r} has no hosted search that is known here{did_you_mean(name, MODEL_PROVIDERS)}"
+                    f"{name!r} has no hosted search that Groundwire knows{did_you_mean(name, MODEL_PROVIDERS)}"
                 )
         return names
 
@@ -151,15 +151,15 @@ class ReadSettings(SettingsSection):
     render_domains: Words = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
-    """The most characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
+    """Maximum characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
     timeout: float = Field(default=20.0, gt=0, le=600)
     """Seconds for reading a page, all attempts together."""
     max_bytes: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
-    """The most bytes of a page's body, on the wire and again after decompression."""
+    """Maximum bytes of a page's body, on the wire and again after decompression."""
     max_document_bytes: int = Field(default=50_000_000, ge=1_000, le=60_000_000)
     """The same for PDF, Office documents and EPUB, which are larger than pages."""
     isolation: Literal["auto", "heavy", "process"] = "auto"
-    """What is parsed in a process without keys, files or network: process is all, heavy what is; auto as it serves."""
+    """Pages parsed in a worker process without keys, files or network: all (process), large ones (heavy), or auto."""
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
@@ -171,20 +171,20 @@ class ReadSettings(SettingsSection):
     crawl_delay: float = Field(default=0.0, ge=0, le=60)
     """Seconds between two requests to one site; a longer crawl delay in its robots.txt applies, up to five seconds."""
     max_per_host: int = Field(default=6, ge=1, le=100)
-    """The most concurrent requests to one site, in each process."""
+    """Maximum concurrent requests to one site, in each process."""
 
 
 class SessionSettings(SettingsSection):
     """The limits of a session (one `Web` object)."""
 
     max_searches: int = Field(default=0, ge=0)
-    """The most searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
+    """Maximum searches; 0 means no limit. Also WEB_SEARCH_SESSION_LIMIT."""
     warning_threshold: int = Field(default=15, ge=0)
     """The number of searches from which the agent is warned. Also WEB_SEARCH_WARNING_THRESHOLD."""
     max_cost_usd: float = Field(default=0.0, ge=0)
     """The most US dollars; 0 means no limit."""
     max_tokens: int = Field(default=0, ge=0)
-    """The most tokens of page text, estimated at four characters each; 0 means no limit."""
+    """Maximum tokens of page text, estimated at four characters each; 0 means no limit."""
     idle_timeout: float = Field(default=3_600.0, ge=0, le=604_800)
     """Seconds without a call after which a session ends and its counts reset; 0 means never."""
     id: str = Field(default="", max_length=200)
@@ -321,11 +321,11 @@ class ServerSettings(SettingsSection):
     burst: int = Field(default=0, ge=0, le=1_000_000)
     """The burst after a quiet period; 0 means a sixth of the rate."""
     max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
-    """The most concurrent requests of one process; further ones get status 503 with Retry-After."""
+    """Maximum concurrent requests of one process; further ones get status 503 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)
-    """The most open connections of one process; further ones are closed immediately."""
+    """Maximum open connections of one process; further ones are closed immediately."""
     max_body_bytes: int = Field(default=2_000_000, ge=1_000, le=1_000_000_000)
-    """The most bytes of a request's body."""
+    """Maximum bytes of a request's body."""
     header_timeout: float = Field(default=10.0, gt=0, le=600)
     """The timeout for the head of a request in seconds."""
     body_timeout: float = Field(default=30.0, gt=0, le=3_600)
@@ -340,7 +340,7 @@ class ServerSettings(SettingsSection):
             try:
                 ip_network(word)
             except ValueError:
-                raise ValueError(f"{word[:60]!r} is no address and no network such as 10.0.0.0/8") from None
+                raise ValueError(f"{word[:60]!r} is neither an address nor a network such as 10.0.0.0/8") from None
         return words
 
     @field_validator("allowed_hosts")
@@ -385,7 +385,7 @@ def parse_rule(text: str) -> PermissionRule:
         text: TOOL or `*`, optionally (DOMAIN), optionally @SESSION.
 
     Raises:
-        ValueError: it is not of that form.
+        ValueError: it is not in that format.
     """
     found = _RULE.fullmatch(text.strip())
     if found is None:

@@ -52,12 +52,12 @@ def working_folder() -> Path:
     """Return the working directory.
 
     Raises:
-        ConfigurationError: it was removed meanwhile.
+        ConfigurationError: it was removed.
     """
     try:
         return Path.cwd()
     except OSError as error:
-        raise ConfigurationError("The working folder does not exist any more; change to another one.") from error
+        raise ConfigurationError("The working folder no longer exists; change to another one.") from error
 
 
 def places(
@@ -131,7 +131,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     """Parse a TOML file. A byte order mark, as some editors write it, is accepted.
 
     Raises:
-        ConfigurationError: it cannot be read, or is no TOML.
+        ConfigurationError: it cannot be read, or is not TOML.
     """
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
@@ -195,8 +195,15 @@ PREFIX = "GROUNDWIRE_"
 Flat = dict[str, tuple[Any, str]]
 """Values by dotted key, each with its origin."""
 
-_NOT_SETTINGS = frozenset(  # those of a run or of a server
-    {FILE_VARIABLE, "GROUNDWIRE_RECORD", "GROUNDWIRE_REPLAY", "GROUNDWIRE_MCP_TOKEN"}
+_NOT_SETTINGS = frozenset(  # those of a run, of a server, or of a server's clients
+    {
+        FILE_VARIABLE,
+        "GROUNDWIRE_RECORD",
+        "GROUNDWIRE_REPLAY",
+        "GROUNDWIRE_MCP_TOKEN",
+        "GROUNDWIRE_URL",
+        "GROUNDWIRE_KEY",
+    }
 )
 _PROVIDERS = PREFIX + "PROVIDERS_"
 _MOST_DIGITS = 9
@@ -275,8 +282,8 @@ def from_provider_variables(
             instance, option = labeled
             right = [variable(f"providers.{provider}.{known}") for known in option_names(provider)]
             problems.append(
-                f"{origin}: {name} is no option of {provider}. If it is {option} of a second instance, "
-                f"name that in search.providers as {instance!r}{did_you_mean(name, right)}"
+                f"{origin}: {name} is not an option of {provider}. If it is {option} of a second instance, "
+                f"add that to search.providers as {instance!r}{did_you_mean(name, right)}"
             )
         elif provider:
             flat[f"providers.{provider}.{_option(name, provider)}"] = (value, f"{origin} {name}")

@@ -35,7 +35,7 @@ def parse_store_url(url: str) -> StoreAddress:
     """Parse a store's URL.
 
     Raises:
-        ConfigurationError: No store has such a URL; the text says which forms there are, and never repeats a password.
+        ConfigurationError: the URL is invalid; the message lists the supported forms and never repeats a password.
     """
     try:
         parts = urlsplit(url)
@@ -73,7 +73,7 @@ def _path(parts: SplitResult) -> str:
 def _server(parts: SplitResult) -> str:
     scheme = _SERVERS[parts.scheme]
     if not parts.hostname:
-        raise _wrong("it names no host")
+        raise _wrong("it has no host")
     _only(parts, empty=("fragment",))
     database = parts.path.strip("/")
     if database and not (database.isascii() and database.isdigit()):
@@ -91,4 +91,4 @@ def _only(parts: SplitResult, *, empty: tuple[str, ...]) -> None:
 
 
 def _wrong(problem: str) -> ConfigurationError:
-    return ConfigurationError(f"The address of the store is wrong: {problem}. Forms: {_FORMS}.")
+    return ConfigurationError(f"The store URL is invalid: {problem}. Forms: {_FORMS}.")

@@ -13,7 +13,7 @@ __all__ = ["expand_user", "no_home", "user_folder"]
 
 _NO_HOME = (
     "there is no home folder: HOME is not set, and the user id is not in the password database. "
-    "Set HOME to a folder that this user may write in."
+    "Set HOME to a folder that this user can write to."
 )
 
 
@@ -24,7 +24,7 @@ def user_folder(kind: Literal["config", "cache"]) -> Path:
     one, and `no_home` says so.
 
     Raises:
-        ConfigurationError: there is no home folder, and that one belongs to someone else.
+        ConfigurationError: there is no home folder, and the temporary one belongs to another user.
     """
     import platformdirs
 

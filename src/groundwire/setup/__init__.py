@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 from groundwire.setup.catalog import Offer, SetupField, load_offers, setup_schema
-from groundwire.setup.key_storage import FileKeeper, Keeper, KeyringKeeper, KeyringState, clean_key, keyring_state
+from groundwire.setup.key_storage import (
+    FileKeeper,
+    Keeper,
+    KeyringKeeper,
+    KeyringState,
+    clean_key,
+    keyring_state,
+    usual_keeper,
+)
 from groundwire.setup.provider_status import (
     ProviderStatus,
     Verdict,
@@ -36,6 +44,7 @@ __all__ = [
     "load_offers",
     "provider_statuses",
     "setup_schema",
+    "usual_keeper",
     "verify",
     "with_values",
     "would_load",

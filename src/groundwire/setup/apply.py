@@ -94,7 +94,7 @@ def would_load(
         user_folder: The folder with the user's own settings; by default the platform's.
 
     Raises:
-        ConfigurationError: they would be wrong, or contradict one another; the real file is named, not a copy.
+        ConfigurationError: they would be invalid or contradictory; the message names the real file, not a copy.
     """
     environment = os.environ if environment is None else environment
     with tempfile.TemporaryDirectory(prefix="groundwire-setup-") as name:
@@ -125,7 +125,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
             or lists.
 
     Raises:
-        ConfigurationError: the text is not TOML, or something else stands where a section should be.
+        ConfigurationError: the text is not TOML, or a key that should be a section has another type.
     """
     try:
         document = tomlkit.parse(text)
@@ -158,7 +158,9 @@ def _table(document: Any, section: str) -> Any:
             table[name] = tomlkit.table(is_super_table=True) if name == "providers" else tomlkit.table()
         table = table[name]
         if not isinstance(table, AbstractTable) and not hasattr(table, "unwrap_items") and not _is_table(table):
-            raise ConfigurationError(f"In the settings file, {name} is no section. Fix it first; nothing was changed.")
+            raise ConfigurationError(
+                f"In the settings file, {name} is not a section. Fix it first; nothing was changed."
+            )
     return table
 
 

@@ -17,9 +17,9 @@ from pydantic import SecretStr
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings.atomic_write import write
 from groundwire.settings.schema import SERVICE
-from groundwire.settings.sources import read_dotenv
+from groundwire.settings.sources import keys_file, read_dotenv
 
-__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state"]
+__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state", "usual_keeper"]
 
 _KEY = re.compile(r"[\x21-\x7e]{4,2000}(?:,[\x21-\x7e]{4,2000}){0,50}")
 _UNSAFE = re.compile(r"[\"'`\\#$]")  # characters with a special meaning in a dotenv file or a shell
@@ -42,7 +42,7 @@ class Keeper(Protocol):
         """Store a value, replacing a previous one.
 
         Raises:
-            ConfigurationError: it cannot be kept.
+            ConfigurationError: it cannot be stored.
         """
         ...
 
@@ -118,7 +118,7 @@ class FileKeeper:
         """Store a value; see `Keeper.keep`. Other lines are unchanged."""
         self._write([*self._without(variable), f"{variable}={value}\n"])
         if self.get(variable) != value:
-            raise ConfigurationError(f"{self._path} does not hold the key as it was given; set {variable} yourself.")
+            raise ConfigurationError(f"{self._path} does not hold the key that was passed; set {variable} yourself.")
 
     def forget(self, variable: str) -> None:
         """Delete the value stored under a name."""
@@ -150,7 +150,7 @@ def clean_key(text: str) -> SecretStr:
     Several keys of one service are separated by commas.
 
     Raises:
-        InvalidRequest: that is no key; the text says why and repeats nothing of it.
+        InvalidRequest: it is not a key; the message states the reason and repeats no part of it.
     """
     value = text.strip()
     value = re.sub(r"^(?:export\s+)?[A-Z][A-Z0-9_]*=", "", value).strip()
@@ -158,9 +158,9 @@ def clean_key(text: str) -> SecretStr:
         value = value[1:-1].strip()
     value = ",".join(part.strip() for part in value.split(","))
     if not value:
-        raise InvalidRequest("key", "is empty", "Paste the key, or leave this provider out.")
+        raise InvalidRequest("key", "is empty", "Paste the key, or omit this provider.")
     if re.search(r"\s", value):
-        raise InvalidRequest("key", "has white space in it", "Paste the key alone, in one line.")
+        raise InvalidRequest("key", "contains white space", "Paste only the key, on one line.")
     if _UNSAFE.search(value) or not _KEY.fullmatch(value):
         fix = "Copy the key again from the service's page; it has only letters, digits and characters such as - and _."
         raise InvalidRequest("key", f"does not look like a key ({len(value)} characters)", fix)
@@ -210,7 +210,7 @@ def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState
         name = str(getattr(backend, "name", type(backend).__name__))
         keyring.get_password(SERVICE, _PROBE)
     except NoKeyringError:
-        return KeyringState("absent", "no service that keeps secrets runs on this machine")
+        return KeyringState("absent", "no secret service runs on this machine")
     except KeyringLocked as error:
         return KeyringState("locked", str(error)[:200])
     except InitError as error:
@@ -218,3 +218,8 @@ def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState
     except (KeyringError, OSError, ImportError, RuntimeError) as error:
         return KeyringState("failing", f"{type(error).__name__}: {error}"[:200])
     return KeyringState("usable", name)
+
+
+def usual_keeper() -> Keeper:
+    """Return where a key is kept that nobody has another place for: the keyring, or the user's own file without one."""
+    return KeyringKeeper() if keyring_state().usable else FileKeeper(keys_file())

@@ -1,6 +1,6 @@
 """The status of each provider: in use or not, ready or what it lacks, and the origin of its key.
 
-Also the test of a provider with one call, without fallbacks.
+A provider is tested with one call, without fallbacks.
 """
 
 from __future__ import annotations
@@ -262,30 +262,33 @@ def _verdict(error: GroundwireError) -> tuple[Verdict, str]:
         case MissingKey() | NotConfigured():
             return "not_set_up", "Run groundwire setup."
         case ConfigurationError():
-            return "not_set_up", "Change the setting that is named."
+            return "not_set_up", "Change that setting."
         case AuthenticationFailed() | ProviderUnsupported() | RequestRefused() if _PLAN.search(error.reason):
-            return "wrong_plan", "Book a plan that has it on the service's page, or leave this provider out."
+            return "wrong_plan", "Choose a plan that includes it on the service's page, or omit this provider."
         case AuthenticationFailed():
-            return "wrong_key", "Copy the key again from the service's page; a new one may take a minute to be known."
+            return (
+                "wrong_key",
+                "Copy the key again from the service's page; a new key may take a minute to become active.",
+            )
         case QuotaExceeded():
             again = _wait(error)
             return (
                 "no_quota",
-                f"Wait{again} until the quota resets, add credit, or use another provider meanwhile.",
+                f"Wait{again} until the quota resets, add credit, or use another provider until then.",
             )
         case RateLimited():
-            return "too_fast", f"Try again{_wait(error) or ' in a minute'}; nothing is wrong with the key."
+            return "too_fast", f"Try again{_wait(error) or ' in a minute'}; the key is valid."
         case ProviderBlocked() | UnprovenEmpty():
             return (
                 "blocked",
-                "Try again later, or use a provider with a key: this one refuses machines it does not know.",
+                "Try again later, or use a provider with a key: this one rejects requests from unknown machines.",
             )
         case ProviderUnreachable() | ProviderTimeout() | DeadlineExceeded():
-            return "unreachable", "Check the network; groundwire doctor says more."
+            return "unreachable", "Check the network; groundwire doctor shows details."
         case ProviderUnsupported():
-            return "failed", "Change what is named."
+            return "failed", "Change that setting."
         case _:
-            return "failed", "Try again later; groundwire doctor says more."
+            return "failed", "Try again later; groundwire doctor shows details."
 
 
 def _wait(error: ProviderError) -> str:

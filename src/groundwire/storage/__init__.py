@@ -36,14 +36,14 @@ def open_store(
     Args:
         url: `memory://`, `sqlite://`, `sqlite:///PATH`, `valkey://HOST:PORT/DATABASE`, `redis://...`, `valkeys://...`
             or `rediss://...`; the last two use TLS and take `?ssl_ca_certs=FILE` for an authority of one's own.
-        max_bytes: The most that values may take: 64 MB in memory and 256 MB in a file unless given. A server has a
+        max_bytes: Maximum size of all values: 64 MB in memory and 256 MB in a file unless given. A server has a
             limit of its own.
         timeout: Seconds to wait for the store before process memory takes over; by default 1 for a file and 0.25 for a
             server.
         clock: The time in seconds since the epoch.
 
     Raises:
-        ConfigurationError: No store has such a URL; the text says which forms there are, and never repeats a password.
+        ConfigurationError: the URL is invalid; the message lists the supported forms and never repeats a password.
             Or the package that a server needs is not installed.
     """
     address = parse_store_url(url)

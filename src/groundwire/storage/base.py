@@ -242,7 +242,7 @@ class Store(Protocol):
         Args:
             key: Its name; a counter that does not exist holds 0.
             amount: How much. A negative amount gives back and is always granted, down to 0 and not below; 0 only reads.
-            limit: The most that the counter may hold after an addition; None is no limit.
+            limit: The maximum of the counter after an addition; None means no limit.
             ttl: Seconds after which a counter that is created now is forgotten; None is never.
         """
         ...
@@ -348,7 +348,7 @@ def check_seconds(**values: float | None) -> None:
     """Check that durations are finite and not negative.
 
     Raises:
-        ValueError: one is not, by its name. That is a mistake in the calling code, not in the store.
+        ValueError: one is not; the message names it. This is an error in the calling code, not in the store.
     """
     for name, value in values.items():
         if value is not None and not 0 <= value < math.inf:

@@ -44,7 +44,7 @@ class StallTimeout:
     take that for a failure would part this process from the others that share the store.
 
     Args:
-        bound: The most seconds in which a store that is well answers one of all calls.
+        bound: Maximum seconds in which a healthy store answers at least one call.
     """
 
     def __init__(self, bound: float) -> None:
@@ -59,7 +59,7 @@ class StallTimeout:
         """Guard one call and return its result.
 
         Raises:
-            TimeoutError: the store does not answer.
+            TimeoutError: the store does not respond.
         """
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(None) as limit:
@@ -114,7 +114,7 @@ class ResilientStore:
     Args:
         store: The real store.
         fallback: Makes the memory store that replaces it; a new one for every outage.
-        bound: The most seconds that a call waits for the real store, unless that answers others meanwhile.
+        bound: Maximum seconds that a call waits for the real store, unless that answers others meanwhile.
         pause: Seconds after a failure until the real store is tried again; they double to 30 while it stays away.
         clock: Seconds that only grow.
     """
@@ -260,7 +260,7 @@ class ResilientStore:
         except _FAILURES as exc:
             if not self.degraded:
                 reason = str(exc) or f"no answer within {self._bound:g} s"
-                _logger.warning("%s Using process memory instead, which other processes do not see.", _sentence(reason))
+                _logger.warning("%s Using process memory instead, which other processes cannot see.", _sentence(reason))
             switch.failed()
             raise _FellBack from exc
         finally:
@@ -271,7 +271,7 @@ class ResilientStore:
                 self._fallback = self._make_fallback()
                 self._seeded.clear()
             if not self.degraded:
-                _logger.info("The store is back.")
+                _logger.info("The store is available again.")
         return answer
 
     async def _settled(self, operation: Callable[[Store], Awaitable[_T]]) -> _T:

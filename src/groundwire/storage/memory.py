@@ -40,7 +40,7 @@ class MemoryStore:
     """Values, counters, paces and leases of one process; exact under tasks and threads.
 
     Args:
-        max_bytes: The most that values may take; those that were not used for longest go first. Counters, paces and
+        max_bytes: Maximum size of all values; those that were not used for longest go first. Counters, paces and
             leases are never pushed out, they go when they have run out.
         clock: The time in seconds since the epoch.
     """
@@ -191,7 +191,7 @@ class MemoryStore:
 
     def _now(self) -> float:
         if self._closed:
-            raise StoreError("The store in memory was closed.")
+            raise StoreError("The in-memory store is closed.")
         return self._clock()
 
     def _forget(self, key: str) -> None:

@@ -55,7 +55,7 @@ class SqliteStore:
 
     Args:
         path: The file; folders are made.
-        max_bytes: The most that values may take; those that were not used for longest go first. Counters, paces and
+        max_bytes: Maximum size of all values; those that were not used for longest go first. Counters, paces and
             leases are never pushed out, they go when they have run out.
         max_wait: Seconds to wait for another process to release the file.
         clock: The time in seconds since the epoch, the same for all processes.
@@ -69,7 +69,7 @@ class SqliteStore:
         max_wait: float = 0.8,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.recreated = False
+        self.recreated: bool = False
         """Whether a damaged file was moved aside."""
         self._max_bytes = max_bytes
         self._clock = clock

@@ -110,7 +110,7 @@ class StoreFile:
         """Retry a step while the database is locked, up to `max_wait`; return its result.
 
         Raises:
-            sqlite3.Error: it failed otherwise, or `max_wait` is over.
+            sqlite3.Error: it failed otherwise, or `max_wait` has passed.
         """
         end = time.monotonic() + self._max_wait
         while True:

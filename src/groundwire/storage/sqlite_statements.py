@@ -243,7 +243,7 @@ def run(
     Args:
         db: The database.
         operations: See `Store.batch`.
-        max_bytes: The most that values may take.
+        max_bytes: Maximum size of all values.
         now: The time in seconds since the epoch.
         used: Called with each entry that was found.
     """

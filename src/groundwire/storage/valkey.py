@@ -145,9 +145,9 @@ _SPECIAL = re.compile(rb"[][*?^\\-]")  # in patterns of SCAN
 
 _PLACE = 16  # digits before a note: its place among the others
 
-_CLOSED = "The store was closed."
+_CLOSED = "The store is closed."
 _CONNECTIONS = 50
-_QUEUE = 10.0  # seconds for a free connection: a burst of callers is no failure of the server
+_QUEUE = 10.0  # seconds for a free connection: a burst of callers is not a failure of the server
 _CONNECT = 5.0  # seconds; TLS to another region takes several round trips, and goes on when a caller has given up
 
 
@@ -155,7 +155,7 @@ class ValkeyStore:
     """Values, counters, paces and leases on a server; exact under tasks, processes and machines.
 
     It belongs to the event loop that uses it first. The server's own limit (`maxmemory`) bounds its size: choose the
-    policy `volatile-lru`, which pushes out nothing that has no end.
+    policy `volatile-lru`, which evicts only keys with an expiry.
 
     Args:
         url: `redis://` or `rediss://` with host, port and database.
@@ -335,7 +335,7 @@ def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
     """Return the key prefix of an operation, and its arguments for the script.
 
     Raises:
-        ValueError: a number in it is none that a store takes.
+        ValueError: it has a number that stores do not accept.
     """
     match one:
         case Get():

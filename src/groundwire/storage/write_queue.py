@@ -81,13 +81,13 @@ class Writer:
     async def run(self, work: Callable[[Connection], _T]) -> _T:
         """Run a job and return its result.
 
-        A call that is cancelled before its job begins leaves no trace; later it may or may not.
+        A call that is canceled before its job begins leaves no trace; later it may or may not.
 
         Raises:
             StoreError: it could not be done, or the writer was closed.
         """
         if self._closed:
-            raise StoreError("The store was closed.")
+            raise StoreError("The store is closed.")
         job = Job(work)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         with self._lock:

@@ -34,7 +34,7 @@ __all__ = [
 
 _logger = logging.getLogger(__name__)
 
-CallOutcome = Literal["ok", "empty", "failed", "refused", "cancelled"]
+CallOutcome = Literal["ok", "empty", "failed", "refused", "canceled"]
 """The outcome of a whole call; `refused` means that it was rejected before it started."""
 
 _REFUSED = frozenset(
@@ -87,11 +87,11 @@ class SearchDone(_Done):
     session_count: int | None
     """The searches of the session so far; None if they are not counted."""
     session_limit: int | None
-    """The most searches of the session; None when there is no limit."""
+    """Maximum searches of the session; None when there is no limit."""
     strategy: str
     """The strategy: `fallback`, `hedge`, `fuse`."""
     query: str | None = None
-    """The query itself, only if the operator wants it recorded."""
+    """The query itself, only if the operator enables recording it."""
 
     @property
     def outcome(self) -> CallOutcome:
@@ -170,7 +170,7 @@ class CallListeners:
             except Exception:  # a listener must not break a call
                 if self._is_first(number):
                     name = type(listener).__qualname__
-                    _logger.exception("The listener %s failed; what else it raises is ignored", name)
+                    _logger.exception("The listener %s failed; its further errors are ignored", name)
 
     def _is_first(self, number: int) -> bool:
         with self._lock:
@@ -183,7 +183,7 @@ def _outcome(error: str | None) -> CallOutcome | None:
     if error is None:
         return None
     if error == "CancelledError":
-        return "cancelled"
+        return "canceled"
     return "refused" if error in _REFUSED else "failed"
 
 

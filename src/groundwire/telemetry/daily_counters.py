@@ -160,7 +160,7 @@ class Scores:
             with self._lock:
                 for key, amount in pending.items():
                     self._pending[key] += amount
-            _logger.info("The score card could not be written: %s", error)
+            _logger.info("The scorecard could not be written: %s", error)
 
     async def aclose(self) -> None:
         """Write the remaining counts; the store is not closed."""
@@ -191,7 +191,7 @@ class Scores:
     def _call(self, day: int, tool: str, done: SearchDone | PageDone) -> None:
         outcome = done.outcome
         self._add(day, "call", tool, ((outcome, 1), ("calls", 1), ("cached", done.cached), ("stale", done.stale)))
-        if outcome not in {"refused", "cancelled"}:  # their durations are not representative
+        if outcome not in {"refused", "canceled"}:  # their durations are not representative
             self._time(day, "call", tool, done.seconds)
 
     def _attempts(self, day: int, role: Role, attempts: Iterable[Attempt]) -> None:

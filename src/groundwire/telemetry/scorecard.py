@@ -17,7 +17,7 @@ __all__ = ["CallScore", "ProviderScore", "ScoreCard", "ScoreHistory", "Target", 
 
 _AT_ONCE = 32  # parallel reads of the store, each with its own timeout
 _TIMES = ("timed", "ms", *(f"bucket{number}" for number in range(len(BOUNDS) + 1)))
-_CALL = ("ok", "empty", "failed", "refused", "cancelled", "cached", "stale", "fallback", "forbidden", *_TIMES)
+_CALL = ("ok", "empty", "failed", "refused", "canceled", "cached", "stale", "fallback", "forbidden", *_TIMES)
 _PROVIDER = ("good", "empty", "forbidden", "microusd", "answers", "fallback", *_TIMES)
 
 
@@ -47,7 +47,7 @@ class CallScore:
     """Calls that ended in a failure."""
     refused: int
     """Calls rejected before they started: an invalid argument, the budget, the policy. Excluded from shares."""
-    cancelled: int
+    canceled: int
     """Calls canceled by their caller. Excluded from shares."""
     cached: int
     """Cached responses."""
@@ -144,7 +144,7 @@ class ScoreCard:
     def is_empty(self) -> bool:
         """Whether there is no data."""
         return not self.providers and not any(
-            score.calls or score.refused or score.cancelled for score in (self.searches, self.pages)
+            score.calls or score.refused or score.canceled for score in (self.searches, self.pages)
         )
 
 
@@ -170,7 +170,7 @@ async def score_card(
         clock: The time in seconds since the epoch.
 
     Raises:
-        ValueError: the number of days is out of bounds. StoreError: the store cannot be read.
+        ValueError: the number of days is out of range. StoreError: the store cannot be read.
     """
     return _card(await _counted(store, days, names, clock))
 
@@ -254,7 +254,7 @@ def _calls(found: Counter[str]) -> CallScore:
         empty=found["empty"],
         failed=found["failed"],
         refused=found["refused"],
-        cancelled=found["cancelled"],
+        canceled=found["canceled"],
         cached=found["cached"],
         stale=found["stale"],
         fallbacks=found["fallback"],

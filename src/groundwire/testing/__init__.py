@@ -4,7 +4,7 @@
         world.searxng.fail(InjectedFault.status(429), times=1)
         ...
 
-Nothing here leaves 127.0.0.1, and every page is our own writing. The parts are loaded when they are first used: pytest
+Nothing here leaves 127.0.0.1, and every page is original. The parts are loaded when they are first used: pytest
 loads the plugin beside them in every project that has Groundwire installed.
 """
 

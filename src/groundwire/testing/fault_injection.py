@@ -204,7 +204,7 @@ class InjectedFault:
             mb: The decoded size, in units of 1,000,000 bytes.
 
         Raises:
-            ValueError: The encoding is not known, or Brotli is not installed.
+            ValueError: The encoding is unknown, or Brotli is not installed.
         """
         bomb(encoding, 0)  # a wrong name fails the test, not the client
         return cls.reply(
@@ -255,7 +255,7 @@ _ZLIB_HEAD = b"\x78\xda"  # RFC 1950, section 2.2: 32 KB window, best compressio
 def bomb(encoding: str, megabytes: int) -> Iterator[bytes]:
     """Return the parts of a body of spaces in one Content-Encoding.
 
-    One megabyte is compressed once and repeated: after a full flush a deflate block stands alone (RFC 1951), so
+    One megabyte is compressed once and repeated: after a full flush a deflate block is independent (RFC 1951), so
     sending costs next to nothing.
 
     Args:
@@ -263,7 +263,7 @@ def bomb(encoding: str, megabytes: int) -> Iterator[bytes]:
         megabytes: The decoded size, in units of 1,000,000 bytes.
 
     Raises:
-        ValueError: The encoding is not known, or Brotli is not installed.
+        ValueError: The encoding is unknown, or Brotli is not installed.
     """
     first, *layers = [name.strip() for name in encoding.split(",")]
     if first == "gzip":

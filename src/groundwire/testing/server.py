@@ -220,7 +220,7 @@ class ServerThread:
         """Start the thread.
 
         Raises:
-            RuntimeError: It runs already.
+            RuntimeError: It is already running.
         """
         if self._thread is not None:
             raise RuntimeError("The world runs already.")
@@ -234,7 +234,7 @@ class ServerThread:
         """Assign a port to each endpoint and serve it.
 
         Raises:
-            RuntimeError: The thread does not run.
+            RuntimeError: The thread is not running.
         """
         if self._loop is None or self._thread is None:
             raise RuntimeError("Start the world first, as in `with World()`.")

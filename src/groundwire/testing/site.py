@@ -95,7 +95,7 @@ class Site(EmulatedServer):
         return self.elsewhere(request)
 
     def elsewhere(self, request: Recorded) -> EmulatedResponse:
-        """Return what a path gets that is no page: the front page, robots.txt, or 404."""
+        """Return the response for a path that is not a page: the front page, robots.txt, or 404."""
         if request.path == "/":
             links = "".join(
                 f'<li><a href="{escape(page.path)}">{escape(page.title or page.name)}</a></li>'

@@ -46,7 +46,7 @@ def run_virtually(main: Coroutine[Any, Any, _T]) -> _T:
         What the coroutine returns.
 
     Raises:
-        RuntimeError: everything waits for something that is not on the loop.
+        RuntimeError: every task waits for something outside the loop.
     """
     with asyncio.Runner(loop_factory=_VirtualLoop) as runner:
         return runner.run(main)

@@ -34,7 +34,7 @@ class World:
         port: The port of the first endpoint, and the following ports for the others; by default any free ones.
 
     Raises:
-        OSError: On entering: a port of those is taken.
+        OSError: On entering: one of the ports is in use.
     """
 
     def __init__(self, *, named: bool = False, today: date | None = None, port: int = 0) -> None:
@@ -99,7 +99,7 @@ class World:
         """Serve one more endpoint, immediately if the world is running, and return it.
 
         Raises:
-            ValueError: The name or the host name is taken.
+            ValueError: The name or the host name is in use.
         """
         if service.name in self._services or service.host in self.names:
             raise ValueError(f"{service.name} ({service.host}) is here already; choose another name.")
@@ -113,7 +113,7 @@ class World:
         """Serve one more SearXNG instance with its own faults and records, and return it.
 
         Raises:
-            ValueError: The name is taken.
+            ValueError: The name is in use.
         """
         return self.add(SearXng(name, self.library))
 
@@ -142,7 +142,7 @@ class World:
         """Return the addresses of a host name of this world.
 
         Raises:
-            socket.gaierror: The name is not of this world.
+            socket.gaierror: The world has no such name.
         """
         address = self.names.get(host.lower().rstrip("."))
         if address is None:
@@ -153,7 +153,7 @@ class World:
         """Start serving.
 
         Raises:
-            RuntimeError: The world runs already.
+            RuntimeError: The world is already running.
         """
         self._thread.start()
         try:

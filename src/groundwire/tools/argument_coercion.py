@@ -39,7 +39,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Other tools' names for our arguments, by tool."""
+"""Other tools' names for the arguments, by tool."""
 
 
 class SearchArguments(BaseModel):
@@ -71,9 +71,9 @@ class OpenArguments(BaseModel):
     find: str | None = None
     """The text to find."""
     max_length: int | None = None
-    """The most characters."""
+    """Maximum characters."""
     max_tokens: int | None = None
-    """The most tokens."""
+    """Maximum tokens."""
 
     @field_validator("query", "cursor", "find")
     @classmethod

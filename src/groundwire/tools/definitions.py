@@ -1,8 +1,6 @@
-"""The definitions of the two tools, for a model and its host.
+"""The definitions of the two tools, for a model and its host, and the guidance for agents.
 
-Also the guidance for agents besides the tools' descriptions: limits, opening pages, citing, caution.
-
-Every adapter takes these texts from here, with the numbers that are in force.
+Every adapter takes these texts from here, with the current limits.
 """
 
 from __future__ import annotations
@@ -109,7 +107,7 @@ def web_search_definition(settings: Settings) -> ToolDefinition:
                         "type": "array",
                         "items": {"type": "string"},
                         "default": [],
-                        "description": 'Only these domains and their sub-domains, e.g. ["wikipedia.org"]',
+                        "description": 'Only these domains and their subdomains, e.g. ["wikipedia.org"]',
                     },
                     "time_range": {
                         "type": "string",
@@ -189,7 +187,7 @@ def local_search_definition(settings: Settings) -> ToolDefinition:
                     "allowed_domains": {
                         "type": "array",
                         "items": {"type": "string"},
-                        "description": 'Only these domains and their sub-domains, e.g. ["wikipedia.org"]',
+                        "description": 'Only these domains and their subdomains, e.g. ["wikipedia.org"]',
                     },
                 },
                 "required": ["query"],

@@ -90,7 +90,7 @@ class Permission:
         """Check that a call is permitted.
 
         Raises:
-            PermissionDenied: it may not; the message says why, and what a model can do.
+            PermissionDenied: it is not allowed; the message states the reason and what a model can do.
         """
         decision, reason = self.decide(tool, arguments)
         domains = _domains(tool, arguments)
@@ -99,7 +99,7 @@ class Permission:
         if decision == "deny":
             raise _denied(tool, f"{reason} forbids it")
         if self._ask is None:
-            raise _denied(tool, f"it needs a confirmation ({reason}), and there is no one to ask")
+            raise _denied(tool, f"it needs a confirmation ({reason}), and no one can confirm it")
         request = PermissionRequest(
             tool=tool,
             arguments=MappingProxyType(dict(arguments)),
@@ -111,7 +111,7 @@ class Permission:
         if answer == "always":
             self._always.add((tool, domains))
         elif answer is not True and answer != "allow":
-            raise _denied(tool, answer if isinstance(answer, str) and answer != "deny" else "the user refused it")
+            raise _denied(tool, answer if isinstance(answer, str) and answer != "deny" else "the user denied it")
 
     async def _answer(self, ask: Ask, request: PermissionRequest) -> object:
         """Return the person's answer, or a sentence about why there is none."""
@@ -123,8 +123,8 @@ class Permission:
         except TimeoutError:
             return f"no one answered within {self._settings.confirm_timeout:g} seconds"
         except Exception:  # a failed question is not an approval
-            _logger.exception("asking about %s failed", request.tool)
-            return "the question could not be asked"
+            _logger.exception("the confirmation of %s failed", request.tool)
+            return "the confirmation failed"
 
     def _fits(self, rule: PermissionRule, decision: Decision, tool: str, domains: tuple[str, ...]) -> bool:
         if rule.tool not in ("*", tool) or rule.session not in (None, self._session):

@@ -1,6 +1,6 @@
 """A tool's result as text for a model or a person, and as JSON.
 
-The fence around text from the web says to a model where it is from, and that it is no instruction.
+The fence around text from the web says to a model where it is from, and that it is not an instruction.
 
 Marking is a cheap layer and nothing depends on it: see Hines et al., arXiv 2403.14720, for what it does, and "The
 Attacker Moves Second", 2025, for what it does not.
@@ -34,7 +34,7 @@ def fence(content: str, url: str = "", *, classify: Classifier | None = None, sh
     Args:
         content: The text, as Markdown. What looks like one of the marks in it is broken.
         url: Where it is from; empty for the results of a search.
-        classify: Called with the text; what it returns stands before it as a warning.
+        classify: Called with the text; what it returns is put before it as a warning.
         short: Whether to say it in few words, with the host for the address.
     """
     nonce = _nonce()
@@ -115,7 +115,7 @@ def _local_text(result: LocalSearchToolResult, *, fenced: bool) -> str:
     if result.status == "error":
         return f"Search failed: {result.error}"
     if not result.results:
-        return f"No results found for: {result.query}"
+        return result.message or f"No results found for: {result.query}"
     rows = "\n\n".join(f"{row.title}\n   URL: {row.url}\n   {row.snippet}".rstrip() for row in result.results)
     head = f"Search results for: {result.query}\n(Source: {result.backend})"
     return f"{head}\n\n{fence(rows) if fenced else rows}"

@@ -50,6 +50,7 @@ __all__ = [
     "WebSearchToolResult",
     "for_model",
     "harmless",
+    "nothing_found",
     "open_failed",
     "opened",
     "refused",
@@ -196,7 +197,7 @@ class LocalSearchItem(_Result):
 
 
 class LocalSearchToolResult(_Result):
-    """The result of the tool `search`: four stable fields, and `status` and `error` if it failed."""
+    """The result of the tool `search`: three stable fields, and more if it failed or found nothing."""
 
     query: str
     """The query."""
@@ -208,12 +209,16 @@ class LocalSearchToolResult(_Result):
     """Whether the search succeeded; in JSON only if it failed."""
     error: str = ""
     """The reason and the next step; in JSON only if it failed."""
+    message: str = ""
+    """Why nothing was found; in JSON only if that is known."""
 
     @model_serializer(mode="wrap")
     def _stable(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
         values: dict[str, Any] = whole(self)
         if self.status == "success":
             del values["status"], values["error"]
+        if not self.message:
+            del values["message"]
         return values
 
     @classmethod
@@ -232,18 +237,27 @@ _LISTED = 40  # sections in a result
 
 def searched(response: SearchResponse) -> WebSearchToolResult:
     """Convert a search response to a tool result."""
-    found = "" if response.results else f"No results found for: {response.query}"
     return WebSearchToolResult(
         query=response.query,
         results=tuple(
             SearchResultItem(**row.model_dump(include=set(SearchResultItem.model_fields))) for row in response.results
         ),
         sources=response.sources,
-        message="\n".join(filter(None, (found, *warnings_for_model(response.warnings)))),
+        message="\n".join([*nothing_found(response), *warnings_for_model(response.warnings)]),
         provider=response.provider,
         attempts=_attempts(response.attempts),
         filters=response.filters,
     )
+
+
+def nothing_found(response: SearchResponse) -> Iterator[str]:
+    """Yield what a model is told about an empty response, which a filter may have emptied."""
+    if response.results:
+        return
+    yield f"No results found for: {response.query}"
+    filters = [receipt.filter for receipt in response.filters if receipt.applied != "not_possible"]
+    if filters and not any(name in warning for name in filters for warning in response.warnings):
+        yield f"The search was limited by {' and '.join(filters)}. Other results may exist."
 
 
 def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:

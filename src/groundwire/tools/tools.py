@@ -30,6 +30,7 @@ from groundwire.tools.results import (
     ToolResult,
     WebSearchToolResult,
     for_model,
+    nothing_found,
     open_failed,
     opened,
     search_failed,
@@ -64,13 +65,19 @@ class Tool(ToolDefinition):
     call: Callable[..., Awaitable[ToolResult]]
     """Takes the arguments by keyword; raises only on cancellation."""
 
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "; did you mean 'call'?" if name in ("ainvoke", "arun", "func", "invoke", "run") else ""
+            raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
+
 
 def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
     """Return `web_search` and `open_page` over a `Web`, which the caller closes.
 
     Args:
         web: The web to search and read with.
-        needs: What every search must honor, such as the needs of a plan that leaves the search to us.
+        needs: What every search must honor, such as the needs of a plan with local search.
     """
     return web_search_tool(web, needs), open_page_tool(web)
 
@@ -172,7 +179,7 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
 
     Args:
         web: What searches.
-        needs: What every search must honor, such as the needs of a plan that leaves the search to us.
+        needs: What every search must honor, such as the needs of a plan with local search.
     """
     views: dict[Backend, Web] = {}
 
@@ -197,7 +204,9 @@ async def _local_search(
         given = {"allowed_domains": asked.allowed_domains} if needs is None else needs.within(asked.allowed_domains)
         found = await views[backend].search(asked.query, limit=asked.max_results, **given)
         rows = tuple(LocalSearchItem(**row.model_dump(include=set(LocalSearchItem.model_fields))) for row in found)
-        return LocalSearchToolResult(query=found.query, backend=backend, results=rows)
+        said = [] if rows else [*nothing_found(found), *found.warnings]
+        message = "\n".join(said) if len(said) > 1 else ""
+        return LocalSearchToolResult(query=found.query, backend=backend, results=rows, message=message)
     except ValidationError as failure:
         error = bad_arguments(failure, _LocalArguments)
     except GroundwireError as failure:
@@ -211,7 +220,7 @@ def _asking(web: Web, backend: Backend) -> Web:
     """Return a view of a web that uses one backend.
 
     Raises:
-        MissingKey: it needs a key, and the variable of the settings holds none.
+        MissingKey: it needs a key, and the configured variable is empty.
     """
     settings = web.settings
     if backend == "ddg":

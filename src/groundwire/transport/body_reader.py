@@ -7,7 +7,7 @@ decoder may put out a limited amount, and the reader stops at the cap.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -34,19 +34,21 @@ async def read_body(
     body: bytearray,
     *,
     cut: bool,
+    on_data: Callable[[bytes], None] | None = None,
 ) -> Response:
     """Read a body; its connection is closed unless the body is complete.
 
     Args:
         connections: Where the answer comes from.
         response: The answer, its head read.
-        cap: The most bytes, on the wire and decoded.
+        cap: Maximum bytes, on the wire and decoded.
         inspect: Called with the beginning.
         body: Where the decoded bytes are put, so that a partial body is available when the rest does not come.
         cut: Whether a larger body is cut there instead of refused.
+        on_data: Called with each decoded piece.
 
     Raises:
-        ExchangeFailed: it is too large, cannot be decoded, or broke off. Closed.
+        ExchangeFailed: it is too large, cannot be decoded, or is incomplete. Closed.
     """
     head = Head(str(response.url), response.status, response.headers)
     announced = 0 if cut else response.content_length or 0
@@ -71,6 +73,8 @@ async def read_body(
                     response.close()
                     return Response(head.url, head.status, head.headers, start, bytes(body[:cap]))
                 refuse_more_than(cap, len(body))
+                if on_data is not None:
+                    on_data(piece)
             refuse_more_than(cap, wire)
         if decoder:
             decoder.finish()
@@ -105,7 +109,7 @@ async def _chunk(
             raise connections.gone() from error
         if meter is not None and meter.overrun:
             _refuse(cap)
-        raise ExchangeFailed("network", "broke off in the middle of its answer") from error
+        raise ExchangeFailed("network", "ended its response early") from error
 
 
 def show(inspect: Inspect | None, head: Head, body: bytearray, cap: int) -> tuple[bytes, int]:
@@ -159,7 +163,7 @@ class BodyDecoder:
         content_encoding: The header's value; more than one layer is refused.
 
     Raises:
-        UndecodableBody: the coding is unknown or stacked.
+        UndecodableBody: the encoding is unknown or applied more than once.
     """
 
     def __init__(self, content_encoding: str) -> None:
@@ -170,7 +174,7 @@ class BodyDecoder:
             raise UndecodableBody("is compressed more than once")
         self._coding = codings[0].removeprefix("x-") if codings else ""
         if self._coding not in {"", "gzip", "deflate"}:
-            raise UndecodableBody(f"is compressed as {self._coding[:40]!r}, which was not asked for")
+            raise UndecodableBody(f"is compressed as {self._coding[:40]!r}, which was not requested")
         self._inflate: zlib._Decompress | None = None  # None between members
         self._members = 0
         self._held = b""  # too few bytes to recognize the format
@@ -180,7 +184,7 @@ class BodyDecoder:
         """Yield the decoded `data`, in chunks of at most 64 KiB if it was compressed.
 
         Raises:
-            UndecodableBody: the data is not of the coding.
+            UndecodableBody: the data is not in that encoding.
         """
         if not self._coding:
             if data:
@@ -232,7 +236,7 @@ class BodyDecoder:
                 if inflate.eof or not (data or len(piece) == _STEP):
                     return
         except zlib.error as error:
-            raise UndecodableBody(f"is not the {self._coding} data that its header announces") from error
+            raise UndecodableBody(f"is not valid {self._coding} data, although its header says so") from error
 
 
 def _has_zlib_header(data: bytes) -> bool:

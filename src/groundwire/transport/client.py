@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -72,7 +72,7 @@ async def exchange(
         cassette: Records the exchange, or answers in place of the network.
         asked: The request.
         deadline: When the answer must be here; nothing is sent after it.
-        cap: The most bytes of the body, on the wire and decoded.
+        cap: Maximum bytes of the body, on the wire and decoded.
         inspect: Is shown the beginning.
 
     Raises:
@@ -120,6 +120,8 @@ async def _replayed(
             start, cap = show(inspect, head, bytearray(answer.body), cap)
         if not asked.cut:
             refuse_more_than(cap, len(answer.body))
+        if asked.on_data is not None and answer.status == 200:
+            asked.on_data(bytes(answer.body))
         if found.failure is None:
             return Response(head.url, head.status, head.headers, start, answer.body[:cap])
     raise as_error(found.failure)
@@ -132,7 +134,8 @@ async def _ask(
         partial.status, partial.headers = response.status, response.headers
         if asked.leads_on(response.status, response.headers):  # unread: the body may be endless or undecodable
             return Response(str(response.url), response.status, response.headers)
-        return await read_body(connections, response, cap, inspect, partial.body, cut=asked.cut)
+        on_data = asked.on_data if response.status == 200 else None
+        return await read_body(connections, response, cap, inspect, partial.body, cut=asked.cut, on_data=on_data)
 
 
 def _within(deadline: Deadline) -> asyncio.Timeout:
@@ -170,14 +173,14 @@ class Transport:
     Args:
         guard: Judges every URL and every address at the moment of connecting.
         user_agent: How we introduce ourselves.
-        proxy: A forward proxy's URL, with a user name and password if it wants them, or empty for none. It resolves
+        proxy: A forward proxy's URL, with a user name and password if it requires them, or empty for none. It resolves
             names itself, so with a proxy the guard judges the form of URLs only. Proxies named in the environment
             are never used.
-        max_connections: The most connections open at once.
+        max_connections: Maximum connections open at once.
         cassette: Records every exchange, or answers every request in place of the network.
 
     Raises:
-        ConfigurationError: `proxy` is not the address of an HTTP proxy.
+        ConfigurationError: `proxy` is not the URL of an HTTP proxy.
     """
 
     def __init__(
@@ -208,6 +211,7 @@ class Transport:
         json_body: object = None,
         form: Mapping[str, str] | None = None,
         cap: int = _CALL_CAP,
+        on_data: Callable[[bytes], None] | None = None,
     ) -> Response:
         """Call a provider; any status is a response, including redirects.
 
@@ -220,7 +224,8 @@ class Transport:
             headers: Headers, keys among them.
             json_body: A value to send as JSON.
             form: Fields to send as a form.
-            cap: The most bytes to take, on the wire and decoded.
+            cap: Maximum bytes to take, on the wire and decoded.
+            on_data: Called with each decoded piece of the body of a response with status 200.
 
         Raises:
             ProviderTimeout, ProviderUnreachable, UnexpectedResponse, BlockedAddress, InvalidRequest, Closed.
@@ -242,9 +247,8 @@ class Transport:
         elif form is not None:
             body["data"] = dict(form)
         try:
-            return await exchange(
-                self._connections, self.cassette, HttpRequest(method, full, headers or {}, body), deadline, cap, None
-            )
+            asked = HttpRequest(method, full, headers or {}, body, on_data=on_data)
+            return await exchange(self._connections, self.cassette, asked, deadline, cap, None)
         except TimeoutError as error:
             raise ProviderTimeout(provider, f"no answer from {host} in time") from error
         except ExchangeFailed as error:
@@ -271,11 +275,11 @@ class Transport:
             headers: More headers; never credentials.
             conditions: Headers for one address only, by its `WebUrl.request_text`: what an address has given as its
                 validators is shown to no other.
-            cap: The most bytes to take, on the wire and decoded.
+            cap: Maximum bytes to take, on the wire and decoded.
             cut: Whether a larger body is cut there instead of refused.
             inspect: Is shown the head and the first bytes before the rest is read; what it raises ends the fetch, and
                 a number that it returns is the cap instead.
-            hops: The most redirects.
+            hops: Maximum redirects.
             gated: Whether each request waits for the fetch policy.
 
         Raises:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["CONNECTIONS", "HEAD_ALLOWANCE", "Connections", "MeteredSocket"]
 
 CONNECTIONS = 500
-"""The most that are open at once: a gateway has some hundreds of calls at work, and who waits for a connection loses
-its deadline."""
+"""The maximum of open connections: a gateway runs some hundreds of calls, and a call that waits for a connection may
+miss its deadline."""
 ACCEPT_ENCODING = "gzip, deflate"
 """The requested codings, which every server supports and the standard library decodes."""
 _FIELD_CAP = 65_536  # bytes of one header; pages do have policies and link lists of more than aiohttp's own 8,190
@@ -40,14 +40,14 @@ class Connections:
         guard: Judges every address at the moment of connecting.
         user_agent: How we introduce ourselves.
         proxy: A forward proxy's URL, or empty for none; see `groundwire.transport.Transport`.
-        most: The most connections open at once.
+        most: Maximum connections open at once.
 
     Raises:
-        ConfigurationError: `proxy` is not the address of an HTTP proxy.
+        ConfigurationError: `proxy` is not the URL of an HTTP proxy.
     """
 
     def __init__(self, guard: Guard, *, user_agent: str, proxy: str = "", most: int = CONNECTIONS) -> None:
-        self.closed = False
+        self.closed: bool = False
         """Whether it is closed; nothing can be sent then."""
         self._user_agent = user_agent
         self._proxy = proxy or None
@@ -84,7 +84,7 @@ class Connections:
 
     def gone(self) -> Closed:
         """Return the error of a call that is made after closing, or interrupted by it."""
-        return Closed("This Web was closed; make a new one.")
+        return Closed("This Web is closed; create a new one.")
 
     def begin(self, response: aiohttp.ClientResponse) -> MeteredSocket | None:
         """Record that a response body is being read, and return its socket; None if it is complete."""
@@ -188,7 +188,7 @@ def _origin(proxy: str) -> str:
         return parse_url(f"{scheme}://{authority.rpartition('@')[2]}").origin
     except (ValueError, InvalidRequest, BlockedAddress) as error:
         raise ConfigurationError(
-            "network.proxy: this is not the address of an HTTP proxy. Write it as http://proxy.example:3128, also in "
+            "network.proxy: this is not the URL of an HTTP proxy. Write it as http://proxy.example:3128, also in "
             "HTTPS_PROXY."
         ) from error
 
@@ -236,5 +236,5 @@ class MeteredSocket(socket.socket):
     def _room(self) -> int:
         """Return the maximum bytes per read: the remaining ones, and one more to detect an overrun."""
         if self.overrun:
-            raise Overrun("more came than was allowed")
+            raise Overrun("more data arrived than was allowed")
         return self._allowed - self._received + 1

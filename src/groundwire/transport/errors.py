@@ -80,7 +80,7 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
         if isinstance(cause, Vetoed):
             return BlockedAddress("This address is not allowed: only public web addresses may be opened.")
         if isinstance(cause, Overrun):
-            return ExchangeFailed("protocol", "sent a head without end in place of an answer")
+            return ExchangeFailed("protocol", "sent response headers that never end")
         cause = getattr(cause, "os_error", None) or cause.__cause__
     match error:
         case aiohttp.ClientConnectorCertificateError():
@@ -92,25 +92,25 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
                 return ExchangeFailed("certificate", "has a TLS certificate from an authority that is not trusted here")
             return ExchangeFailed("certificate", "has a TLS certificate that is not valid for it")
         case aiohttp.ClientSSLError():
-            return ExchangeFailed("certificate", "did not agree on a TLS connection")
+            return ExchangeFailed("certificate", "failed to negotiate a TLS connection")
         case aiohttp.ClientHttpProxyError():
             return ExchangeFailed("proxy", f"could not be reached: the proxy refused with HTTP {error.status}")
         case aiohttp.ClientConnectorError() if proxied:  # only the proxy is resolved and connected to
-            return ExchangeFailed("proxy", "could not be reached: the proxy does not answer")
+            return ExchangeFailed("proxy", "could not be reached: the proxy does not respond")
         case aiohttp.ClientConnectorDNSError():
             if getattr(error.os_error, "errno", None) in _NO_ANSWER:
-                return ExchangeFailed("resolver", "could not be looked up: no name server answers")
+                return ExchangeFailed("resolver", "could not be resolved: no name server responds")
             return ExchangeFailed("name", "does not resolve")
         case aiohttp.ClientConnectorError():
             return ExchangeFailed("network", "refused the connection or could not be reached")
         case aiohttp.ClientResponseError():
-            return ExchangeFailed("protocol", "sent an answer that is not HTTP")
+            return ExchangeFailed("protocol", "sent a response that is not HTTP")
         case aiohttp.ClientConnectionError():
-            return ExchangeFailed("network", "closed the connection without an answer")
+            return ExchangeFailed("network", "closed the connection without a response")
         case OSError():
             return ExchangeFailed("network", "could not be reached")
         case _:
-            return ExchangeFailed("protocol", "could not be asked or sent an answer that is not HTTP")
+            return ExchangeFailed("protocol", "could not be reached, or sent a response that is not HTTP")
 
 
 def as_failure(error: BaseException, *, began: bool) -> RecordedFailure | None:
@@ -126,7 +126,7 @@ def as_failure(error: BaseException, *, began: bool) -> RecordedFailure | None:
         case TimeoutError() if not isinstance(error, GroundwireError):
             return RecordedFailure("timeout")
         case asyncio.CancelledError():  # the caller has left; asked again, it is as late as it was
-            return RecordedFailure("timeout", "given up before the answer came")
+            return RecordedFailure("timeout", "abandoned before the response arrived")
         case BlockedAddress() if not began:
             return RecordedFailure("blocked", str(error))
         case GroundwireError() if began:
@@ -145,7 +145,7 @@ def as_error(failure: RecordedFailure | None) -> Exception:
     for trouble in _TROUBLES:
         if trouble == kind:
             return ExchangeFailed(trouble, detail)
-    return ExchangeFailed("cassette", "was not read to its end when the cassette was recorded")
+    return ExchangeFailed("cassette", "was not read in full when the cassette was recorded")
 
 
 def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoReturn:
@@ -192,4 +192,4 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
 
 def nowhere(host: str) -> str:
     """Return one message for a nonexistent name and one with a private address, so that neither is revealed."""
-    return f"{host} does not lead to a public web address."
+    return f"{host} does not resolve to a public web address."

@@ -84,7 +84,9 @@ class HttpRequest:
     page: bool = False
     """Whether a redirect will be followed, so that its body is not read."""
     cut: bool = False
-    """Whether a body that is too large is truncated instead of rejected."""
+    """Whether a body that is too large is cut instead of refused."""
+    on_data: Callable[[bytes], None] | None = None
+    """Called with each decoded piece of the body of an answer with status 200, as it comes."""
 
     def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
         """Return whether a response is a redirect that will be followed."""
@@ -125,10 +127,10 @@ class FetchPolicy(Protocol):
         Args:
             url: An address that the guard has admitted.
             deadline: When the page must be here.
-            remote: Whether someone else will read it for us.
+            remote: Whether a third party fetches it.
 
         Raises:
-            BlockedByPolicy, PageError: it may not.
+            BlockedByPolicy, PageError: it is not allowed.
         """
         ...
 
@@ -140,6 +142,6 @@ class FetchPolicy(Protocol):
             deadline: When the page must be here.
 
         Raises:
-            BlockedByPolicy, PageError: it may not be asked, or not in time.
+            BlockedByPolicy, PageError: it is not allowed, or not in time.
         """
         ...

@@ -7,16 +7,15 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
-from groundwire.web.session import SessionView, closed
+from groundwire.web.answer import AnsweringView
+from groundwire.web.session import closed
 
 if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
-    from groundwire.agent_loop import CitedAnswer, LoopEvent
     from groundwire.cassette import Cassette
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
@@ -36,14 +35,14 @@ __all__ = ["Web"]
 _LONGEST_TIMEOUT = 600  # seconds
 
 
-class Web(SessionView):
-    """Searches the web and opens pages, with the configured providers.
+class Web(AnsweringView):
+    """Searches the web and opens pages, through whichever providers are set up.
 
     Use it as `async with Web() as web:`, or call `aclose` when done. One `Web` is one session: it has one budget,
     one pool of connections per kind of traffic, and belongs to one event loop.
 
     Args:
-        settings: What is in force; by default read from arguments, environment and files (`groundwire.settings.load`).
+        settings: The configuration; by default read from arguments, environment and files (`groundwire.settings.load`).
         search_providers: The search providers in order, by name or as objects; by default
             those of the settings.
         read_providers: The same for reading pages.
@@ -57,6 +56,8 @@ class Web(SessionView):
         resolver: Resolves host names instead of the system resolver.
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default an upper bound is used.
         ranker: Takes a query and texts of a page, and returns a score for each; it runs in a thread.
+        timeout: Seconds for a search and for reading a page, instead of `search.timeout` and `read.timeout`.
+        proxy: A forward proxy, instead of the setting `network.proxy`.
 
     Raises:
         ConfigurationError: a setting is invalid, a provider is unknown, or none can be used.
@@ -76,13 +77,15 @@ class Web(SessionView):
         resolver: Resolver | None = None,
         count_tokens: CountTokens | None = None,
         ranker: Ranker | None = None,
+        timeout: float | None = None,
+        proxy: str | None = None,
     ) -> None:
         from groundwire.cassette import choose_cassette
         from groundwire.settings import load
-        from groundwire.web.resources import Resources
+        from groundwire.web.resources import Resources, changed
 
         _bind_annotations()
-        self.settings: Settings = load() if settings is None else settings
+        self.settings: Settings = changed(load() if settings is None else settings, timeout=timeout, proxy=proxy)
         self._resources = Resources(
             self.settings,
             search_providers=search_providers,
@@ -105,7 +108,7 @@ class Web(SessionView):
         self._budget = self._resources.budget(self.settings.session.id)
 
     def __enter__(self) -> NoReturn:
-        raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in code without async.")
+        raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in synchronous code.")
 
     def __exit__(self, *exc_info: object) -> None: ...
 
@@ -139,7 +142,7 @@ class Web(SessionView):
 
         Args:
             query: The query, 1 to 2,000 characters.
-            limit: The most results, 1 to 50; by default the setting `search.limit`.
+            limit: Maximum results, 1 to 50; by default the setting `search.limit`.
             allowed_domains: Only these domains and their subdomains; empty means every domain.
             blocked_domains: Never these domains nor their subdomains.
             time_range: The maximum age: `day`, `week`, `month`, `year` (or `d`, `w`, `m`, `y`) or `all`.
@@ -163,7 +166,7 @@ class Web(SessionView):
             and found nothing. `cached` and `stale` say where they came from; `await results[0].open()` reads a page.
 
         Raises:
-            InvalidRequest: an argument is invalid. BudgetExceeded: the session may not search any more.
+            InvalidRequest: an argument is invalid. BudgetExceeded: the session's searches are used up.
             AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if aliases:
@@ -211,9 +214,9 @@ class Web(SessionView):
             cursor: Return the piece that begins here: a `next_cursor`, or `#2` for the second of `sections`, or
                 `@5120` for a position in characters.
             find: Return the literal matches of this text; case, whitespace and kinds of quotes do not matter.
-            max_length: The most characters of Markdown to return; a longer page is cut at a block and says so. By
+            max_length: Maximum characters of Markdown to return; a longer page is cut at a block and says so. By
                 default the setting `read.max_length`, or 4,000 for `query` and `find` when that is more.
-            max_tokens: The most tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
+            max_tokens: Maximum tokens of Markdown to return, as the usual vocabularies count; with it `max_length`
                 has no default.
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
@@ -227,7 +230,7 @@ class Web(SessionView):
             sections of the whole page.
 
         Raises:
-            InvalidRequest: an argument is invalid, or the cursor leads nowhere. BlockedByPolicy: the address or domain
+            InvalidRequest: an argument is invalid, or the cursor is invalid. BlockedByPolicy: the address or domain
             is not allowed. PageError: the page cannot be read. ProviderError: the reader failed. DeadlineExceeded,
             Closed.
         """
@@ -264,10 +267,10 @@ class Web(SessionView):
             urls: 1 to 50 addresses. One that is given twice is read once and returned twice.
             query: See `open_page`; the same for every page.
             find: See `open_page`; the same for every page.
-            max_length: The most characters of all pages together. By default each may be as long as `open_page` lets
+            max_length: Maximum characters of all pages together. By default each may be as long as `open_page` lets
                 one be.
-            max_tokens: The most tokens of all pages together.
-            at_once: The most pages read concurrently, 1 to 16.
+            max_tokens: Maximum tokens of all pages together.
+            at_once: Maximum pages read concurrently, 1 to 16.
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
@@ -289,35 +292,6 @@ class Web(SessionView):
         shared = max_length is not None or max_tokens is not None
         return await self._open_pages.all(targets, self._budget, shared=shared, limit=limit)
 
-    async def ask(
-        self,
-        question: str,
-        *,
-        model: str | None = None,
-        quote: bool = False,
-        on_event: Callable[[LoopEvent], None] | None = None,
-        timeout: float | None = None,
-    ) -> CitedAnswer:
-        """Answer a question: search, read, and write an answer whose citations are checked against the pages.
-
-        Without a model in the settings or on this machine, passages are quoted.
-
-        Args:
-            question: The question, 1 to 2,000 characters.
-            model: The model's name, instead of the setting `answer.model`.
-            quote: Whether to quote passages without asking a model.
-            on_event: Called with each tool call of the model, at its start and its end.
-            timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
-
-        Raises:
-            GroundwireError: see `groundwire.agent_loop.ask`.
-        """
-        ask = import_module("groundwire.agent_loop").ask  # by name, as it is built on this class
-        answer: CitedAnswer = await ask(
-            question, web=self, model=model, quote=quote, on_event=on_event, timeout=timeout
-        )
-        return answer
-
     async def verify_hosted(
         self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
     ) -> Report:
@@ -331,7 +305,7 @@ class Web(SessionView):
             entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: the setting `session.citations` lets nothing be remembered. Closed.
+            InvalidRequest: the setting `session.citations` disables storing. Closed.
         """
         from groundwire.citations.hosted_answers import marked
         from groundwire.citations.verify import cited_numbers, verify_off_loop
@@ -359,6 +333,11 @@ class Web(SessionView):
         """
         if not self._is_view:
             await self._resources.aclose(grace_seconds)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed."""
+        return self._resources.closed
 
     async def close(self) -> None:
         """Close all connections, as `aclose` does."""

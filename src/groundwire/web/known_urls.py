@@ -104,7 +104,7 @@ class KnownUrls:
         """Return a URL known to the session, without an unknown fragment.
 
         Raises:
-            BlockedUnknown: the session does not know it.
+            BlockedUnknown: the session has not seen it.
         """
         known: set[bytes] = set()
         for origin in _MOST:
@@ -163,7 +163,7 @@ def addresses_in(text: str, *, limit: int = 2_000) -> tuple[WebUrl, ...]:
 
     Args:
         text: Any text.
-        limit: The most addresses.
+        limit: Maximum addresses.
     """
     found: dict[WebUrl, None] = {}
     for url in _read(text[:_LONGEST]):

@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
+
+from pydantic import ValidationError
 
 from groundwire.cassette import Cassette
 from groundwire.errors import ConfigurationError, MissingKey, NotConfigured
@@ -37,18 +39,16 @@ from groundwire.storage.fallback_store import ResilientStore
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener, CallListeners, CallLog, with_listener
 from groundwire.telemetry.daily_counters import Scores
-from groundwire.transport import Transport
 from groundwire.transport.clients import HttpClients
 from groundwire.web.known_urls import KnownUrls
 from groundwire.web.search import SearchFlow
 from groundwire.web.session_sources import SessionSources
 
 if TYPE_CHECKING:  # needed for pages only, and slow to load
-    from groundwire.reading.sites.reader import SiteReaders
     from groundwire.routing.politeness import Politeness
     from groundwire.web.open_page import OpenPages
 
-__all__ = ["ProviderSetup", "Resources", "known_secrets", "make_politeness", "make_secret_scanner", "make_site_readers"]
+__all__ = ["ProviderSetup", "Resources", "changed", "known_secrets", "make_secret_scanner"]
 
 
 @dataclass(slots=True)
@@ -78,14 +78,14 @@ class ProviderSetup:
 
         Args:
             role: `search` or `read`.
-            given: Names and objects, as the caller wants them; None takes `configured`.
+            given: Names and objects in order of preference; None takes `configured`.
             configured: The names in the settings.
 
         Raises:
             ConfigurationError: a provider is unknown or cannot do this, or none can be used.
         """
         usable: list[SearchProvider | ReadProvider] = []
-        reasons: list[str] = []
+        reasons: list[NotConfigured | MissingKey] = []
         for item in configured if given is None else given:
             if not isinstance(item, str):
                 usable.append(as_provider(item))
@@ -95,17 +95,18 @@ class ProviderSetup:
                     item, self.settings, self.transports, self.archive, workers=self.workers
                 )
             except (NotConfigured, MissingKey) as error:
-                reasons.append(str(error))
+                reasons.append(error)
                 continue
             self.made[item] = provider
             if not getattr(provider.capabilities, role):
                 what = "search" if role == "search" else "read pages"
-                raise ConfigurationError(f"{item} cannot {what}; take it out of {role}.providers.")
+                raise ConfigurationError(f"{item} cannot {what}; remove it from {role}.providers.")
             usable.append(provider)
-        self.skipped += tuple(reasons)
+        self.skipped += tuple(map(str, reasons))
         if not usable:
-            why = " ".join(reasons) or f"{role}.providers is empty."
-            raise ConfigurationError(f"There is no provider to {role} with. {why}")
+            why = " ".join(map(str, reasons)) or f"{role}.providers is empty."
+            key = next((reason for reason in reasons if isinstance(reason, MissingKey)), None)
+            raise ConfigurationError(f"There is no provider to {role} with. {why}") from key
         return usable
 
 
@@ -130,7 +131,7 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
         given = settings.secret(name)
         value = given.get_secret_value() if given is not None else environment.get(name, "")
         if not value.strip():
-            _logger.warning("policy.secret_env_vars: number %s names a variable that is not set", number)
+            _logger.warning("policy.secret_env_vars: entry %s names a variable that is not set", number)
         yield value.strip()
 
 
@@ -139,37 +140,33 @@ def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> S
     return SecretScanner(_secrets(settings, environment))
 
 
-def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
-    """Return the crawl rules for page requests from the settings."""
-    from groundwire.routing.politeness import Politeness
-
-    read = settings.read
-    return Politeness(
-        pages,
-        store,
-        robots=read.robots,
-        exceptions=read.robots_exceptions,
-        delay=read.crawl_delay,
-        at_once=read.max_per_host,
-        user_agent=settings.network.user_agent,
-    )
-
-
-def make_site_readers(settings: Settings, pages: Transport, store: Store, workers: Workers) -> SiteReaders | None:
-    """Create the readers for well-known sites from the settings, or return None if there are none."""
-    from groundwire.reading.sites.reader import SiteReaders
-
-    read = settings.read
-    isolated = read.isolation == "process"
-    if not read.site_readers and not read.site_hosts:
-        return None
-    return SiteReaders(pages, store, workers, names=read.site_readers, hosts=read.site_hosts, isolated=isolated)
-
-
 _MOST_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
-_DEGRADED = "the store cannot be used now: cache and budgets are in this process's memory meanwhile"
-_NO_ARCHIVE = "the archive of earlier searches cannot be used now; `groundwire doctor` says why"
+_DEGRADED = "the store is unavailable; cache and budgets are in this process's memory until it returns"
+_NO_ARCHIVE = "the archive of earlier searches is unavailable; run `groundwire doctor` for details"
 _RECREATED = "the {} was damaged: it was moved aside and recreated"
+
+
+def changed(settings: Settings, *, timeout: float | None, proxy: str | None) -> Settings:
+    """Return settings with the values that were given instead of theirs.
+
+    Raises:
+        ConfigurationError: one of them is wrong.
+    """
+    given: dict[str, Any] = {}
+    if timeout is not None:
+        given = {"search": {"timeout": timeout}, "read": {"timeout": timeout}}
+    if proxy is not None:
+        given["network"] = {"proxy": proxy}
+    sections: dict[str, Any] = {}
+    try:
+        for name, values in given.items():
+            section = getattr(settings, name)
+            checked = type(section).model_validate(values)
+            sections[name] = section.model_copy(update={key: getattr(checked, key) for key in values})
+    except ValidationError as error:
+        name = "proxy" if proxy is not None and timeout is None else "timeout"
+        raise ConfigurationError(f"{name}: {error.errors()[0]['msg']}.") from None
+    return settings.model_copy(update=sections) if sections else settings
 
 
 class Resources:
@@ -200,7 +197,7 @@ class Resources:
         resolver: Resolver | None,
     ) -> None:
         self.settings = settings
-        self.closed = False
+        self.closed: bool = False
         if cassette is not None:
             cassette.hide(*known_secrets(settings))
         self.clients: HttpClients = HttpClients(settings, resolver, cassette)
@@ -257,7 +254,7 @@ class Resources:
     def open_pages(self) -> OpenPages:
         """What opens pages; it is made when it is first used."""
         from groundwire.reading.readers import Readers
-        from groundwire.web.open_page import OpenPageFlow, OpenPages
+        from groundwire.web.open_page import OpenPageFlow, OpenPages, make_politeness, make_site_readers
 
         settings, setup, before = self.settings, self._setup, set(self._setup.made)
         readers = cast("list[ReadProvider]", setup.make("read", self._read_providers, settings.read.providers))

@@ -6,7 +6,7 @@ import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
@@ -54,9 +54,11 @@ class SessionView:
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
-        def __getattr__(self, name: str) -> NoReturn:
-            from groundwire.models.aliases import other_method
+        def __getattr__(self, name: str) -> Any:
+            from groundwire.models.aliases import METHODS, other_method
 
+            if name in METHODS:
+                return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:
@@ -155,7 +157,7 @@ class SessionView:
             settings: The options and keys of the providers given by name; by default the current settings.
 
         Raises:
-            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one may not be used here.
+            ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one is not allowed here.
         """
         from groundwire.providers.registry import as_provider
 
@@ -220,7 +222,7 @@ class SessionView:
             days: How many, today in UTC included: 1 to 35.
 
         Raises:
-            ValueError: the number of days is out of bounds. StoreError: the store cannot be read.
+            ValueError: the number of days is out of range. StoreError: the store cannot be read.
         """
         from groundwire.telemetry.scorecard import score_history
 
@@ -272,7 +274,7 @@ class SessionView:
             The URLs that were found, in canonical form.
 
         Raises:
-            InvalidRequest: an argument is no text. Closed.
+            InvalidRequest: an argument is not text. Closed.
         """
         from groundwire.web.known_urls import addresses_in
 
@@ -305,8 +307,8 @@ class SessionView:
             entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: `answer` is no text or too much, or the setting `session.citations` lets nothing be
-                remembered. Closed.
+            InvalidRequest: `answer` is not text or too long, or the setting `session.citations` disables
+                storing. Closed.
         """
         from groundwire.citations.verify import cited_numbers, verify_off_loop  # loaded on first use
 
@@ -342,14 +344,14 @@ class SessionView:
             raise closed()
         if self._resources.sources is None:
             raise InvalidRequest(
-                "session.citations", "is call, so that nothing is remembered", "Set it to session to check answers."
+                "session.citations", "is call, so nothing is remembered", "Set it to session to check answers."
             )
         return CitedPages(sources=self._resources.sources, archive=self._resources.archive)
 
 
 def closed() -> Closed:
     """Return the error for a call to a closed `Web`."""
-    return Closed("This Web was closed; make a new one.")
+    return Closed("This Web is closed; create a new one.")
 
 
 def _is_named(name: str, names: Sequence[str] | None) -> bool:

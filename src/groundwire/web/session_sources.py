@@ -228,7 +228,7 @@ class CitedPages:
 
         Args:
             session: The session.
-            wanted: Of these numbers the content is wanted, too; None wants all of it.
+            wanted: Numbers whose content is loaded, too; None loads all of it.
         """
         return tuple(
             [

@@ -36,10 +36,15 @@ async def get(client: aiohttp.ClientSession, path: str) -> tuple[int, Any]:
         return response.status, await response.json()
 
 
-async def events(client: aiohttp.ClientSession, path: str, body: Any) -> list[tuple[str, Any]]:
-    async with client.post(path, json=body, headers={"Accept": "text/event-stream"}) as response:
+async def events(
+    client: aiohttp.ClientSession, path: str, body: Any, accept: str = "text/event-stream"
+) -> list[tuple[str, Any]]:
+    async with client.post(path, json=body, headers={"Accept": accept}) as response:
         assert response.headers["Content-Type"].startswith("text/event-stream")
-        text = await response.text()
+        return read_events(await response.text())
+
+
+def read_events(text: str) -> list[tuple[str, Any]]:
     pieces = [piece.split("\n") for piece in text.split("\n\n") if piece]
     return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pieces]
 
@@ -85,7 +90,7 @@ async def test_what_is_wrong_is_said(gateway: Any) -> None:
         assert (response.status, (await response.json())["error"]["code"]) == (400, "invalid_json")
     async with client.post("/v1/search", data="{}") as response:
         assert (response.status, (await response.json())["error"]["code"]) == (415, "not_json")
-    status, said = await get(client, "/v1/search")
+    status, said = await get(client, "/v1/verify")
     assert (status, said["error"]["code"]) == (405, "wrong_method")
     status, said = await get(client, "/v1/nothing")
     assert (status, said["error"]["code"]) == (404, "no_such_path")
@@ -300,6 +305,56 @@ async def test_answering_a_question(gateway: Any) -> None:
         text = await reply.text()
     assert "event: result\n" in text
     assert (await post(client, "/v1/ask", {"question": "  "}))[0] == 400
+
+
+@pytest.mark.req("B34")
+@pytest.mark.parametrize("how", ["accept", "stream", "query"])
+async def test_an_answer_is_streamed_as_it_is_written(gateway: Any, world: World, how: str) -> None:
+    model = world.add(ModelServer(quoting, name="writer"))
+    client = await (await gateway(answer={"model": "m", "base_url": f"{model.url}/v1"})).client()
+    asked = {"question": "reciprocal rank fusion"}
+    if how == "accept":
+        told = await events(client, "/v1/ask", asked)
+    elif how == "stream":
+        told = await events(client, "/v1/ask", asked | {"stream": True}, accept="application/json")
+    else:
+        async with client.get("/v1/ask", params={"q": asked["question"], "stream": "true"}) as reply:
+            told = read_events(await reply.text())
+    names = [name for name, _ in told]
+    assert names[0] == "attempt_started"
+    assert names.count("delta") >= 2
+    assert names.index("delta") > names.index("attempt_finished")
+    name, result = told[-1]
+    assert (name, result["model"], result["report"]["supported"]) == ("result", "m", True)
+    assert "".join(data["delta"] for name, data in told if name == "delta") == result["text"]
+
+
+@pytest.mark.req("B32")
+async def test_arguments_may_be_in_the_query_string(gateway: Any) -> None:
+    client = await (await gateway()).client()
+
+    async def got(path: str, **given: str) -> tuple[int, Any]:
+        async with client.get(path, params=given) as reply:
+            return reply.status, await reply.json()
+
+    status, body = await got("/v1/search", q="reciprocal rank fusion", n="2", time_range="year", keep="false")
+    assert (status, len(body["results"])) == (200, 2)
+    assert [row["filter"] for row in body["filters"]] == ["time_range"]
+    url = body["results"][0]["url"]
+    status, body = await got("/v1/search", query="bm25", exclude_domains="nowhere.test,other.test", after="x")
+    assert (status, body["error"]["field"]) == (400, "after")
+    status, body = await got("/v1/search", query="bm25", exclude_domains="nowhere.test,other.test")
+    assert (status, bool(body["results"])) == (200, True)
+    for path in ("/v1/pages", "/v1/read", "/v1/open", "/v1/fetch"):
+        status, body = await got(path, url=url, max_chars="300")
+        assert (status, body["pages"][0]["status"]) == (200, "success")
+    async with client.get("/v1/pages", params=[("urls", url), ("urls", url + "?b=1,2")]) as reply:
+        assert [page["url"] for page in (await reply.json())["pages"]] == [url, url + "?b=1,2"]
+    status, body = await got("/v1/answer", query="reciprocal rank fusion", quote="true")
+    assert (status, body["report"]["supported"]) == (200, True)
+    assert (await got("/v1/search", n="2"))[1]["error"]["field"] == "query"
+    assert "did you mean /v1/pages?" in (await got("/extract", url=url))[1]["error"]["message"]
+    assert "did you mean" not in (await got("/nothing"))[1]["error"]["message"]
 
 
 @pytest.mark.req("B34")

@@ -143,7 +143,7 @@ async def test_engines_and_categories(gateway: Any, world: World) -> None:
     body = await ask(engines="searxng:second,google", categories="news,images")
     assert body["results"][0]["engines"] == ["searxng:second"]
     assert dict(body["unresponsive_engines"]) == {
-        "google": "no provider of this gateway",
+        "google": "not a provider of this gateway",
         "images": "not searched by this gateway",
     }
     world.searxng.fail(InjectedFault.status(429), times=10)

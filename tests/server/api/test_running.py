@@ -194,7 +194,7 @@ async def test_what_cannot_end_is_ended_when_the_grace_is_over(world: World, tmp
     ("arguments", "variables", "told"),
     [
         (("--host", "0.0.0.0"), {}, "groundwire keys create"),
-        (("--upstream", "nonsense"), {}, "no address of an API"),
+        (("--upstream", "nonsense"), {}, "not an API's base URL"),
         ((), {"GROUNDWIRE_SEARCH_PROVIDERS": "nobody"}, "Unknown provider"),
     ],
 )

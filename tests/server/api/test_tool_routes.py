@@ -130,6 +130,7 @@ async def test_the_guides_commands_work(gateway: Any) -> None:
     assert text.startswith("Search results for: reciprocal rank fusion")
 
 
+@pytest.mark.req("B30")
 async def test_a_host_in_c_calls_them(gateway: Any, world: World, tmp_path: Path) -> None:
     require("cc", "curl-config", "/usr/include/stdio.h")
     compiler, program = needed(lambda: system_program("cc")), tmp_path / "host"

@@ -81,7 +81,7 @@ def test_a_name_is_taken_until_its_key_is_revoked(path: Path) -> None:
     file.add(second)
     assert [one.id for one in file.revoke("ci", NOW)] == [second.id]
     assert [one.revoked for one in file.revoke(first.id, datetime.now(UTC))] == [NOW]  # the first time counts
-    with pytest.raises(ConfigurationError, match="No key is called"):
+    with pytest.raises(ConfigurationError, match="There is no key"):
         file.revoke("nobody", NOW)
     assert [one.id for one in file.records()] == [first.id, second.id]
 
@@ -110,7 +110,7 @@ def test_a_rotation_does_not_lengthen_a_life_nor_wake_the_dead(path: Path) -> No
     file.add(make_key("at-once", NOW)[1])
     _, new, old = file.rotate("at-once", NOW, timedelta())
     assert (old.why_dead(NOW), new.why_dead(NOW), new.expires) == ("revoked", "", None)
-    for which, why in ((old.id, "is revoked"), ("nobody", "No key is called")):
+    for which, why in ((old.id, "is revoked"), ("nobody", "There is no key")):
         with pytest.raises(ConfigurationError, match=why):
             file.rotate(which, NOW, DAY)
     file.add(make_key("over", NOW, expires=NOW + DAY)[1])

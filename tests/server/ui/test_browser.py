@@ -10,6 +10,7 @@ import pytest
 
 from components.browsing import DESK, PHONE, browsing
 from components.held import Held
+from components.writer import Writer
 from groundwire import Web
 from groundwire.testing import InjectedFault, World
 from server.ui.conftest import Serve, seed
@@ -72,10 +73,50 @@ async def test_a_search_under_way_is_seen(serve: Serve, world: World, script: bo
         waiting = look.page.locator(".waiting")
         await waiting.wait_for(state="visible")
         assert "Searching" in await waiting.inner_text()
+        if script:
+            await look.check_axe()
         held.release()
         await look.page.locator(".found").wait_for(state="visible")
         await waiting.wait_for(state="hidden")
         await look.check()
+
+
+@pytest.mark.req("B34")
+@pytest.mark.parametrize("script", [True, False])
+async def test_an_answer_is_seen_while_it_is_written(serve: Serve, world: World, script: bool) -> None:
+    writer = world.add(Writer(["Let me look. "], ["Ranks are ", "merged [1]."], pause=True))
+    _, url = await serve(answer={"model": "m", "base_url": f"{writer.url}/v1"})
+    async with browsing(url) as open_:
+        look = await open_(script=script)
+        await look.page.goto(url + QUERY + "&answer=1", wait_until="commit")
+        draft = look.page.locator(".draft", has_text="Ranks are")
+        await draft.wait_for(state="visible")
+        assert "Let me look" not in await look.text("#results")  # it was not the answer
+        found = await look.page.locator(".found").bounding_box()
+        assert (await draft.bounding_box())["y"] < found["y"]  # above the results, which are there already
+        if script:
+            await look.check_axe()
+        writer.go_on.set()
+        await look.page.locator(".answer .sources").wait_for(state="visible")
+        assert await draft.is_hidden()
+        assert "Ranks are merged 1." in await look.text(".answer .prose")
+        assert await look.page.get_attribute(".answer .cite", "title") == "Reciprocal rank fusion"
+        assert "Ranks are merged" not in await look.text("#results > div > .arrived")
+        await look.check()
+        if script:
+            await look.check_axe()
+
+
+async def test_why_there_is_no_answer_is_seen(serve: Serve, world: World) -> None:
+    writer = world.add(Writer([]))
+    writer.fail(InjectedFault.status(401, '{"error": {"message": "no such key"}}'), times=None)
+    _, url = await serve(answer={"model": "m", "base_url": f"{writer.url}/v1"})
+    async with browsing(url) as open_:
+        look = await open_()
+        await look.go(QUERY + "&answer=1")
+        assert "no such key" in await look.text(".answer")
+        assert await look.page.locator(".found").is_visible()
+        await look.check_axe()
 
 
 async def test_the_theme_can_be_chosen(serve: Serve) -> None:

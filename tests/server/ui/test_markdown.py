@@ -131,7 +131,7 @@ def test_a_picture_is_words() -> None:
     elements = check_inert("![a chart of prices](https://evil.test/pixel.png?who=me) ![](https://evil.test/2.png)")
     assert "evil.test" not in str(elements.found) + elements.text
     assert "a chart of prices" in elements.text
-    assert "picture without a description" in elements.text
+    assert "image without a description" in elements.text
 
 
 def test_headings_begin_below_ours_and_skip_none() -> None:

@@ -163,7 +163,7 @@ async def test_tenants_see_only_what_is_theirs(house: House) -> None:
     assert "Reciprocal rank fusion" in await read(alice, f"/session?name={name[0]}")
     for path in ("/archive?q=fusion", "/archive", "/providers"):
         shown = await read(bob, path)
-        assert "Your key may not see" in shown
+        assert "Your key cannot see" in shown
         assert "Reciprocal rank fusion" not in shown
     assert "Reciprocal rank fusion" in await read(boss, "/archive?q=fusion")
     assert "All searches" in await read(boss, "/providers")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from groundwire.server.ui.formatting import age, duration, host, money, percent, plural, size, web_url
+from groundwire.server.ui.formatting import age, duration, host, money, percent, plural, size, tile, web_url
 from groundwire.server.ui.providers_view import Series, bar_chart, line_chart
 
 NOW = datetime(2026, 11, 22, 9, 30, tzinfo=UTC)
@@ -71,8 +71,15 @@ def test_a_chart_is_drawn_within_its_frame_and_said(values: list[float | None], 
         root = ET.fromstring(allowed)
         assert root.attrib["aria-label"].startswith("Of <it>. ")
         if all(value is None for value in values):
-            assert root.attrib["aria-label"] == "Of <it>. Nothing was measured."
+            assert root.attrib["aria-label"] == "Of <it>. No data."
         for one in root.iter():
             for what, most in (("x", 320), ("cx", 320), ("y", 132), ("cy", 132)):
                 assert 0 <= float(one.get(what, 0)) <= most
         assert len(list(root.iter("title"))) == sum(value is not None for value in values)
+
+
+def test_a_site_has_the_same_letter_and_color_everywhere() -> None:
+    assert tile("https://www.example.org/a")[0] == "E"
+    assert tile("https://www.example.org/a") == tile("https://example.org/b?c")
+    assert {tile(f"https://{name}.org/")[1] for name in "abcdefgh"} == set(range(6))
+    assert tile("mailto:x")[0] == tile("http://127.0.0.1/")[0] == ""

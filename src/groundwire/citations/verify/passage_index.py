@@ -301,7 +301,7 @@ class PageIndex:
 
         Args:
             words: Words in normal form, and each as it is spelled.
-            widest: The most sentences of a passage.
+            widest: Maximum sentences of a passage.
         """
         weights = {word: self.weight(word, spelled) for word, spelled in words.items()}
         total = sum(weights.values())

@@ -1,7 +1,4 @@
-"""The report on a verified answer, as data.
-
-Also the parsing of sources from JSON.
-"""
+"""The report on a verified answer, as data, and the parser for sources in JSON."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Sentence segmentation of a text, with positions.
-
-Also the normal form of words in which two texts are compared.
-"""
+"""Sentence segmentation with positions, and the normal form in which words are compared."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Collects what the parsers of all APIs find, and builds the events and the final answer.
+"""The parser interface for wire formats, and the builder of events and the final answer.
 
-Also the interface of a parser of one wire format.
-
-Also the conversion of citation spans to code points of the whole answer.
+Citation spans are converted to code points of the whole answer.
 """
 
 from __future__ import annotations
@@ -79,8 +77,8 @@ class Gather:
         self.model = ""
         self.stop_reason: str | None = None
         self.turn: list[dict[str, Any]] = []
-        self.usage = HostedUsage()
-        self.length = 0
+        self.usage: HostedUsage = HostedUsage()
+        self.length: int = 0
         """The length of the text, in code points."""
         self._texts: list[str] = []
         self._streamed = 0

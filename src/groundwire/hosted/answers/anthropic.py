@@ -20,7 +20,7 @@ class AnthropicReader:
     """Parses messages: blocks of text, searches, fetches, and their results."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._fetched: list[tuple[str, str]] = []  # URL and title, in the order of document_index
         self._blocks: dict[int, dict[str, Any]] = {}

@@ -21,7 +21,7 @@ class ConverseReader:
     """Parses blocks: text, tool uses and their results, citations."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._blocks: list[dict[str, Any]] = []
         self._role = "assistant"

@@ -1,12 +1,12 @@
-"""Incremental decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events).
+"""Incremental decoders of server-sent events and of AWS's event stream encoding, which Bedrock uses.
 
-It deviates from the standard in one point: an event that the end of the stream cuts off before its empty line is
-returned too, because some APIs end that way after sending it in full.
+The decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events) deviates from the standard in one
+point: an event that the end of the stream cuts off before its empty line is returned too, because some APIs end that
+way after sending it in full.
 
-Also an incremental decoder of AWS's event stream encoding, which Bedrock uses.
-
-A message consists of its length, the length of its headers, a checksum of both, the headers, the payload and a checksum
-of all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the same framing).
+A message in AWS's encoding consists of its length, the length of its headers, a checksum of both, the headers, the
+payload and a checksum of all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the
+same framing).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class EventDecoder:
     """Splits a stream into events.
 
     Args:
-        largest: The most bytes of one event.
+        largest: Maximum bytes of one event.
     """
 
     def __init__(self, largest: int = _LARGEST) -> None:
@@ -157,7 +157,7 @@ class FrameDecoder:
         while len(self._held) >= _PRELUDE.size:
             total, head, check = _PRELUDE.unpack_from(self._held)
             if zlib.crc32(self._held[: _PRELUDE.size - 4]) != check:
-                raise BrokenFrame("has a message whose beginning is broken")
+                raise BrokenFrame("has a message with an invalid prelude")
             if not _PRELUDE.size + head + _CHECK <= total <= _MAX_MESSAGE:
                 raise BrokenFrame("has a message of an impossible length")
             if len(self._held) < total:
@@ -188,5 +188,5 @@ def _headers(data: bytes) -> dict[str, str]:
                 found[name] = data[at : at + size].decode("utf-8", "replace")
             at += size
     except (IndexError, KeyError) as error:
-        raise BrokenFrame("has a message whose headers are broken") from error
+        raise BrokenFrame("has a message whose headers are invalid") from error
     return found

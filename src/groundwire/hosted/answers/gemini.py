@@ -20,7 +20,7 @@ class GeminiReader:
     """Parses the first candidate; its citations can be placed only when the whole text is known."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._parts: list[dict[str, Any]] = []
         self._joins = True  # consecutive pieces of one text, as split by a stream

@@ -19,7 +19,7 @@ class InteractionsReader:
     """Parses steps: searches, fetches, thoughts, and model output."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._steps: dict[int, dict[str, Any]] = {}
         self._open: set[int] = set()

@@ -15,7 +15,7 @@ class ConversationsReader:
     """Parses entries: tool executions, and output that mixes text with references to their results."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._entries: dict[int, dict[str, Any]] = {}
         self._contents: dict[int, Deltas] = {}

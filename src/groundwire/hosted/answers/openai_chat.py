@@ -1,10 +1,8 @@
-"""Answers of Chat Completions: OpenAI's search-preview models, and the many APIs with their own variants of it.
+"""Answers of Chat Completions, merged from deltas if streamed: OpenAI's search-preview models and other APIs' variants.
 
 Groq reports tool results in `executed_tools`; OpenRouter annotates; Perplexity and xAI list `citations` and
 `search_results` beside the choices; Mistral mixes text chunks and references; Venice puts its sources into
 `venice_parameters`.
-
-Also the merging of Chat Completions deltas into one message.
 """
 
 from __future__ import annotations
@@ -123,7 +121,7 @@ class ChatReader:
     """Parses the first choice; the others are alternative answers."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._deltas = Deltas()
         self._rows: list[tuple[str, str]] = []  # URL and title, in the order that the markers count

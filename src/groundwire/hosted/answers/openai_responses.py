@@ -21,7 +21,7 @@ class ResponsesReader:
     """Parses output items: searches with their actions, messages with their annotations, function calls."""
 
     def __init__(self, gather: Gather) -> None:
-        self.complete = False
+        self.complete: bool = False
         self._gather = gather
         self._pending: dict[int, dict[str, Any]] = {}  # items that have started
         self._pieces: dict[tuple[int, int], list[str]] = {}

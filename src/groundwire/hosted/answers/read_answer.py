@@ -175,7 +175,7 @@ def not_an_answer(api: str, what: str, status: int = 200) -> UnexpectedResponse:
         api,
         f"answered with {what} instead of an answer",
         status=status,
-        fix="Check the address that was asked, and that it is this API",
+        fix="Check the URL, and that it is this API",
     )
 
 

@@ -1,8 +1,7 @@
 """Audit of hosted citations against the domain lists, as for local results.
 
-Also the recognition of URLs that only redirect to the cited page.
-
-Also the resolution of such redirects, as Google's links need, without opening the pages.
+URLs that only redirect to the cited page, such as Google's links, are recognized and resolved without opening the
+pages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The common format of answers of models with hosted search.
-
-Also the events of a streamed answer.
-"""
+"""The common format of answers of models with hosted search, and of the events of a streamed answer."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def truncated(api: str, characters: int) -> HostedError:
     return HostedError(
         code="stream_ended_early",
         outcome="network",
-        message=f"The stream of {api} ended before the answer; {characters:,} characters of it had come. Ask again.",
+        message=f"The stream of {api} ended before the answer; {characters:,} characters of it had arrived. Retry.",
     )
 
 

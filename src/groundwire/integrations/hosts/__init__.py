@@ -12,14 +12,14 @@ __all__ = ["load_with", "whole_number"]
 
 
 def load_with(usual: Mapping[str, Any], arguments: Mapping[str, Any] | None = None) -> Settings:
-    """Return the settings in force, with other defaults than ours.
+    """Return the current settings, with a host's defaults instead of Groundwire's.
 
     Args:
         usual: Values by dotted key that count where neither the arguments, the environment nor a file set them.
-        arguments: Values by dotted key that win over everything.
+        arguments: Values by dotted key that take precedence over everything.
 
     Raises:
-        ConfigurationError: a key or value is wrong.
+        ConfigurationError: a key or value is invalid.
     """
     arguments = dict(arguments or {})
     set_by_somebody = load(arguments)

@@ -1,8 +1,6 @@
 """The extension for yodoca: the class that its host loads, with two tools, setup and the citation instruction.
 
 `groundwire export extension DIR` writes the folder that the host expects; its `main.py` imports this class.
-
-Also the function that writes that folder.
 """
 
 from __future__ import annotations
@@ -56,15 +54,15 @@ class WebSearchExtensionConfig(BaseModel):
     read_provider: Words = ("jina",)
     """The read providers; if one fails, the next is called."""
     max_page_length: int = Field(default=15_000, ge=1, le=10_000_000)
-    """The most characters of a page."""
+    """Maximum characters of a page."""
     searxng_base_url: str = "http://localhost:8080"
     """The base URL of SearXNG."""
     max_urls_per_call: int = Field(default=10, ge=1, le=50)
-    """The most pages of one call."""
+    """Maximum pages of one call."""
     total_content_budget: int = Field(default=40_000, ge=1, le=10_000_000)
-    """The most characters of all pages of one call."""
+    """Maximum characters of all pages of one call."""
     open_page_concurrency: int = Field(default=5, ge=1, le=16)
-    """The most pages read concurrently."""
+    """Maximum pages read concurrently."""
     duckduckgo_delay: float = Field(default=0.0, ge=0, le=3_600)
     """Seconds between two requests to DuckDuckGo."""
     allowed_domains: Words = ()
@@ -106,7 +104,7 @@ class WebSearchExtension:
             provider_class(name)  # an unknown one is rejected here, whatever else is configured
         await self._open()
         _logger.info(
-            "The web is open: search by %s, pages by %s",
+            "Web search is ready: search by %s, pages by %s",
             ", ".join(self._config.search_provider),
             ", ".join(self._config.read_provider),
         )
@@ -180,7 +178,7 @@ class WebSearchExtension:
             raise RuntimeError("The extension is not initialized; call initialize first.")
         fields = {field.name: field for field in self._fields()}
         if name.lower() not in fields:
-            raise ValueError(f"There is no {name!r} to set up; there are {', '.join(fields)}.")
+            raise ValueError(f"There is no {name!r} to set up; choose one of {', '.join(fields)}.")
         key = clean_key(value).get_secret_value() if value and value.strip() else ""  # an empty value removes it
         await self._context.set_secret(fields[name.lower()].variable, key)
         try:
@@ -194,7 +192,7 @@ class WebSearchExtension:
             return False, "The extension is not initialized; call initialize first."
         needed = [field for field in self._fields() if field.required]
         if not needed:
-            return True, "The providers that are set need no key."
+            return True, "The configured providers need no key."
         for field in needed:
             if not await self._context.get_secret(field.variable):
                 return False, f"{field.variable} is required when using {field.provider}."
@@ -208,7 +206,7 @@ class WebSearchExtension:
                 await self._open()
         except GroundwireError as error:
             return False, f"The key could not be verified: {error}"
-        return True, "Every key was tried, and works."
+        return True, "All keys work."
 
     def _fields(self) -> tuple[SetupField, ...]:
         """Return the setup fields; the keys that the chosen providers need are required."""
@@ -293,13 +291,13 @@ def export_extension(folder: Path, *, force: bool = False) -> tuple[Path, Path]:
         The two files.
 
     Raises:
-        ConfigurationError: one of them is there and says something else. OSError: they cannot be written.
+        ConfigurationError: one of them exists with different content. OSError: they cannot be written.
     """
     manifest = _MANIFEST.format(version=__version__, search=_SEARCH, read=_READ)
     texts = {folder / "manifest.yaml": manifest, folder / "main.py": _MAIN}
     for path, text in texts.items():
         if not force and path.exists() and path.read_text(encoding="utf-8", errors="replace") != text:
-            raise ConfigurationError(f"{path} is there already and says something else. Pass --force to write over it.")
+            raise ConfigurationError(f"{path} already exists with different content. Pass --force to overwrite it.")
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")

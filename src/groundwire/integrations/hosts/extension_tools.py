@@ -118,11 +118,11 @@ class ToolLimits(Protocol):
     """The limits of a batch, from the configuration."""
 
     max_urls_per_call: int
-    """The most pages of one call."""
+    """Maximum pages of one call."""
     total_content_budget: int
-    """The most characters of all pages of one call."""
+    """Maximum characters of all pages of one call."""
     open_page_concurrency: int
-    """The most pages read concurrently."""
+    """Maximum pages read concurrently."""
 
 
 Definition = tuple[str, str, Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitable[BaseModel]]]

@@ -30,7 +30,7 @@ from groundwire.settings import Settings
 from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
 from groundwire.telemetry.call_events import CallLog, SearchDone
-from groundwire.tools.results import for_model, harmless, warnings_for_model
+from groundwire.tools.results import for_model, harmless, nothing_found, warnings_for_model
 from groundwire.web import Web
 
 __all__ = [
@@ -94,7 +94,7 @@ class SearchChain:
 
         Args:
             query: The query.
-            max_results: The most results, clamped to 1 to 10.
+            max_results: Maximum results, clamped to 1 to 10.
             include_domains: Only these domains and their subdomains.
             search_depth: `basic` or `advanced`; affects only Tavily.
             provider: The only provider to call, such as `brave`; empty uses the whole chain.
@@ -176,7 +176,10 @@ class SearchChain:
             return f"Web search unavailable. Errors: {'; '.join(map(_cause, error.attempts))}"
         self._log(query, found.provider, found.attempts)
         if not found.results:
-            return f"Web search unavailable. Errors: {'; '.join(map(_cause, found.attempts))}"
+            causes = "; ".join(_cause(attempt) for attempt in found.attempts if attempt.outcome != "ok")
+            _, *why = nothing_found(found)  # the rest is in the causes
+            text = "\n".join((f"Web search unavailable. Errors: {causes}", *why))
+            return text.replace("allowed_domains", "include_domains")  # as the model knows it
         return _text(found)
 
     def _view(self, web: Web, provider: str, depth: str) -> Web:
@@ -261,7 +264,7 @@ def web_search(
 
     Args:
         query: The words to search for.
-        max_results: The most results, 1 to 10.
+        max_results: Maximum results, 1 to 10.
         include_domains: Only these domains, such as ["g2.com"]; none means every domain.
         search_depth: "basic" or "advanced"; "advanced" is more thorough where a provider can.
 
@@ -276,7 +279,7 @@ def duckduckgo_search(query: str, max_results: int = 5) -> str:
 
     Args:
         query: The words to search for.
-        max_results: The most results, 1 to 10.
+        max_results: Maximum results, 1 to 10.
 
     Returns:
         The results with titles, URLs and snippets, or a sentence about why there are none.
@@ -289,7 +292,7 @@ def brave_search(query: str, max_results: int = 5) -> str:
 
     Args:
         query: The words to search for.
-        max_results: The most results, 1 to 10.
+        max_results: Maximum results, 1 to 10.
 
     Returns:
         The results with titles, URLs and snippets, or a sentence about why there are none.
@@ -302,7 +305,7 @@ def tavily_search(query: str, max_results: int = 5) -> str:
 
     Args:
         query: The words to search for.
-        max_results: The most results, 1 to 10.
+        max_results: Maximum results, 1 to 10.
 
     Returns:
         The results with titles, URLs and snippets, or a sentence about why there are none.

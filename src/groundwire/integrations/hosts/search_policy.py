@@ -105,7 +105,7 @@ class SearchPolicy:
 
         Args:
             query: The query.
-            max_results: The most results.
+            max_results: Maximum results.
             backend: `ddg` or `brave`; by default that of the configuration.
             allowed_domains: Only these domains and their subdomains.
         """

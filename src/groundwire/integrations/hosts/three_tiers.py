@@ -152,7 +152,7 @@ def _listed(tools: object) -> list[Any]:
     except ValueError:
         read_in = None
     if isinstance(read_in, (str, bytes)) or not isinstance(read_in, Sequence):
-        raise InvalidRequest("tools", "are no list", "Pass a list of tools, or its JSON text.")
+        raise InvalidRequest("tools", "is not a list", "Pass a list of tools, or its JSON text.")
     return list(read_in)
 
 

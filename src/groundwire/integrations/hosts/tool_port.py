@@ -130,7 +130,7 @@ class WebSearchTool:
 
         Args:
             query: The query.
-            max_results: The most results.
+            max_results: Maximum results.
         """
         limit = min(max(1, whole_number(max_results, 5)), _MOST)
         try:

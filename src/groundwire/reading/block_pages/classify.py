@@ -1,11 +1,10 @@
-"""Classification of block pages: by signatures, and by how little other text there is.
+"""Classification of block pages, by signatures and by how little other text there is.
 
 A long page is never one: a block page has a few words, and a longer page is worth reading, whatever it loads or
 mentions. A short page with more than a request is not one either: "are you over 18?" above a list of ciders is a shop.
 
-Also phrases about blocked visitors, in two halves: the visitor's network or browser, and what is wrong with it.
-
-Also warnings about a page that exists but is not the expected one: gone, down, parked, truncated.
+Phrases about blocked visitors are matched in two halves: the visitor's network or browser, and the objection to it.
+Pages that exist but are not the expected ones (gone, down, parked, truncated) get a warning.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ class Vendor:
     marks: tuple[str, ...]
     """Substrings of its markup, in lower case; one is enough."""
     words: int = 120
-    """The most words on its page; a longer page only mentions it."""
+    """Maximum words on its page; a longer page only mentions it."""
     also: str = ""
     """Substrings that are also required."""
     kind: VendorKind = "bot check"

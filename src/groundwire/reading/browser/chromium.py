@@ -143,7 +143,7 @@ class Chromium:
         """Return a running browser; a start completes even if its caller is canceled."""
         while True:
             if self._closed:
-                raise Closed("This Web was closed; make a new one.")
+                raise Closed("This Web is closed; create a new one.")
             current = self._current
             if current is not None and not current.dead and not self._is_worn(current):
                 return current

@@ -43,7 +43,7 @@ __all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
 _TIMEOUT = 30.0  # seconds, without a deadline
 _PAGES = 100  # the process is replaced after this many pages; it keeps a browser context for each
 _TRIES = 2  # a process that dies is replaced once within a call
-_CLOSED = "This Web was closed; make a new one."
+_CLOSED = "This Web is closed; create a new one."
 _CODE = re.compile(r"net::(ERR_[A-Z_0-9]+)")
 
 
@@ -57,11 +57,11 @@ class Crawl4AIOptions(Options):
     images: bool = False
     """Whether images are loaded; they are not read."""
     settle: float = Field(default=6.0, gt=0, le=120)
-    """The most seconds to wait for a page's scripts after the page has loaded."""
+    """Maximum seconds to wait for a page's scripts after the page has loaded."""
     pages_at_once: int = Field(default=4, ge=1, le=64)
-    """The most pages rendered at once; further ones wait."""
+    """Maximum pages rendered at once; further ones wait."""
     max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
-    """The most bytes that a page with all its resources may load, on the wire."""
+    """Maximum bytes that a page with all its resources may load, on the wire."""
 
 
 class Crawl4AIReadProvider:
@@ -73,7 +73,7 @@ class Crawl4AIReadProvider:
         executable: The browser's program; Playwright's own if None.
         options: The reader's own settings.
         upstream: A forward proxy's URL for all connections, or empty for none.
-        max_length: The most characters of a page's markup.
+        max_length: Maximum characters of a page's markup.
         gate: Returns the fetch policy, which decides whether and when a site may be visited.
         name: Its name.
         conversion: Converts the HTML to Markdown; by default a new one.

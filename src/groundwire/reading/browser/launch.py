@@ -1,6 +1,4 @@
-"""Finding a Chromium: the configured one, the machine's, or Playwright's own.
-
-Also the command-line switches of Groundwire's Chromium, in addition to Playwright's.
+"""Finding a Chromium (the configured one, the machine's, or Playwright's own), and its command-line switches.
 
 Source: Chromium's list of switches (https://peter.sh/experiments/chromium-command-line-switches, `--help` does not show
     them) and the traffic of its processes without them.
@@ -86,7 +84,7 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
 
 
 NOWHERE: Final = "http://127.0.0.1:9"
-"""The proxy for everything that belongs to no page: the discard port (RFC 863), which has no listener."""
+"""The proxy for everything that does not belong to a page: the discard port (RFC 863), which has no listener."""
 
 _ALWAYS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it resolves nothing; the proxy does

@@ -221,7 +221,7 @@ class Dialler:
                 raise ConnectionRefusedError("the proxy refused")
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
             writer.close()
-            raise ConnectionResetError("the proxy broke off") from error
+            raise ConnectionResetError("the proxy closed the connection") from error
         except BaseException:
             writer.close()
             raise

@@ -41,7 +41,7 @@ __all__ = ["BrowserOptions", "BrowserReadProvider"]
 _PLAYWRIGHT = "playwright.async_api"
 _TIMEOUT = 20.0  # seconds, without a deadline
 _TRIES = 2  # a browser that dies is replaced once within a call
-_CLOSED = "This Web was closed; make a new one."
+_CLOSED = "This Web is closed; create a new one."
 
 
 class BrowserOptions(Options):
@@ -56,13 +56,13 @@ class BrowserOptions(Options):
     user_agent: str = Field(default="", max_length=500, pattern=r"^[\x20-\x7e]*$")
     """The User-Agent header; empty for the browser's own."""
     settle: float = Field(default=6.0, gt=0, le=120)
-    """The most seconds to wait for a page's scripts after the page has started to load."""
+    """Maximum seconds to wait for a page's scripts after the page has started to load."""
     pages_at_once: int = Field(default=4, ge=1, le=64)
-    """The most pages rendered at once; further ones wait."""
+    """Maximum pages rendered at once; further ones wait."""
     max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
-    """The most bytes that a page with all its resources may load, on the wire."""
+    """Maximum bytes that a page with all its resources may load, on the wire."""
     max_requests: int = Field(default=1_000, ge=1, le=100_000)
-    """The most connections of a page."""
+    """Maximum connections of a page."""
     max_pages: int = Field(default=200, ge=1, le=100_000)
     """The number of pages after which the browser is replaced."""
     max_minutes: float = Field(default=30.0, gt=0, le=1_440)
@@ -77,7 +77,7 @@ class BrowserReadProvider:
         executable: The browser's program.
         options: The reader's own settings.
         upstream: A forward proxy's URL for all connections, or empty for none.
-        max_length: The most characters of a page's markup.
+        max_length: Maximum characters of a page's markup.
         cassette: Records rendered pages, or replays them.
         gate: Returns the fetch policy, which decides whether and when a site may be visited.
         name: Its name.

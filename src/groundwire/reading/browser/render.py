@@ -133,8 +133,8 @@ async def render(
         page: An empty page of it.
         url: The URL.
         deadline: The deadline of the result; shortly before it, the current state is taken.
-        settle: The most seconds to wait for scripts after the page has started to load.
-        max_length: The most characters of markup.
+        settle: Maximum seconds to wait for scripts after the page has started to load.
+        max_length: Maximum characters of markup.
 
     Raises:
         PageError: it cannot be read. Unreachable: the connection failed. BrowserGone: retry with another browser.

@@ -42,8 +42,8 @@ class VettingProxy:
 
     Args:
         dialler: Checks and opens connections.
-        max_bytes: The most bytes received through it; beyond, all its connections are closed.
-        max_requests: The most connections.
+        max_bytes: Maximum bytes received through it; beyond, all its connections are closed.
+        max_requests: Maximum connections.
         idle: Seconds after which an idle connection is closed.
 
     Attributes:
@@ -68,8 +68,8 @@ class VettingProxy:
         self._asked = 0
         self.refused: Counter[str] = Counter()
         self.failed: set[str] = set()
-        self.received = 0
-        self.exhausted = False
+        self.received: int = 0
+        self.exhausted: bool = False
 
     @property
     def url(self) -> str:

@@ -1,8 +1,6 @@
-"""A browser's visit to a page, from the fetch slot to the result, for all browsers.
+"""A browser's visit to a page, from the fetch slot to the result or error, for all browsers.
 
-Also the conversion of what a browser returned to a result or an error.
-
-Also the check of the URL that a page ended at.
+The URL that a page ended at is checked like the requested one.
 """
 
 from __future__ import annotations
@@ -47,10 +45,10 @@ __all__ = [
 _REDIRECTED: Final = "The page redirects to an address that is not allowed: only public http and https addresses are."
 _CAUSES: Final[Mapping[str, str]] = {
     "ERR_CERT": "has a TLS certificate that is not valid for it",
-    "ERR_SSL": "did not agree on a TLS connection",
-    "ERR_HTTP2": "sent an answer that is not HTTP",
-    "ERR_INVALID": "sent an answer that is not HTTP",
-    "ERR_EMPTY_RESPONSE": "closed the connection without an answer",
+    "ERR_SSL": "failed to negotiate a TLS connection",
+    "ERR_HTTP2": "sent a response that is not HTTP",
+    "ERR_INVALID": "sent a response that is not HTTP",
+    "ERR_EMPTY_RESPONSE": "closed the connection without a response",
     "ERR_CONNECTION": "refused the connection or could not be reached",
     "ERR_TUNNEL": "refused the connection or could not be reached",
 }
@@ -83,7 +81,7 @@ def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool
     host = parse_url(url).host
     if refused:
         return BlockedAddress(
-            _REDIRECTED if moved else f"{host} does not lead to a public web address. Check the spelling."
+            _REDIRECTED if moved else f"{host} does not resolve to a public web address. Check the spelling."
         )
     cause = next((words for start, words in _CAUSES.items() if code.startswith(start)), "could not be read")
     if failed:

@@ -1,12 +1,8 @@
-"""CSS colors as numbers, and whether two of them are distinguishable.
+"""CSS colors as numbers in sRGB, and whether two of them are distinguishable.
 
 Sources: CSS Color 4 (https://www.w3.org/TR/css-color-4/), CSS Color 5 on mixed and relative colors, and the rules for
-parsing a legacy color value of the HTML Standard, section 2.3.6.
-
-Also the conversion of other color spaces to sRGB.
-
-The matrices and curves are those of CSS Color 4 (https://www.w3.org/TR/css-color-4/#color-conversion-code). Colors
-outside of sRGB are clipped.
+parsing a legacy color value of the HTML Standard, section 2.3.6. The matrices and curves are those of CSS Color 4
+(https://www.w3.org/TR/css-color-4/#color-conversion-code). Colors outside of sRGB are clipped.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
-"""Effects of transforms: how far an element is moved, and whether anything of it remains visible.
+"""Transforms and font sizes, as far as they affect whether an element is visible and legible.
 
-Source: CSS Transforms 2 (https://www.w3.org/TR/css-transforms-2/). Percentages refer to 200 pixels, since there is no
-    layout.
-
-Also font sizes, as far as they affect legibility.
-
-Source: CSS Fonts 4, section 2.5 (https://www.w3.org/TR/css-fonts-4/#font-size-prop).
+Sources: CSS Transforms 2 (https://www.w3.org/TR/css-transforms-2/), where percentages refer to 200 pixels, since there
+    is no layout; CSS Fonts 4, section 2.5 (https://www.w3.org/TR/css-fonts-4/#font-size-prop).
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
-"""Application of a page's own style sheets to its elements.
+"""Application of a page's own style sheets, including those in `data:` URLs (RFC 2397), to its elements.
 
 Source: Selectors 4 (https://www.w3.org/TR/selectors-4/). States such as `:hover` never match.
-
-Also style sheets embedded in a `data:` URL (RFC 2397).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _NAMES: Final[Mapping[KindName, str]] = {
     "sheet": "a spreadsheet",
     "opendocument": "an OpenDocument file",
     "epub": "an EPUB book",
-    "mail": "an e-mail message",
+    "mail": "an email message",
     "rtf": "an RTF document",
     "archive": "a ZIP archive",
 }

@@ -1,8 +1,7 @@
-"""ZIP-based documents, opened within limits that are checked before decompression.
+"""ZIP-based documents, their XML and their metadata, read within limits that are checked before decompression.
 
-Also untrusted XML: parsed without document type and entities, within limits.
-
-Also metadata of Office documents (ECMA-376, part 2, core properties; ODF 1.3, meta.xml; EPUB's metadata).
+XML is untrusted: parsed without document type and entities. Metadata follow ECMA-376, part 2 (core properties),
+ODF 1.3 (meta.xml) and EPUB.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from groundwire.reading.metadata.dates import iso_date
 __all__ = ["MAX_ELEMENTS", "Properties", "SafeZip", "local_name", "parse_xml", "read_properties"]
 
 MAX_ELEMENTS: Final = 200_000
-"""The most elements of a document that are processed."""
+"""Maximum elements of a document that are processed."""
 _DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 
 

@@ -1,4 +1,4 @@
-"""Formats that need a function each: e-mail, RTF, subtitles, SVG, notebooks, and archives as a list of contents."""
+"""Formats that need a function each: email, RTF, subtitles, SVG, notebooks, and archives as a list of contents."""
 
 from __future__ import annotations
 

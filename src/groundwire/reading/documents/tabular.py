@@ -1,8 +1,6 @@
-"""Tables of cells as GitHub Markdown.
+"""Tables as GitHub Markdown: delimited text with a detected dialect, and spreadsheets.
 
-Also delimited text such as CSV, with a detected dialect.
-
-Also spreadsheets (xlsx, xlsm, xlsb, xls, ods), with python-calamine of the extra `office`.
+Spreadsheets (xlsx, xlsm, xlsb, xls, ods) need python-calamine of the extra `office`.
 """
 
 from __future__ import annotations
@@ -23,9 +21,9 @@ from groundwire.reading.text.sanitize import strip_controls
 __all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "read_delimited", "read_sheets", "to_table"]
 
 MAX_ROWS: Final = 1_000
-"""The most rows of a table."""
+"""Maximum rows of a table."""
 MAX_COLUMNS: Final = 60
-"""The most columns of a table."""
+"""Maximum columns of a table."""
 _MAX_CELL: Final = 500  # characters
 
 

@@ -84,7 +84,7 @@ _DESCRIPTIONS: Final[Mapping[KindName, str]] = {
     "sheet": "a spreadsheet",
     "opendocument": "an OpenDocument text or presentation",
     "epub": "an EPUB book",
-    "mail": "an e-mail message",
+    "mail": "an email message",
     "rtf": "an RTF document",
     "subtitles": "a file of subtitles",
     "svg": "an SVG drawing",

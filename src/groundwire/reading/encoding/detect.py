@@ -1,6 +1,4 @@
-"""Detection of the encoding of bytes without a declaration.
-
-Also the list of supported encodings.
+"""Detection of the encoding of bytes without a declaration, and the list of supported encodings.
 
 The labels are those of the WHATWG Encoding Standard (https://encoding.spec.whatwg.org/#names-and-labels).
 Excluded on purpose: UTF-7 and Python codecs outside the standard (rot13, unicode_escape, idna, punycode ...), and the

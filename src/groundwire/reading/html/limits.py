@@ -1,10 +1,8 @@
-"""Limits on the size of a page, applied before and after parsing.
+"""Limits on the size of a page, applied before and after parsing, and a flat tokenizer for pages beyond them.
 
-A page over a limit is read up to it, with a warning; nothing is rejected or dropped silently. Also HTML as a flat
-sequence of tokens: linear in time, without a tree or nesting.
-
-It is for pages that would cost a tree parser seconds or overflow its stack (a hundred thousand siblings, ten thousand
-nested elements). Follows the tokenizer of the HTML Standard
+A page over a limit is read up to it, with a warning; nothing is rejected or dropped silently. The tokenizer is linear
+in time, without a tree or nesting. It is for pages that would cost a tree parser seconds or overflow its stack (a
+hundred thousand siblings, ten thousand nested elements), and follows the HTML Standard
 (https://html.spec.whatwg.org/multipage/parsing.html#tokenization) as far as visible text requires.
 """
 

@@ -1,9 +1,7 @@
 """Formulas as TeX between dollar signs, from MathML, KaTeX, MathJax and formula images.
 
-Also a check that the hidden source of a formula is TeX and not prose.
-
-The commands are those of LaTeX and amsmath that KaTeX supports (https://katex.org/docs/supported) with long names; all
-others count as words.
+The hidden source of a formula is used only if it is TeX and not prose. The commands are those of LaTeX and amsmath that
+KaTeX supports (https://katex.org/docs/supported) with long names; all others count as words.
 """
 
 from __future__ import annotations
@@ -78,7 +76,7 @@ def is_formula(tex: str, shown: str = "") -> bool:
 
     Args:
         tex: The text, which is invisible.
-        shown: What the page shows of the formula, if that is known: its words may stand in the text.
+        shown: What the page shows of the formula, if known: its words may appear in the text.
     """
     bare = _STRUCTURE.sub(_word_of, tex)
     squeezed = "".join(shown.split())

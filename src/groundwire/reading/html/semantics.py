@@ -1,8 +1,6 @@
-"""Elements with an ARIA role in place of a semantic tag.
+"""Elements with an ARIA role in place of a semantic tag, and task lists with their checkboxes.
 
 Source: WAI-ARIA 1.2, section 5.4 (https://www.w3.org/TR/wai-aria-1.2/#role_definitions).
-
-Also task lists: the checkboxes that show whether an item is done.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gradient-boosted trees, evaluated for many blocks at once in integer arithmetic.
+"""Gradient-boosted trees, evaluated for many blocks at once in integer arithmetic, and the trained model.
 
 A page's blocks are 16-bit lanes of one large integer, with a code from 0 to 254 in the lower half of each. Comparing
 all of them with a threshold is one addition: 255 - t plus a code reaches the ninth bit if the code is above t, and 256
@@ -9,7 +9,7 @@ level, to reduce the interpreter's overhead.
 Of the two branches of a split only one is followed: the other applies to the remaining blocks, and its value is added
 to their parent branch and subtracted from the first.
 
-Also the trained model: word meanings, trees, thresholds; loaded from the package's data.
+The model (word meanings, trees, thresholds) is loaded from the package's data.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ _PLACES: Final = tuple(
         ),
     )
 )
-"""Typical path segments and hosts, in the order of `HINTS`; the last stands for a host's front page too."""
+"""Typical path segments and hosts, in the order of `HINTS`; the last also means a host's front page."""
 
 _GENERATORS: Final = (
     ("discourse", 1), ("phpbb", 1), ("vbulletin", 1), ("xenforo", 1), ("flarum", 1), ("vanilla", 1), ("docusaurus", 2),

@@ -1,6 +1,6 @@
 """Selection of a page's main content, without menus, banners and recommendations.
 
-Also the choice of blocks from the model's scores and from their grouping.
+Blocks are chosen by the model's scores and by their grouping.
 """
 
 from __future__ import annotations

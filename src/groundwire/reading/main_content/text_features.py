@@ -1,7 +1,4 @@
-"""Features from names and phrases of a block: the lexical part of the model.
-
-Also features of each block's text.
-"""
+"""Features of each block's text, names and phrases: the lexical part of the model."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Escaping of page text for Markdown: only what would be markup is escaped, so that prose stays readable.
+"""Escaping of page text for Markdown, and resolution of a page's link URLs.
 
-The rules are those of CommonMark 0.31 (https://spec.commonmark.org/0.31.2/), with the tables of GitHub's Markdown.
-
-Also the resolution of a page's link URLs.
+Only what would be markup is escaped, so that prose stays readable. The rules are those of CommonMark 0.31
+(https://spec.commonmark.org/0.31.2/), with the tables of GitHub's Markdown.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Footnotes and margin notes as Markdown.
-
-Also which references of a page have their note on the page.
-"""
+"""Footnotes and margin notes as Markdown, with the references whose note is on the page."""
 
 from __future__ import annotations
 
@@ -101,9 +98,9 @@ class Notes:
     """
 
     def __init__(self, root: Element, writer: MarkdownWriter) -> None:
-        self.labels = footnotes(root)
+        self.labels: dict[str, str] = footnotes(root)
         """The label of each footnote, by the id of the element that defines it."""
-        self.depth = 0
+        self.depth: int = 0
         """The nesting depth of definitions."""
         self._writer = writer
 

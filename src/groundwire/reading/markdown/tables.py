@@ -1,7 +1,4 @@
-"""Tables as Markdown.
-
-Also the distinction between data and layout tables, and GitHub Flavored Markdown output of data.
-"""
+"""Tables as GitHub Flavored Markdown; layout tables are replaced by their content."""
 
 from __future__ import annotations
 

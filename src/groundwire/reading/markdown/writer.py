@@ -63,7 +63,7 @@ class MarkdownWriter:
         self._heading = ""
         self.bullet: str = ""
         """The prefix of the next text of a cell."""
-        self.lead = ""
+        self.lead: str = ""
         """The prefix of the next block, if it is a paragraph."""
 
     @property

@@ -1,6 +1,6 @@
-"""Conversion of dates on pages to ISO 8601; anything ambiguous is ignored.
+"""Dates of a page as ISO 8601; anything ambiguous is ignored.
 
-Also publication dates from the URL and the text near the heading, for pages without markup for them.
+Pages without markup for their publication date get it from the URL or the text near the heading.
 """
 
 from __future__ import annotations

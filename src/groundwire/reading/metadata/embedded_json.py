@@ -1,6 +1,6 @@
-"""JSON data embedded in a page for its scripts: in script elements, assignments, attributes.
+"""JSON embedded in a page: data for its scripts, and JSON-LD metadata (https://schema.org).
 
-Also JSON-LD metadata (https://schema.org), with limits and error tolerance.
+It is read from script elements, assignments and attributes, within limits and with error tolerance.
 """
 
 from __future__ import annotations

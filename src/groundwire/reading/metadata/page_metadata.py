@@ -1,8 +1,7 @@
 """Metadata of a page: title, author, site, dates, language.
 
-Also plausibility checks of names.
-
-Authors and sites are declared invisibly in the head of a page, so such a name must not be a sentence.
+Authors and sites are declared invisibly in the head of a page, so names are checked for plausibility: a sentence is not
+a name.
 """
 
 from __future__ import annotations

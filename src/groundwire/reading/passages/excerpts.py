@@ -1,6 +1,6 @@
-"""Assembly of passages in page order, within a budget, each marked with its position.
+"""Assembly of passages in page order, within a budget, each marked with its position; and literal search on a page.
 
-Also literal search on a page, ignoring case, white space, quotation marks and emphasis.
+Literal search ignores case, white space, quotation marks and emphasis.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _heading(document: Outline, place: int) -> str:
 
 
 MAX_FIND = 500
-"""The most characters of a search text."""
+"""Maximum characters of a search text."""
 
 _MANY: Final = 10_000  # matches that are counted
 _AROUND: Final = 160  # characters of context on each side

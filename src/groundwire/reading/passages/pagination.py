@@ -1,6 +1,7 @@
-"""Splitting a long page into pieces that are complete Markdown, at natural boundaries.
+"""Splitting a long page into pieces that are complete Markdown, at natural boundaries, and the cursors to them.
 
-Also cursors: opaque tokens with the page, its version and the position, and the notations for users.
+A cursor is an opaque token with the page, its version and the position; people can also write a section or a
+position.
 """
 
 from __future__ import annotations

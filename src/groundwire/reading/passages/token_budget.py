@@ -1,6 +1,4 @@
-"""A caller's limit of text, in characters, in tokens, or both.
-
-Also an upper bound of a text's tokens, without a tokenizer.
+"""A caller's limit of text, in characters, tokens, or both, and an upper bound of tokens without a tokenizer.
 
 Byte-pair encoding joins two adjacent tokens whenever the result is a token. So in the final sequence no two adjacent
 tokens form a token together, and the longest sequence with that property is an upper bound. The known tokens are those
@@ -208,9 +206,9 @@ class TextBudget:
     """A limit of text."""
 
     characters: int
-    """The most characters."""
+    """Maximum characters."""
     tokens: int | None = None
-    """The most tokens; None for no limit."""
+    """Maximum tokens; None for no limit."""
     count: CountTokens | None = None
     """Counts tokens; None uses upper bounds."""
     _bound: TokenBound | None = field(default=None, repr=False, compare=False)

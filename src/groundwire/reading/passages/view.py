@@ -80,8 +80,8 @@ def check_ask(
         query: The query for relevant passages.
         cursor: Where to continue.
         find: The text to find.
-        max_length: The most characters.
-        max_tokens: The most tokens.
+        max_length: Maximum characters.
+        max_tokens: Maximum tokens.
         usual: The default limit in characters; for excerpts, 4,000 at most.
         count_tokens: Counts tokens exactly; by default an upper bound is used.
         around: Returns the text around the content.
@@ -97,7 +97,7 @@ def check_ask(
     if query is not None:
         query = _check_query(query)
     if cursor is not None and (not isinstance(cursor, str) or not cursor.strip() or len(cursor) > _LONGEST_CURSOR):
-        raise InvalidRequest("cursor", "is no cursor", "Pass next_cursor as it came, or #2 for the second section.")
+        raise InvalidRequest("cursor", "is not a cursor", "Pass next_cursor as it came, or #2 for the second section.")
     tokens = None if max_tokens is None else check_int("max_tokens", max_tokens, 1, _MAX_TOKENS)
     if max_length is not None:
         characters = check_int("max_length", max_length, 1, MAX_PAGE_LENGTH)

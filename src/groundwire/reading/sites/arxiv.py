@@ -35,7 +35,7 @@ def abstract(page: PageAddress) -> Steps:
     (feed,) = yield (SiteRequest(url=page.api, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
     root = parse_xml(feed.partition("?>")[2].encode() if feed.startswith("<?xml") else feed.encode())
     if root is None or root.tag != f"{_ATOM}feed":
-        raise FormatChanged("the answer is no Atom feed")
+        raise FormatChanged("the response is not an Atom feed")
     entry = root.find(f"{_ATOM}entry")
     title = _text(entry, f"{_ATOM}title")
     if entry is None or title == "Error":

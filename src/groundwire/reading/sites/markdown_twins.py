@@ -1,7 +1,7 @@
 """Sites that offer their pages as Markdown at the same address with `.md`, and an index as `llms.txt` (https://llmstxt.org).
 
-Not every site is asked for these: that would be one more request for each page, mostly in vain. They are asked for on
-hosts of services that document them, and on those that the operator names.
+Not every site is asked for these, because that would be one more request for each page, usually without a result: only
+the hosts of services that document them, and those that the operator names.
 """
 
 from __future__ import annotations

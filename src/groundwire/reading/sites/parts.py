@@ -55,7 +55,7 @@ class SitePart:
 
 @dataclass(frozen=True, slots=True)
 class RenderedParts:
-    """What became of the parts."""
+    """The rendered parts."""
 
     content: str
     """The Markdown."""

@@ -108,7 +108,7 @@ class SiteReaders:
         Args:
             url: The page's address, admitted by the guard.
             local: Reads files as such.
-            policy: The domain lists in force, which hold for the APIs too.
+            policy: The current domain lists, which also apply to the APIs.
         """
         found = self.site_of(url)
         if found is None:
@@ -137,7 +137,7 @@ class SiteReader:
         url: The page's address.
         steps: How it is read.
         local: Reads files as such.
-        policy: The domain lists in force.
+        policy: The current domain lists.
     """
 
     capabilities: Capabilities = Capabilities(read=True, guarded=True)

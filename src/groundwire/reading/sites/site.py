@@ -177,7 +177,7 @@ class SiteSpec:
     title: str
     """Its name for people."""
     hosts: Mapping[str, str]
-    """The address of the API by host; `*.` before a host stands for its sub-domains, `{host}` for the page's host."""
+    """The address of the API by host; `*.` before a host stands for its subdomains, `{host}` for the page's host."""
     elsewhere: str = ""
     """The address of the API on another host that runs the software, with `{origin}`; empty when no one else does."""
     rate: SiteRate

@@ -1,6 +1,4 @@
-"""Sanitizing of text: one kind of newline, and no terminal control sequences.
-
-Also removal of characters that are invisible to readers but affect models.
+"""Sanitizing of text: one kind of newline, no terminal control sequences, no invisible characters that affect models.
 
 Sources: Unicode 17, chapter 23 (Special Areas and Format Characters) and UAX 9, 31 and 39. Unlike in RFC
 3454, the joiners that Persian, the Indic scripts and emoji are spelled with stay.

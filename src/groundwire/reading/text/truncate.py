@@ -43,7 +43,7 @@ def truncate(markdown: str, max_length: int) -> str:
 
     Args:
         markdown: The text.
-        max_length: The most characters to return, at least 1.
+        max_length: Maximum characters to return, at least 1.
 
     Returns:
         The text itself if it fits, else a prefix of it, possibly with the closing fence of a code block.

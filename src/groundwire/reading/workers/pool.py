@@ -1,6 +1,6 @@
 """A pool of warm worker processes with resource limits, for work that would block or endanger the caller's process.
 
-Also conversion of bodies and views of pages without blocking the event loop: in a thread, or in a process if heavy.
+Bodies are converted and views of pages are made off the event loop: in a thread, or in a process if heavy.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Workers:
     All its calls must run in one event loop.
 
     Args:
-        count: The most concurrent processes; further jobs wait.
+        count: Maximum concurrent processes; further jobs wait.
         memory: The address space of a process in bytes, where the platform can limit it.
         seconds: The CPU time of a job in seconds, where the platform can limit it.
     """
@@ -159,7 +159,7 @@ class Workers:
         """
         async with self._turn:
             if self._closed:
-                raise Closed("This Web was closed; make a new one.")
+                raise Closed("This Web is closed; create a new one.")
             worker = self._idle.pop() if self._idle else await self._start()
             self._busy.add(worker)
             whole = False
@@ -168,7 +168,7 @@ class Workers:
                 whole = True
             except _LOOP_ERRORS as error:
                 if self._closed:
-                    raise Closed("This Web was closed; make a new one.") from error
+                    raise Closed("This Web is closed; create a new one.") from error
                 raise WorkTooHeavy from error
             finally:
                 self._busy.discard(worker)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from typing import Self
+from typing import Final, Self
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -14,6 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from groundwire.models.aliases import METHODS
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
 from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
@@ -43,7 +44,8 @@ def _application(
     by_path: dict[str, dict[str, ASGIApp]] = {}
     for operation in described:
         by_path.setdefault(operation.path, {})[operation.method] = operation.app
-    routes: list[BaseRoute] = [Route(path, _ByMethod(apps), methods=list(apps)) for path, apps in by_path.items()]
+    served = by_path | {path: by_path[right] for path, right in _OTHER_PATHS.items() if right in by_path}
+    routes: list[BaseRoute] = [Route(path, _ByMethod(apps), methods=list(apps)) for path, apps in served.items()]
     for mount in mounts:
         routes += [Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app)]
     app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
@@ -62,6 +64,18 @@ def _application(
     if pages is not None:
         app.router.routes += pages.routes()
     return _AtTheRoot(app) if rest else app, requests
+
+
+_PATHS: Final[Mapping[str, str]] = {
+    "search": "/v1/search",
+    "open_page": "/v1/pages",
+    "open_pages": "/v1/pages",
+    "ask": "/v1/ask",
+}
+_OTHER_PATHS: Final[Mapping[str, str]] = {f"/v1/{name}": _PATHS[right] for name, right in METHODS.items()} | {
+    "/v1/open_page": "/v1/pages"
+}
+"""Paths that other APIs have taught, with what they mean here."""
 
 
 class _ByMethod:
@@ -92,13 +106,16 @@ class _AtTheRoot:
         await self._app(scope, receive, send)
 
 
-async def _http_failed(_request: Request, error: Exception) -> Response:
+async def _http_failed(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
+    last = request.url.path.rstrip("/").rpartition("/")[2]
+    meant = {"health": "/healthz", "ready": "/readyz"}.get(last) or _OTHER_PATHS.get(f"/v1/{last}")
+    hint = f"; did you mean {meant}?" if meant else "."
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     text = {
-        404: "There is nothing at this path. Where the REST API is served, /openapi.json lists what there is.",
-        405: "This path does not take that method; the header Allow says which it takes.",
+        404: f"There is no endpoint at this path{hint} /openapi.json lists the endpoints of the REST API.",
+        405: "This path does not support that method; the Allow header lists the supported ones.",
     }.get(error.status_code, error.detail)
     return failed(error.status_code, code, text, headers=error.headers).response()
 
@@ -243,7 +260,7 @@ def build_app(
     """Build the application of all servers, with its mounts and `Access` in front.
 
     Args:
-        source: The settings in force, from which it makes a `Web` of its own and closes it; or a `Web`, which stays the
+        source: The current settings, from which it creates and closes its own `Web`; or a `Web`, which stays the
             caller's to close.
         mounts: Returns what is served beside the REST API and the page.
         policy: By which names it may be called, and whether a key is asked for.

@@ -38,11 +38,11 @@ class PerplexityRequest(ApiRequest):
     query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
     """The words, or several queries whose results come as one list."""
     max_results: Annotated[int, Field(ge=1, le=20), Whole] = 10
-    """The most results."""
+    """Maximum results."""
     max_tokens: Tokens | None = None
-    """The most tokens of all snippets together, at four characters each."""
+    """Maximum tokens of all snippets together, at four characters each."""
     max_tokens_per_page: Tokens | None = None
-    """The most tokens of one snippet. Snippets are those of the providers: read the page for more."""
+    """Maximum tokens of one snippet. Snippets are those of the providers: read the page for more."""
     country: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
     """A country code such as `US`."""
     search_domain_filter: tuple[_Domain, ...] | None = Field(default=None, max_length=20)
@@ -74,7 +74,7 @@ class PerplexityRequest(ApiRequest):
     def _sensible(self) -> Self:
         domains = self.search_domain_filter or ()
         if len({domain.startswith("-") for domain in domains}) > 1:
-            raise ValueError("search_domain_filter: either all domains are wanted or, with a - before each, none is")
+            raise ValueError("search_domain_filter: either allow domains or, with a - before each, block them")
         if self.search_recency_filter and (self.search_after_date_filter or self.search_before_date_filter):
             raise ValueError("search_recency_filter cannot be combined with days")
         for name in ("search_after_date_filter", "search_before_date_filter"):
@@ -150,7 +150,7 @@ def _date(name: str, text: str | None) -> date | None:
     """Return a day that is written month/day/year.
 
     Raises:
-        ValueError: there is no such day.
+        ValueError: the date does not exist.
     """
     if text is None:
         return None
@@ -158,7 +158,7 @@ def _date(name: str, text: str | None) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:
-        raise ValueError(f"{name}: there is no day {text}") from None
+        raise ValueError(f"{name}: {text} is not a date") from None
 
 
 def _merged(responses: Iterable[SearchResponse]) -> Iterator[SearchResult]:

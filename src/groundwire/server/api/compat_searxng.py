@@ -28,7 +28,7 @@ _FIELDS = 100  # of a form; there are eight
 _TIME_RANGES: Final[Mapping[str, TimeRange]] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}
 _SAFESEARCH: Final[Mapping[str, SafeSearch]] = {"0": "off", "1": "moderate", "2": "strict"}
 _NOT_THE_WEB = frozenset({"apps", "files", "images", "map", "music", "packages", "videos"})
-"""Categories whose results are no web pages; all others are searched as the web."""
+"""Categories whose results are not web pages; all others are searched as the web."""
 _SITES = re.compile(r"(?<!\S)(?:\((-?site:[^\s()]+(?: OR site:[^\s()]+)*)\)|(-?site:[^\s()]+))(?!\S)")
 _HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.)+[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
 _SAID: Final[Mapping[str, str]] = {
@@ -38,7 +38,7 @@ _SAID: Final[Mapping[str, str]] = {
     "network": "network error",
     "invalid_response": "parsing error",
 }
-"""SearXNG's messages for our outcomes of an engine."""
+"""SearXNG's messages for the outcomes of an attempt."""
 
 
 class SearxngRequest(BaseModel):
@@ -138,7 +138,7 @@ def read_searxng(request: Request, body: bytes) -> SearxngRequest:
     """Parse the query or form of a request.
 
     Raises:
-        Failed: something in it is wrong, in SearXNG's words.
+        Failed: it is invalid; the message is SearXNG's.
     """
     given = dict(request.query_params)
     if request.method == "POST":
@@ -150,7 +150,7 @@ def read_searxng(request: Request, body: bytes) -> SearxngRequest:
         raise failed(400, "invalid_request", "No query")
     form = given.get("format", "html")
     if form != "json":
-        raise failed(403, "wrong_format", f"The format {form[:20]} is not switched on; ask for format=json")
+        raise failed(403, "wrong_format", f"The format {form[:20]} is not enabled; use format=json")
     usual = SearxngRequest.model_fields
     known = {name: value for name, value in given.items() if name in usual and value}
     try:
@@ -190,7 +190,7 @@ async def search_searxng(caller: Caller, asked: SearxngRequest) -> SearxngReply:
         safesearch=_SAFESEARCH.get(asked.safesearch),
         page=int(asked.pageno or 1),
     )
-    missing += [(name, "no provider of this gateway") for name in unknown]
+    missing += [(name, "not a provider of this gateway") for name in unknown]
     rows = tuple(_row(row, place) for place, row in enumerate(response.results, start=1))
     return SearxngReply(
         query=asked.q,
@@ -212,7 +212,7 @@ def _names(text: str) -> list[str]:
 
 
 def _sites(text: str) -> tuple[str, list[str], list[str]]:
-    """Return the words of a query without its `site:` terms, and the domains that these want and do not want.
+    """Return the words of a query without its `site:` terms, and the domains that these allow and block.
 
     What is left without words, or speaks of no plain domain, stays as it is.
     """

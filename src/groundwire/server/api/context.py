@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
+from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,10 +30,10 @@ class Traffic:
     """Counts running calls, and rejects new ones once the gateway is stopping."""
 
     def __init__(self) -> None:
-        self.running = 0
+        self.running: int = 0
         self.started = False
-        self.leaving = False
-        self.draining = False
+        self.leaving: bool = False
+        self.draining: bool = False
         self._ended = False
         self._tasks: set[asyncio.Task[object]] = set()
         self._idle = asyncio.Event()
@@ -43,10 +44,10 @@ class Traffic:
         """Count a call while the block runs.
 
         Raises:
-            Failed: no new one is taken.
+            Failed: the gateway is shutting down.
         """
         if self.draining:
-            text = "The gateway is shutting down. Ask another one, or this one in a moment."
+            text = "The gateway is shutting down. Try another one, or retry in a moment."
             raise failed(503, "draining", text, retry_after=_AGAIN, headers={"Connection": "close"})
         self.running += 1
         self._idle.clear()
@@ -69,7 +70,7 @@ class Traffic:
         """Await the work of a call.
 
         Raises:
-            Failed: the gateway has ended it.
+            Failed: the gateway shut down.
         """
         task = asyncio.current_task()
         if task is None:
@@ -80,7 +81,7 @@ class Traffic:
         except asyncio.CancelledError:
             if not self._ended or task.uncancel():  # canceled by someone else as well
                 raise
-            raise failed(503, "ended", "The gateway has shut down before this was done.", retry_after=_AGAIN) from None
+            raise failed(503, "ended", "The gateway shut down before this finished.", retry_after=_AGAIN) from None
         finally:
             self._tasks.discard(task)
 
@@ -135,7 +136,9 @@ class Caller:
     web: Web
     """Their view of the gateway's `Web`."""
     tenant: Tenant | None = None
-    """Their tenant; None if no key is required."""
+    """Who they are; None where no key is asked for."""
+    tell: Callable[[str, BaseModel], None] | None = None
+    """Sends them an event by its name, while the work goes on; None where they want no events."""
 
     def session(self, name: str | None) -> Web:
         """Return one of their sessions, a new one without a name. No other tenant's session has this name."""
@@ -200,7 +203,7 @@ class Requests:
 
     def lines(self) -> Iterator[str]:
         """Yield the counts in the text format that Prometheus reads."""
-        yield "# HELP groundwire_http_requests_total Requests to the gateway; 499 is a client that went away."
+        yield "# HELP groundwire_http_requests_total Requests to the gateway; 499 means that the client disconnected."
         yield "# TYPE groundwire_http_requests_total counter"
         for (path, method, status), number in sorted(self._counts.items()):
             yield f'groundwire_http_requests_total{{path="{path}",method="{method}",status="{status}"}} {number}'
@@ -229,7 +232,7 @@ class Scrape:
         """Answer a request."""
         own = [
             *self._requests.lines(),
-            "# HELP groundwire_http_running Running calls of this process.",
+            "# HELP groundwire_http_running Calls in progress in this process.",
             "# TYPE groundwire_http_running gauge",
             f"groundwire_http_running {self._traffic.running}",
         ]

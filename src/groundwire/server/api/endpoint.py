@@ -8,10 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -25,9 +26,12 @@ from groundwire.server.cancellable_response import Outbox, answer_whole, answer_
 from groundwire.server.request_json import check_json
 from groundwire.telemetry.call_events import listening
 
-__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "told"]
+__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "told"]
 
 _KIND = "text/event-stream"
+
+Tell = Callable[[str, BaseModel], None]
+"""Sends an event by its name."""
 
 
 class Started(BaseModel):
@@ -53,12 +57,12 @@ def prefers(request: Request, kind: str) -> bool:
 
 
 async def told(
-    done: Callable[[], Awaitable[BaseModel]], refuse: Callable[[Failed], Response], outbox: Outbox
+    done: Callable[[Tell], Awaitable[BaseModel]], refuse: Callable[[Failed], Response], outbox: Outbox
 ) -> Response | None:
     """Run a call and emit its events.
 
     Args:
-        done: The work.
+        done: The work; it is given what sends an event.
         refuse: Makes the response of a failure before the first event, which can still have its own status.
         outbox: Takes the events.
     """
@@ -78,7 +82,7 @@ async def told(
 
     try:
         with listening(listener):
-            made = await done()
+            made = await done(tell)
     except Failed as error:
         if not begun:
             return refuse(error)
@@ -151,7 +155,7 @@ class Endpoint(Generic[_A]):
         if isinstance(asked, ApiRequest) and asked.timeout is not None:
             seconds = min(asked.timeout, self._context.longest)
         done = partial(self._done, self._context.caller(scope), asked, seconds)
-        if self._events and prefers(request, _KIND):
+        if self._events and (prefers(request, _KIND) or getattr(asked, "stream", False)):
             work = partial(told, done, self._refuse)
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
@@ -167,20 +171,20 @@ class Endpoint(Generic[_A]):
             return Response(text(made), media_type="text/plain")
         return Response(made.model_dump_json(), media_type="application/json")
 
-    async def _done(self, caller: Caller, asked: _A, seconds: float) -> BaseModel:
-        """Return the result of a call.
+    async def _done(self, caller: Caller, asked: _A, seconds: float, tell: Tell | None = None) -> BaseModel:
+        """Return what came of a call.
 
         Raises:
-            Failed: whatever went wrong.
+            Failed: the work failed.
         """
         try:
             async with asyncio.timeout(seconds + _GRACE) as limit:
-                return await self._context.traffic.until_ended(self._work(caller, asked))
+                return await self._context.traffic.until_ended(self._work(replace(caller, tell=tell), asked))
         except TimeoutError as error:
             if isinstance(error, GroundwireError):
                 raise failure_of(error) from error
             if limit.expired():
-                text = f"The call took more than {seconds:g} seconds. Ask again, with a longer timeout."
+                text = f"The call took more than {seconds:g} seconds. Retry with a longer timeout."
                 raise failed(504, "deadline_exceeded", text) from error
             _logger.exception("A call failed")
             raise internal() from error
@@ -197,13 +201,38 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     """Parse a JSON body.
 
     Raises:
-        Failed: it is none, or something in it is wrong. InvalidRequest: it has too many values.
+        Failed: it is not JSON, or a field is invalid. InvalidRequest: it has too many values.
     """
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
     check_json(body)
     try:
         return model.model_validate_json(body)
+    except ValidationError as error:
+        raise invalid(error) from None
+
+
+def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
+    """Return a query string as what is asked; lists are repeated, or domains are separated by commas.
+
+    Raises:
+        Failed: something in it is wrong.
+    """
+    given: dict[str, Any] = {}
+    for name, value in request.query_params.multi_items():
+        if name not in given:
+            given[name] = value
+        elif isinstance(given[name], list):
+            given[name].append(value)
+        else:
+            given[name] = [given[name], value]
+    for name, info in model.model_fields.items():
+        names = info.validation_alias.choices if isinstance(info.validation_alias, AliasChoices) else [name]
+        if "tuple" in str(info.annotation):
+            for one in (one for one in names if isinstance(given.get(str(one)), str)):
+                given[str(one)] = given[str(one)].split(",") if name.endswith("domains") else [given[str(one)]]
+    try:
+        return model.model_validate(given, strict=False)
     except ValidationError as error:
         raise invalid(error) from None
 

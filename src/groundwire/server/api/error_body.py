@@ -117,7 +117,7 @@ def invalid(error: ValidationError) -> Failed:
         return failed(400, "invalid_request", text)
     found = error.errors(include_url=False, include_input=False, include_context=False)
     if found[0]["type"] == "json_invalid":
-        return failed(400, "invalid_json", f"The body is no JSON. {found[0]['msg']}.")
+        return failed(400, "invalid_json", f"The body is not JSON. {found[0]['msg']}.")
     said = dict.fromkeys(
         f"{_named(item['loc'])}: {text}." for item, (_, text) in zip(found, faults(error), strict=True)
     )

@@ -47,7 +47,7 @@ class Mount:
     running: AbstractAsyncContextManager[object] = field(default_factory=nullcontext)
     """Its context manager, entered once."""
     max_body_bytes: int = 0
-    """The most bytes of a request's body, where that is more than the settings say."""
+    """Maximum bytes of a request's body, where that is more than the settings say."""
 
 
 def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
@@ -82,12 +82,12 @@ def openai_mount(
     Args:
         context: The server's parts.
         upstream: Where the model server's API begins.
-        path: Where ours begins.
+        path: The path where it is mounted.
         key: The key for the model server, of clients that send none.
         options: Others of `Proxy`.
 
     Raises:
-        InvalidRequest: the address is none.
+        InvalidRequest: the URL is invalid.
     """
     from groundwire.server.openai.app import Proxy
 

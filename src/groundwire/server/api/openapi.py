@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
@@ -15,15 +15,21 @@ from groundwire.server.api.routes import JSON, Operation
 __all__ = ["openapi"]
 
 _EVENTS = "text/event-stream"
+_EVENT: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+}
+"""One server-sent event; its data is JSON."""
 _EVERYWHERE = (400, 401, 403, 408, 413, 421, 429, 431, 500, 503)
 """Failure statuses that do not depend on the request's content: keys, limits, malformed requests."""
-_ABOUT = """Search the web and read its pages. A failure has a status that says so, and a body with a `code` for
+_ABOUT = """Search the web and read its pages. A failure has an error status and a body with a `code` for
 programs and a `message` for people; it never looks like an empty result."""
-_TOLD = """With `Accept: text/event-stream` the answer comes as server-sent events: `attempt_started` and
-`attempt_finished` while providers are asked, then `result` with the answer, or `error` with a failure."""
+_TOLD = """With `Accept: text/event-stream` the response is a stream of server-sent events: `attempt_started` and
+`attempt_finished` while providers are called, then `result` with the answer, or `error` with a failure. An answer to a
+question is also streamed: `delta` has the next piece of its text, and `reset` discards what was streamed before."""
 
-_AS_TEXT = """What goes wrong is said in the answer, which a model reads. With `Accept: text/plain` the answer is the
-text for the model, in which everything from the web stands between marks that say so."""
+_AS_TEXT = """Errors are reported in the answer, for the model to read. With `Accept: text/plain` the answer is the
+text for the model, in which everything from the web is between markers that label it."""
 
 
 def openapi(operations: Iterable[Operation]) -> dict[str, Any]:
@@ -45,7 +51,7 @@ def openapi(operations: Iterable[Operation]) -> dict[str, Any]:
         "components": {
             "schemas": definitions["$defs"],
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "description": "A key of the gateway."},
+                "bearer": {"type": "http", "scheme": "bearer", "description": "An API key of the gateway."},
                 "header": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The same."},
             },
         },
@@ -68,7 +74,7 @@ def _models(operations: Iterable[Operation]) -> Iterator[tuple[type[BaseModel], 
 def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
     made = {JSON: {"schema": _any(operation.replies, refs)}}
     if operation.events:
-        made[_EVENTS] = {"schema": {"type": "string"}}
+        made[_EVENTS] = {"schema": dict(_EVENT)}
     if operation.text:
         made["text/plain"] = {"schema": {"type": "string"}}
     statuses = {*operation.statuses, *(() if operation.is_open else _EVERYWHERE)}
@@ -100,9 +106,7 @@ def _failure(status: int, content: Mapping[str, Any]) -> dict[str, Any]:
     described: dict[str, Any] = {"description": HTTPStatus(status).phrase, "content": dict(content)}
     if status in (429, 503):
         schema = {"type": "integer", "minimum": 1}
-        described["headers"] = {
-            "Retry-After": {"description": "Seconds to wait before trying again.", "schema": schema}
-        }
+        described["headers"] = {"Retry-After": {"description": "Seconds to wait before a retry.", "schema": schema}}
     return described
 
 

@@ -1,4 +1,4 @@
-"""Presets of the server: the parts that each command mounts, and who may use them."""
+"""Presets of the server: the parts that each command mounts, and who can use them."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def build_gateway(
     """Build the whole server, as run by `groundwire serve`: REST API, web page, MCP, OpenAI-compatible endpoint.
 
     Args:
-        source: The settings in force, from which the server makes a `Web` of its own and closes it; or a `Web`, which
+        source: The current settings, from which the server creates and closes its own `Web`; or a `Web`, which
             stays the caller's to close. By default the settings are read from the environment and files.
         host: Where it is going to listen; by default where the settings say.
-        upstream: Where a model server's OpenAI-compatible API begins: ours in front of it is then at `/openai/v1`.
+        upstream: Where a model server's OpenAI-compatible API begins: the proxy in front of it is then at `/openai/v1`.
         upstream_key: The key for that server, of clients that send none of their own.
         mcp: Whether MCP is at `/mcp`; by default it is when its SDK is installed.
         page: Whether the web page is at `/`.
         metrics: What watches a `Web` that is the caller's, for `/metrics`.
 
     Raises:
-        ConfigurationError: the settings are invalid, or a server may not listen where they say.
-        InvalidRequest: `upstream` is no address.
+        ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
+        InvalidRequest: `upstream` is not a URL.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=host)
@@ -76,7 +76,7 @@ def build_mcp(
         sse: Whether to speak the older SSE transport at `/sse`, too.
 
     Raises:
-        ConfigurationError: the settings are invalid, or a server may not listen so.
+        ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
     """
     source, settings, keys = _given(source)
     check_listening(settings, keys, host=host, token=token)
@@ -103,11 +103,11 @@ def build_proxy(
         source: See `build_gateway`.
         host: Where it is going to listen.
         session: The name of one session that pays for all; by default every conversation has a budget of its own.
-        max_rounds: The most calls of the model for one request, 1 to 100.
+        max_rounds: Maximum calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
 
     Raises:
-        ConfigurationError: the settings are invalid, or want a key and there is none.
+        ConfigurationError: the settings are invalid, or require a key and there is none.
         InvalidRequest: an argument is invalid.
     """
     source, settings, keys = _given(source)

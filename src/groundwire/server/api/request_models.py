@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.aliases import ASK, OPEN_PAGE, SEARCH
 from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
@@ -56,8 +56,8 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Whole = BeforeValidator(_whole)
-"""Makes an integer type accept 5.0; placed after the bounds, so that these stay in the schema."""
+Whole: BeforeValidator = BeforeValidator(_whole)
+"""Makes an integer type take 5.0; it stands after the bounds, so that these stay in the schema."""
 Size = Annotated[int, Field(ge=1, le=10_000_000), Whole]
 """A number of characters."""
 Tokens = Annotated[int, Field(ge=1, le=2_500_000), Whole]
@@ -108,7 +108,7 @@ class SearchRequest(ApiRequest):
     query: Words
     """The query."""
     limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), Whole] | None = None
-    """The most results; by default the gateway's setting `search.limit`."""
+    """Maximum results; by default the gateway's setting `search.limit`."""
     allowed_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
     """Only these domains and their subdomains; none means every domain."""
     blocked_domains: tuple[Domain, ...] = Field(default=(), max_length=100)
@@ -138,10 +138,14 @@ class SearchRequest(ApiRequest):
 class AskRequest(ApiRequest):
     """A question. The gateway's settings determine the model."""
 
+    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=_names(ASK))
+
     question: Words
     """The question."""
     quote: bool = False
-    """Whether to quote the best passages instead of calling a model."""
+    """Whether to ask no model and quote the passages that answer best."""
+    stream: bool = False
+    """Whether to answer with events, as `Accept: text/event-stream` asks for, too."""
 
 
 class PagesRequest(ApiRequest):
@@ -166,9 +170,9 @@ class PagesRequest(ApiRequest):
     find: Words | None = None
     """Show only the literal matches of this text, with context."""
     max_length: Size | None = None
-    """The most characters of Markdown, for several pages in total."""
+    """Maximum characters of Markdown, for several pages in total."""
     max_tokens: Tokens | None = None
-    """The most tokens of Markdown, for several pages in total."""
+    """Maximum tokens of Markdown, for several pages in total."""
     refresh: bool = False
     """Whether to skip the cache."""
     keep: bool = True
@@ -177,11 +181,11 @@ class PagesRequest(ApiRequest):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if (self.url is None) == (self.urls is None):
-            raise ValueError("give url for one page or urls for several, and not both")
+            raise ValueError("pass either url for one page or urls for several")
         if self.urls is not None and self.cursor is not None:
-            raise ValueError("cursor reads on in one page: give url instead of urls")
+            raise ValueError("cursor continues one page: pass url instead of urls")
         if sum(value is not None for value in (self.query, self.cursor, self.find)) > 1:
-            raise ValueError("give at most one of query, cursor and find")
+            raise ValueError("pass at most one of query, cursor and find")
         return self
 
 
@@ -219,7 +223,7 @@ class VerifyRequest(ApiRequest):
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if (self.session is None) == (self.sources is None):
-            raise ValueError("give the session whose numbers the answer cites, or sources, and not both")
+            raise ValueError("pass either the session that the answer cites or sources")
         return self
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from groundwire.citations.verify.report import CitedPage, Finding, Report, Verdict
-from groundwire.models import Page, SearchResponse, Source
+from groundwire.models import Page, SearchResponse
+from groundwire.server.api.answer_routes import AskReply, VerifyReply, ask, verify
 from groundwire.server.api.compat_perplexity import PerplexityReply, PerplexityRequest, search_perplexity
 from groundwire.server.api.compat_searxng import (
     SearxngFailure,
@@ -23,9 +23,10 @@ from groundwire.server.api.compat_searxng import (
     search_searxng,
 )
 from groundwire.server.api.context import AppContext, Caller
-from groundwire.server.api.endpoint import Endpoint, is_json, read_json
+from groundwire.server.api.endpoint import Endpoint, Reader, Work, is_json, read_json, read_query
 from groundwire.server.api.error_body import Failure
 from groundwire.server.api.request_models import (
+    ApiRequest,
     AskRequest,
     JsonObject,
     PagesRequest,
@@ -54,15 +55,11 @@ from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, WebSearc
 
 __all__ = [
     "JSON",
-    "AskReply",
     "Operation",
     "PagesReply",
-    "VerifyReply",
-    "ask",
     "operations",
     "pages",
     "search",
-    "verify",
 ]
 
 
@@ -73,23 +70,6 @@ class PagesReply(BaseModel):
 
     pages: tuple[Page, ...]
     """One entry per URL, in order, with `status` and, if it could not be read, `error`."""
-
-
-class VerifyReply(BaseModel):
-    """The verification of an answer."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    supported: bool
-    """Whether every sentence with a marker is supported."""
-    counts: dict[Verdict, int]
-    """How many sentences have each verdict, without verdicts that do not occur."""
-    findings: tuple[Finding, ...]
-    """One finding per sentence, in order."""
-    unknown: tuple[int, ...]
-    """The cited numbers that have no source."""
-    warnings: tuple[str, ...] = ()
-    """Warnings about the answer as a whole."""
 
 
 async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
@@ -105,67 +85,6 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
     if asked.urls is not None:
         return PagesReply(pages=await web.open_pages(asked.urls, **given))
     return PagesReply(pages=(await web.open_page(asked.url or "", cursor=asked.cursor, **given),))
-
-
-class AskReply(BaseModel):
-    """An answer to a question, with verified citations."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    question: str
-    """The question."""
-    text: str
-    """The answer in Markdown, with markers such as `[1]`."""
-    sources: tuple[Source, ...]
-    """The pages that it cites."""
-    report: VerifyReply
-    """The verification of each sentence."""
-    model: str
-    """The model that wrote it; empty if passages were quoted."""
-    searches: int
-    """The searches that were made for it."""
-    cost_usd: float
-    """The cost of searching and reading, in US dollars, without the price of the model."""
-    warnings: tuple[str, ...]
-    """Warnings for the reader."""
-
-
-async def ask(caller: Caller, asked: AskRequest) -> AskReply:
-    """Answer a question."""
-    said = await caller.session(asked.session).ask(asked.question, quote=asked.quote, timeout=asked.timeout)
-    return AskReply(
-        question=said.question,
-        text=said.text,
-        sources=said.sources,
-        report=_verified(said.report),
-        model=said.model,
-        searches=said.searches,
-        cost_usd=said.cost_usd,
-        warnings=said.warnings,
-    )
-
-
-async def verify(caller: Caller, asked: VerifyRequest) -> VerifyReply:
-    """Check an answer against what it cites."""
-    from groundwire.citations.verify import verify_off_loop  # loaded on first use
-
-    if asked.sources is None:
-        report = await caller.session(asked.session).verify(asked.answer)
-    else:
-        sources = [CitedPage(**source.model_dump()) for source in asked.sources]
-        report = await verify_off_loop(caller.web.workers, asked.answer, sources)
-    return _verified(report)
-
-
-def _verified(report: Report) -> VerifyReply:
-    verdicts = [finding.verdict for finding in report.findings]
-    return VerifyReply(
-        supported=report.supported,
-        counts={verdict: verdicts.count(verdict) for verdict in sorted(set(verdicts))},
-        findings=report.findings,
-        unknown=report.unknown,
-        warnings=report.warnings,
-    )
 
 
 JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
@@ -219,7 +138,48 @@ class _ByBody:
         await chosen(scope, receive, send)
 
 
+_R = TypeVar("_R", bound=ApiRequest)
 _CALL = (400, 402, 404, 415, 422, 502, 503, 504)
+
+
+def _by_body_or_query(
+    context: AppContext,
+    path: str,
+    name: str,
+    summary: str,
+    model: type[_R],
+    work: Work[_R],
+    reply: type[BaseModel],
+    usual: float,
+) -> Iterator[Operation]:
+    """Yield a call that takes its arguments as JSON, and the same with its arguments in the query string."""
+    statuses = tuple(status for status in _CALL if status != 404 or model is PagesRequest)
+
+    def endpoint(read: Reader[_R]) -> ASGIApp:
+        return Endpoint(context, read, work, usual=usual, events=True)
+
+    yield Operation(
+        method="POST",
+        path=path,
+        name=name,
+        summary=summary,
+        app=endpoint(partial(read_json, model)),
+        bodies={JSON: model},
+        replies=(reply,),
+        statuses=statuses,
+        events=True,
+    )
+    yield Operation(
+        method="GET",
+        path=path,
+        name=f"{name}_by_query",
+        summary=f"{summary} The arguments are in the query string.",
+        app=endpoint(partial(read_query, model)),
+        query=model,
+        replies=(reply,),
+        statuses=tuple(status for status in statuses if status != 415),
+        events=True,
+    )
 
 
 def operations(context: AppContext) -> tuple[Operation, ...]:
@@ -228,45 +188,36 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
     searching, reading = settings.search.timeout, settings.read.timeout
     searxng = Endpoint(context, read_searxng, search_searxng, usual=searching, refuse=refuse_searxng)
     perplexity = Endpoint(context, partial(read_json, PerplexityRequest), search_perplexity, usual=searching)
+    answering = settings.answer.timeout
     return (
-        Operation(
-            method="POST",
-            path="/v1/search",
-            name="search",
-            summary="Search the web.",
-            app=Endpoint(context, partial(read_json, SearchRequest), search, usual=searching, events=True),
-            bodies={JSON: SearchRequest},
-            replies=(SearchResponse,),
-            statuses=(400, 402, 415, 422, 502, 503, 504),
-            events=True,
+        *_by_body_or_query(
+            context, "/v1/search", "search", "Search the web.", SearchRequest, search, SearchResponse, searching
         ),
-        Operation(
-            method="POST",
-            path="/v1/pages",
-            name="read_pages",
-            summary="Read one page or several as Markdown, whole, in pieces, or what answers a question.",
-            app=Endpoint(context, partial(read_json, PagesRequest), pages, usual=reading, events=True),
-            bodies={JSON: PagesRequest},
-            replies=(PagesReply,),
-            statuses=_CALL,
-            events=True,
+        *_by_body_or_query(
+            context,
+            "/v1/pages",
+            "read_pages",
+            "Read pages as Markdown: in full, in parts, or only the passages that answer a question.",
+            PagesRequest,
+            pages,
+            PagesReply,
+            reading,
         ),
-        Operation(
-            method="POST",
-            path="/v1/ask",
-            name="ask",
-            summary="Answer a question from the web, with citations that are checked against the pages.",
-            app=Endpoint(context, partial(read_json, AskRequest), ask, usual=settings.answer.timeout, events=True),
-            bodies={JSON: AskRequest},
-            replies=(AskReply,),
-            statuses=(400, 402, 415, 422, 502, 503, 504),
-            events=True,
+        *_by_body_or_query(
+            context,
+            "/v1/ask",
+            "ask",
+            "Answer a question from the web, with citations verified against the pages.",
+            AskRequest,
+            ask,
+            AskReply,
+            answering,
         ),
         Operation(
             method="POST",
             path="/v1/verify",
             name="verify_answer",
-            summary="Check each sentence of an answer against the pages that it cites; nothing is fetched for it.",
+            summary="Verify each sentence of an answer against the pages that it cites. Makes no network requests.",
             app=Endpoint(context, partial(read_json, VerifyRequest), verify, usual=reading),
             bodies={JSON: VerifyRequest},
             replies=(VerifyReply,),
@@ -289,7 +240,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="POST",
             path="/v1/resolve",
             name="resolve",
-            summary="Decide who searches for a model: its own API, or our tools.",
+            summary="Decide which search a model uses: its API's hosted search, or Groundwire's tools.",
             app=Endpoint(context, partial(read_json, ResolveRequest), resolve, usual=_QUICK),
             bodies={JSON: ResolveRequest},
             replies=(ResolveReply,),
@@ -299,7 +250,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="POST",
             path="/v1/prepare",
             name="prepare",
-            summary="Return a request to a model API with one way to search in it: its own, or our function tool.",
+            summary="Return a request to a model API with exactly one search tool: the hosted one, or Groundwire's.",
             app=Endpoint(context, read_prepare, prepared, usual=_QUICK),
             bodies={JSON: JsonObject},
             query=PrepareQuery,
@@ -310,7 +261,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="GET",
             path="/v1/providers",
             name="list_providers",
-            summary="Who searches and reads: whether they are configured and well, how they did, what they cost.",
+            summary="List the providers: configuration, health, results and cost.",
             app=Endpoint(context, read_nothing, providers, usual=_QUICK),
             replies=(ProvidersReply,),
             statuses=(503, 504),
@@ -319,7 +270,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="GET",
             path="/v1/sessions/{id}",
             name="get_session",
-            summary="What a session has used and was shown.",
+            summary="Show what a session has used, and its sources.",
             app=Endpoint(context, read_session, session, usual=_QUICK),
             parameters=SessionRequest,
             replies=(SessionReply,),
@@ -329,7 +280,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="DELETE",
             path="/v1/sessions/{id}",
             name="reset_session",
-            summary="Reset a session: nothing is spent, citation numbers begin at 1. Returns what it had used.",
+            summary="Reset a session's usage and citation numbers. Returns what it had used.",
             app=Endpoint(context, read_session, reset_session, usual=_QUICK),
             parameters=SessionRequest,
             replies=(SessionReply,),
@@ -339,7 +290,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="GET",
             path="/search",
             name="search_as_searxng",
-            summary="Search as a SearXNG instance does. A failure has a status that says so.",
+            summary="Search with SearXNG's API. A failure has an error status.",
             app=searxng,
             query=SearxngRequest,
             replies=(SearxngReply,),
@@ -350,7 +301,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="POST",
             path="/search",
             name="search_by_body",
-            summary="Search as the Perplexity Search API does, with JSON; or as SearXNG, with a form.",
+            summary="Search with the Perplexity Search API (JSON) or SearXNG's (form).",
             app=_ByBody(searxng, perplexity),
             bodies={JSON: PerplexityRequest, _FORM: SearxngRequest},
             replies=(PerplexityReply, SearxngReply),
@@ -361,7 +312,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="GET",
             path="/healthz",
             name="is_alive",
-            summary="Whether the process lives.",
+            summary="Liveness: whether the process is running.",
             app=Alive(),
             replies=(HealthReply,),
             statuses=(),
@@ -371,7 +322,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="GET",
             path="/readyz",
             name="is_ready",
-            summary="Whether calls may be sent here.",
+            summary="Readiness: whether the gateway accepts calls.",
             app=Ready(context),
             replies=(HealthReply,),
             failures=(HealthReply,),

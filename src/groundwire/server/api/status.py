@@ -153,7 +153,7 @@ def read_session(request: Request, _body: bytes) -> SessionRequest:
     """Parse the session name in a path.
 
     Raises:
-        Failed: it cannot be one's name.
+        Failed: the name is invalid.
     """
     name = str(request.path_params["id"])
     if not name.isascii() or not 0 < len(name) <= 128 or not all(sign.isalnum() or sign in "._~-" for sign in name):
@@ -217,7 +217,7 @@ async def reset_session(caller: Caller, asked: SessionRequest) -> SessionReply:
 
 
 def _no_session() -> Exception:
-    return failed(404, "no_such_session", "There is no session of that name; it begins with its first call.")
+    return failed(404, "no_such_session", "There is no session with that name; its first call creates it.")
 
 
 def _provider(

@@ -104,11 +104,11 @@ def read_tool(request: Request, body: bytes) -> ToolCall:
     """Parse a tool call.
 
     Raises:
-        Failed: there is no such tool, or the arguments are no JSON object.
+        Failed: there is no such tool, or the arguments are not a JSON object.
     """
     name = request.path_params["name"]
     if name not in get_args(ToolName):
-        raise failed(404, "no_such_tool", f"There is no such tool; there are {', '.join(get_args(ToolName))}.")
+        raise failed(404, "no_such_tool", f"There is no such tool; the tools are {', '.join(get_args(ToolName))}.")
     arguments = read_json(JsonObject, request, body).root
     return ToolCall.model_construct(**_queried(ToolQuery, request).model_dump(), name=name, arguments=arguments)
 
@@ -117,7 +117,7 @@ def read_prepare(request: Request, body: bytes) -> PrepareCall:
     """Parse a request to a model API and the parameters of its preparation.
 
     Raises:
-        Failed: it is no JSON object, or the query is wrong.
+        Failed: it is not a JSON object, or the query is invalid.
     """
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
@@ -129,7 +129,7 @@ def _queried(model: type[_A], request: Request) -> _A:
     """Return the query of a request.
 
     Raises:
-        Failed: something in it is wrong.
+        Failed: a field is invalid.
     """
     try:
         return model.model_validate_strings(dict(request.query_params))

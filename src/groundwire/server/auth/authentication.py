@@ -160,7 +160,7 @@ class Tenant:
             name: 1 to 100 printable characters.
 
         Raises:
-            InvalidRequest: it is none such.
+            InvalidRequest: it is not a session name.
         """
         if not 0 < len(name) <= _LONGEST or not name.isprintable():
             raise InvalidRequest("session", "is not a session name", f"Pass 1 to {_LONGEST} printable characters.")
@@ -253,7 +253,7 @@ class Authenticator:
         """Return the record of a request's key; None if none is required, or not yet: for a page with a login.
 
         Raises:
-            Refusal: it has none, or not a valid one.
+            Refusal: the request has no valid key.
         """
         if self._pages is not None and self._pages.has(scope["path"]) and not key_in(headers):
             return await self._visitor(scope, self._pages)
@@ -280,7 +280,7 @@ class Authenticator:
         """Return the record of a request's key; None if none is required, and for the token.
 
         Raises:
-            Refusal: it has none, or not a valid one.
+            Refusal: the request has no valid key.
         """
         try:
             if not self.asks:
@@ -299,15 +299,20 @@ class Authenticator:
         if is_right and not why:
             return record
         if wait := await self._failures.count(self._clients.address(scope)):
-            raise Refusal(429, "too_many_wrong_keys", "Too many wrong keys came from there.", retry_after=wait)
+            raise Refusal(
+                429,
+                "too_many_wrong_keys",
+                "Too many failed attempts with invalid keys from this address.",
+                retry_after=wait,
+            )
         if why:
-            raise _unknown(headers, f"{why}_key", f"This key is not valid any more: it {_SAID[why]}.")
+            raise _unknown(headers, f"{why}_key", f"This key is no longer valid: it {_SAID[why]}.")
         raise _unknown(headers, "wrong_key", "This key is not valid.")
 
 
 def _unreadable(error: ConfigurationError) -> Refusal:
     _logger.error("%s", error)
-    return Refusal(503, "no_keys", "The keys of this server cannot be read; tell its operator.")
+    return Refusal(503, "no_keys", "The server cannot read its keys; contact its operator.")
 
 
 def _unknown(headers: Mapping[str, str], code: str, text: str) -> Refusal:

@@ -92,11 +92,11 @@ class KeyFile:
         """Add a record.
 
         Raises:
-            ConfigurationError: the name is in use by a key that is valid, or the file cannot be read or written.
+            ConfigurationError: a valid key has that name, or the file cannot be read or written.
         """
         with self._changing() as records:
             if record.id in records:
-                raise ConfigurationError("Two keys got the same id by chance; make the key again.")
+                raise ConfigurationError("Two keys got the same id by chance; create the key again.")
             for other in records.values():
                 if other.name == record.name and not other.why_dead(record.created):
                     raise ConfigurationError(
@@ -138,7 +138,7 @@ class KeyFile:
         with self._changing() as records:
             old = _called(records, which, now)[-1]
             if why := old.why_dead(now):
-                raise ConfigurationError(f"The key {old.id} is {why}. Make a new one: groundwire keys create NAME.")
+                raise ConfigurationError(f"The key {old.id} is {why}. Create a new one: groundwire keys create NAME.")
             key, new = succeed(old, now)
             ends = {"expires": min(now + grace_period, old.expires or datetime.max.replace(tzinfo=UTC))}
             old = old.model_copy(update=ends if grace_period else {"revoked": now})
@@ -165,7 +165,7 @@ class KeyFile:
         with self.path.open("rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             if mode & (stat.S_IWGRP | stat.S_IWOTH):
-                raise self._broken("others may write to it; run chmod 600 on it")
+                raise self._broken("other users can write to it; run chmod 600 on it")
             data = file.read(_LARGEST + 1)
         if len(data) > _LARGEST:
             raise self._broken("it is too large")
@@ -176,7 +176,7 @@ class KeyFile:
             where = ".".join(map(str, first["loc"])) or "the file"
             raise self._broken(f"{where}: {first['msg']}") from None
         if content.version != 1:
-            raise self._broken(f"it is of version {content.version}, which this Groundwire does not know")
+            raise self._broken(f"it is of version {content.version}, which this version of Groundwire does not support")
         return {record.id: record for record in content.keys}
 
     def _broken(self, why: str) -> ConfigurationError:
@@ -217,5 +217,5 @@ def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> list
         return [records[which]]
     named = [one for one in records.values() if one.name == which]
     if not named:
-        raise ConfigurationError(f"No key is called {which[:80]!r}; see groundwire keys list.")
+        raise ConfigurationError(f"There is no key {which[:80]!r}; see groundwire keys list.")
     return [one for one in named if not one.why_dead(now)] or named[-1:]

@@ -53,9 +53,9 @@ class KeyLimits(_Part):
     burst: int = Field(default=0, ge=0, le=1_000_000)
     """The burst after a quiet period; 0 means a sixth of the rate."""
     concurrent: int = Field(default=0, ge=0, le=1_000)
-    """The most concurrent requests."""
+    """Maximum concurrent requests."""
     calls_per_day: int = Field(default=0, ge=0)
-    """The most searches and pages in total per day, UTC."""
+    """Maximum searches and pages in total per day, UTC."""
     usd_per_day: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """The most US dollars per day, UTC."""
     providers: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ def make_key(
         limits: What it may use.
 
     Raises:
-        pydantic.ValidationError: a name is wrong.
+        pydantic.ValidationError: a name is invalid.
     """
     own = "".join(secrets.choice(_NAMES) for _ in range(8))
     key = f"gw_{own}_" + "".join(secrets.choice(_SECRET) for _ in range(_LENGTH))

@@ -98,13 +98,13 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", token:
         return
     if token is not None:
         raise ConfigurationError(
-            f"The server would listen at {host} and ask for a key; it has no token, and {keys.path} has no valid key. "
-            "Set GROUNDWIRE_MCP_TOKEN, give --token-file FILE, or make a key with: groundwire keys create NAME. "
-            "Or listen at 127.0.0.1."
+            f"The server would listen on {host} and require a key, but it has no token, and {keys.path} has no valid "
+            "key. Set GROUNDWIRE_MCP_TOKEN, give --token-file FILE, or create a key with: groundwire keys create NAME. "
+            "Or listen on 127.0.0.1."
         )
     raise ConfigurationError(
-        f"The gateway would listen at {host} and ask for a key, and {keys.path} has no valid one. "
-        "Make one with: groundwire keys create NAME. Or listen at 127.0.0.1."
+        f"The gateway would listen on {host} and require a key, but {keys.path} has no valid one. "
+        "Create one with: groundwire keys create NAME. Or listen on 127.0.0.1."
     )
 
 
@@ -122,7 +122,7 @@ class Access:
         policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
         public: Paths that need no key and have no rate limit.
         operators: Paths, with all below them, that only keys of operators may see.
-        larger: The most bytes of a body below a path, where that is more than the settings say.
+        larger: Maximum bytes of a body below a path, where that is more than the settings say.
         pages: Paths at which people sign in.
         failures: Counts wrong keys.
         now: The time.
@@ -203,15 +203,15 @@ class Access:
         hosts = self._policy.hosts
         fault = hosts.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
-            text = "This server is not called by that name; the setting server.allowed_hosts has those it is called by."
+            text = "Unknown host name; the setting server.allowed_hosts lists the allowed ones."
             raise Refusal(421, "wrong_host", text)
         if fault == "page" or _is_of_a_page(scope, headers, self._pages, hosts):
-            raise Refusal(403, "foreign_page", "Web pages of other sites may not ask this server.")
+            raise Refusal(403, "foreign_page", "Cross-origin requests are not allowed.")
         return headers
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         if self._running >= self._settings.max_concurrent_requests:
-            raise Refusal(429, "busy", "This server has all the requests it can take.", retry_after=1.0)
+            raise Refusal(429, "busy", "The server is at its limit of concurrent requests.", retry_after=1.0)
         self._running += 1
         try:
             record = await self._authenticator.find(scope, headers)
@@ -221,13 +221,13 @@ class Access:
                 await self._pass(scope, receive, send, None, {})
                 return
             if not record.operator and any(_is_below(scope["path"], path) for path in self._operators):
-                raise Refusal(403, "operators_only", "This is for keys of operators; see groundwire keys create.")
+                raise Refusal(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
             async with AsyncExitStack() as stack:
                 try:
                     more = await self._rates.take(record.id, record.limits)
                     await stack.enter_async_context(self._slots.hold(record.id, record.limits))
                 except StoreError:
-                    text = "The store that counts the limits does not answer."
+                    text = "The store of the rate limits does not respond."
                     raise Refusal(503, "no_store", text, retry_after=1.0) from None
                 await self._pass(scope, receive, send, record, more)
         finally:
@@ -257,8 +257,8 @@ class Access:
 def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
     """Whether a browser marks a request as sent by a page of another site (https://www.w3.org/TR/fetch-metadata/).
 
-    Following a link to one of our pages is allowed as long as it requests nothing: it has no query, or leads to a
-    page for people, who are asked there whether they want that.
+    Following a link to one of Groundwire's pages is allowed as long as it starts no call: it has no query, or
+    leads to a page that asks for confirmation.
     """
     if "access-control-request-method" in headers:
         return True

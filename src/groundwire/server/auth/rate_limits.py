@@ -77,7 +77,7 @@ class Rates:
 
     Args:
         store: Where the paces are.
-        rate: Requests in a minute of a key that has no rate of its own; 0 is no limit.
+        rate: Requests per minute of a key without its own rate; 0 means no limit.
         burst: Its burst; 0 is a sixth of the rate.
     """
 
@@ -90,7 +90,7 @@ class Rates:
         """Count one request; return headers with the remaining limit.
 
         Raises:
-            Refusal: there were too many.
+            Refusal: the rate limit was exceeded.
         """
         rate = limits.rate or self._rate
         if not rate:
@@ -100,7 +100,7 @@ class Rates:
         pace = await self._store.pace(f"key:{key_id}:rate", interval=own.interval, burst=burst, max_wait=0.0)
         headers = rate_headers(pace, own.interval, burst)
         if not pace.granted:
-            text = f"This key may send {rate:,} requests a minute, {burst:,} of them at once. Come again later."
+            text = f"This key may send {rate:,} requests a minute, in bursts of {burst:,}. Retry later."
             raise Refusal(429, "rate_limited", text, retry_after=pace.wait, headers=headers)
         return headers
 
@@ -143,7 +143,7 @@ class Slots:
         """Hold a slot during the block.
 
         Raises:
-            Refusal: all of them are taken.
+            Refusal: all are in use.
         """
         if not limits.concurrent:
             yield
@@ -187,7 +187,7 @@ class Slots:
                 self._keep_renewing()
                 return slot
             del self._held[slot]
-        text = f"This key has {most:,} requests under way, which is all it may have. Wait until one has ended."
+        text = f"This key has {most:,} requests in progress, which is its limit. Wait until one has finished."
         raise Refusal(429, "too_many_requests_at_once", text, retry_after=_AGAIN)
 
     def _keep_renewing(self) -> None:

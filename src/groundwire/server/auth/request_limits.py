@@ -47,7 +47,7 @@ def check_headers(given: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
     """Return the relevant headers, by their names in lower case.
 
     Raises:
-        Refusal: one of them comes twice, two of them contradict each other, or there are too many.
+        Refusal: one is repeated, two contradict each other, or there are too many.
     """
     headers = list(given)
     if len(headers) > _MOST or sum(len(name) + len(value) for name, value in headers) > _LARGEST:
@@ -67,7 +67,7 @@ def declared_length(headers: Mapping[str, str]) -> int | None:
     """Return the declared length of a body in bytes; None if undeclared.
 
     Raises:
-        Refusal: it is no number.
+        Refusal: it is not a number.
     """
     given = headers.get("content-length")
     if given is None:
@@ -81,12 +81,12 @@ def check_path(scope: Scope) -> None:
     """Check that every decoder interprets a path identically, however often it is decoded.
 
     Raises:
-        Refusal: it is no path from the root, has empty or dotted parts, backslashes, control characters, or is encoded
+        Refusal: it is not an absolute path, has empty or dotted parts, backslashes, control characters, or is encoded
             twice.
     """
     raw = bytes(scope.get("raw_path") or str(scope["path"]).encode("utf-8", "surrogatepass"))
     if len(raw) + len(scope.get("query_string", b"")) > _LONGEST:
-        raise Refusal(414, "path_too_long", f"Send at most {_LONGEST:,} bytes of address.")
+        raise Refusal(414, "path_too_long", f"Send at most {_LONGEST:,} bytes of URL.")
     path = unquote_to_bytes(raw)
     parts = path.split(b"/")
     wrong = (
@@ -104,7 +104,7 @@ def check_path(scope: Scope) -> None:
         except UnicodeDecodeError:
             wrong = True
     if wrong:
-        raise Refusal(400, "bad_path", "The path is not in its plain form: no //, no dots, no double encoding.")
+        raise Refusal(400, "bad_path", "The path is not normalized: remove //, dots and double encoding.")
 
 
 class LimitedRequest:
@@ -113,8 +113,8 @@ class LimitedRequest:
     Args:
         receive: The server's.
         send: The server's.
-        limit: The most bytes of the body.
-        seconds: The most that the application waits for the body, all in all.
+        limit: Maximum bytes of the body.
+        seconds: Timeout for the whole body.
         headers: More headers of the answer.
         allowed: Says, while an answer streams, whether its client may still have it.
     """
@@ -167,7 +167,7 @@ class LimitedRequest:
             async with asyncio.timeout(self._left):
                 message = await self._receive()
         except TimeoutError:
-            self._refusal = Refusal(408, "body_too_slow", "The body did not come in time. Send it faster.")
+            self._refusal = Refusal(408, "body_too_slow", "Timeout while receiving the body. Send it faster.")
             return {"type": "http.disconnect"}
         self._left -= loop.time() - began
         if message["type"] == "http.request":

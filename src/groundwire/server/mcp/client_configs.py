@@ -122,7 +122,7 @@ CLIENTS: Mapping[str, Client] = MappingProxyType(
             Client("claude-code", "Claude Code", lambda host: host.home / ".claude.json", extra=_STDIO),
             Client(
                 "claude-code-project",
-                "Claude Code, for the project at hand",
+                "Claude Code, for this project",
                 lambda host: host.folder / ".mcp.json",
                 extra=_STDIO,
             ),
@@ -202,7 +202,7 @@ CLIENTS: Mapping[str, Client] = MappingProxyType(
             ),
             Client(
                 "vscode-project",
-                "Visual Studio Code, for the project at hand",
+                "Visual Studio Code, for this project",
                 lambda host: host.folder / ".vscode" / "mcp.json",
                 ("servers",),
                 format="jsonc",

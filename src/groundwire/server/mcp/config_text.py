@@ -35,7 +35,7 @@ def has_comments(text: str) -> bool:
 
 
 def _is_comment(token: str) -> bool:
-    """Whether a token is a comment; one that does not end is no JSON, whatever stands before it."""
+    """Whether a token is a comment; an unterminated one is not JSON, whatever precedes it."""
     return token.startswith("//") or (token.startswith("/*") and token.endswith("*/") and len(token) > 3)
 
 
@@ -66,7 +66,7 @@ def read_json(client: Client, text: str) -> dict[str, Any]:
             f"The configuration of {client.title} is not JSON ({error}). Fix it first; nothing was changed."
         ) from error
     if not isinstance(whole, dict):
-        raise ConfigurationError(f"The configuration of {client.title} is no JSON object. Nothing was changed.")
+        raise ConfigurationError(f"The configuration of {client.title} is not a JSON object. Nothing was changed.")
     return whole
 
 
@@ -144,7 +144,9 @@ def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
     for key in client.keys:
         found = found.get(key, {})
         if not isinstance(found, dict):
-            raise ConfigurationError(f"In the configuration of {client.title}, {key} is no table. Nothing was changed.")
+            raise ConfigurationError(
+                f"In the configuration of {client.title}, {key} is not a table. Nothing was changed."
+            )
     servers: Mapping[str, Any] = found
     return servers
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote
 
 import mcp_types as types
@@ -18,8 +18,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from groundwire._version import __version__
-from groundwire.errors import GroundwireError, PermissionDenied
+from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
 from groundwire.server.client_disconnect import Presence
+from groundwire.server.mcp.elicitation import KeyRequests, ask_for_leave
 from groundwire.server.mcp.progress import HEARTBEAT, logging_attempts, reporting
 from groundwire.server.mcp.sessions import Sessions
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
@@ -74,20 +75,17 @@ PROMPT, NEW_SESSION = "web_research", "new_session"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
 _MARKDOWN = "text/markdown"
 _COMPLETIONS = 100  # the maximum of the protocol
-_LEAVE: Final[Mapping[str, Any]] = {
-    "type": "object",
-    "properties": {"allow": {"type": "boolean", "title": "Allow", "default": True}},
-}
 
 
-def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[Any]:
+def make_server(sessions: Sessions, *, keys: KeyRequests | None = None, heartbeat: float = HEARTBEAT) -> Server[Any]:
     """Return the server over sessions, which the caller closes.
 
     Args:
         sessions: The sessions.
+        keys: Asks the user for a missing API key; None where the keys are not the user's.
         heartbeat: Seconds of silence after which the progress of a call is reported.
     """
-    handlers = _Handlers(sessions, heartbeat)
+    handlers = _Handlers(sessions, keys, heartbeat)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
         return _server(sessions, handlers)
@@ -113,8 +111,9 @@ def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
 
 
 class _Handlers:
-    def __init__(self, sessions: Sessions, heartbeat: float) -> None:
+    def __init__(self, sessions: Sessions, keys: KeyRequests | None, heartbeat: float) -> None:
         self._sessions = sessions
+        self._keys = keys
         self._heartbeat = heartbeat
         search, page = web_tool_definitions(sessions.settings)
         self.instructions = instructions(sessions.settings)
@@ -169,7 +168,7 @@ class _Handlers:
             uri_template=PAGE_TEMPLATE,
             name="page",
             title="A web page",
-            description="The page at an address (percent-encoded) as Markdown; cursor reads on",
+            description="The page at a URL (percent-encoded) as Markdown; cursor continues it",
             mime_type=_MARKDOWN,
         )
         return types.ListResourceTemplatesResult(resource_templates=[page])
@@ -182,7 +181,9 @@ class _Handlers:
         asked = page_of(uri)
         if asked is None:
             raise MCPError(
-                types.INVALID_PARAMS, f"There is no resource {uri[:200]!r}; there are {SESSION} and {PAGE_TEMPLATE}."
+                types.INVALID_PARAMS,
+                f"There is no resource {uri[:200]!r}; there are {SESSION} and {PAGE_TEMPLATE}.",
+                {"uri": uri},
             )
         url, cursor = asked
         result = await self._call(ctx, "open_page", {"url": url} | ({"cursor": cursor} if cursor else {}))
@@ -193,19 +194,19 @@ class _Handlers:
     async def list_prompts(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
-        question = types.PromptArgument(name="question", description="What is to be found out", required=False)
+        question = types.PromptArgument(name="question", description="The question to answer", required=False)
         prompt = types.Prompt(
             name=PROMPT,
             title="Research on the web",
             description="How to search, open pages, cite, and stay within the limits",
             arguments=[question],
         )
-        anew = types.Prompt(
+        new_session = types.Prompt(
             name=NEW_SESSION,
-            title="Begin a new session",
-            description="Resets what the session has used of its limits, and the numbers of its sources",
+            title="Start a new session",
+            description="Resets the session's usage and its source numbers",
         )
-        return types.ListPromptsResult(prompts=[prompt, anew])
+        return types.ListPromptsResult(prompts=[prompt, new_session])
 
     async def get_prompt(self, ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name not in (PROMPT, NEW_SESSION):
@@ -213,7 +214,7 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {known}.")
         if params.name == NEW_SESSION:
             await (await self._session(ctx)).reset()
-            text = "A new session of web_search and open_page has begun: its limits are whole, citations begin at [1]."
+            text = "A new session of web_search and open_page has started: its usage is zero, citations begin at [1]."
         else:
             question = (params.arguments or {}).get("question", "").strip()
             text = guidance(self._sessions.settings) + (f"\n\n## The question\n\n{question}" if question else "")
@@ -242,6 +243,8 @@ class _Handlers:
     ) -> ToolResult | types.InputRequiredResult:
         """Call a tool, after asking the user if a rule or an unknown URL requires it and the client supports it."""
         arguments = params.arguments or {}
+        if asked := await self._ask_for_key(ctx, params):
+            return asked
         with suppress(MCPError):  # the call itself reports invalid settings
             if question := (await self._session(ctx)).question(params.name, arguments):
                 leave = await self._ask(ctx, params, "call", question)
@@ -253,7 +256,7 @@ class _Handlers:
         result = await self._call(ctx, params.name, arguments)
         if result.status == "error" and _is_unknown(result.error):
             url = str(arguments.get("url", ""))
-            question = f"May this address be opened, which neither you nor a search has named? {url[:500]}"
+            question = f"Open this URL? It comes neither from you nor from a search: {url[:500]}"
             leave = await self._ask(ctx, params, "open", question)
             if isinstance(leave, types.InputRequiredResult):
                 return leave
@@ -265,24 +268,17 @@ class _Handlers:
     async def _ask(
         self, ctx: Context, params: types.CallToolRequestParams, name: str, question: str
     ) -> bool | types.InputRequiredResult | None:
-        """Return what the user says, None where the client cannot ask; the newest protocol gets the question first."""
-        able = ctx.session.client_capabilities
-        if able is None or able.elicitation is None:
-            return None
-        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            answer = (params.input_responses or {}).get(name)
-            if not isinstance(answer, types.ElicitResult):
-                form = types.ElicitRequestFormParams(message=question, requested_schema=dict(_LEAVE))
-                return types.InputRequiredResult(input_requests={name: types.ElicitRequest(params=form)})
-        else:
-            try:
-                asking = ctx.session.elicit_form(question, dict(_LEAVE), ctx.request_id)
-                answer = await asyncio.wait_for(asking, self._sessions.settings.permission.confirm_timeout)
-            except MCPError:
-                return None
-            except TimeoutError:
-                return False
-        return answer.action == "accept" and (answer.content or {}).get("allow") is not False
+        patience = self._sessions.settings.permission.confirm_timeout
+        return await ask_for_leave(ctx, params, name, question, patience)
+
+    async def _ask_for_key(self, ctx: Context, params: types.CallToolRequestParams) -> types.InputRequiredResult | None:
+        """Ask the user for the key without which there is nothing to search or read with."""
+        try:
+            await self._sessions.get(_key(ctx), ctx.request)
+        except GroundwireError as error:
+            if self._keys is not None and isinstance(error.__cause__, MissingKey):
+                return await self._keys.ask(ctx, params, error.__cause__)
+        return None
 
     async def _session(self, ctx: Context) -> Any:
         try:

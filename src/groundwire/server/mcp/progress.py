@@ -59,7 +59,7 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
         passed = time.monotonic() - started
         last = max(round(passed, 3), last + 0.001)  # the protocol requires increasing numbers
         try:
-            await report(last, max(total, last), text or f"Still at work after {passed:.0f} s")
+            await report(last, max(total, last), text or f"Still running after {passed:.0f} s")
         except Exception:  # the client is gone; its call ends by itself
             _logger.debug("progress could not be reported", exc_info=True)
             return

@@ -71,7 +71,7 @@ class Session:
         decision, reason = self._permission.decide(tool, arguments)
         if decision != "confirm" or reason.startswith("the rule for"):
             return None
-        return f"May {tool} be called with {json.dumps(arguments, ensure_ascii=False)[:500]}? It is asked by {reason}."
+        return f"Allow the call of {tool} with {json.dumps(arguments, ensure_ascii=False)[:500]}? Required by {reason}."
 
     async def allow(self, url: str) -> None:
         """Add a URL approved by the user."""

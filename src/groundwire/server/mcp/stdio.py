@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 if TYPE_CHECKING:
     import anyio
 
+    from groundwire.server.mcp.elicitation import Serve
     from groundwire.settings import Settings
 
 __all__ = ["claimed_streams", "load_server_only", "serve_stdio"]
@@ -48,28 +49,40 @@ def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
         os.dup2(outgoing, 1)
 
 
-def serve_stdio(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, *, complain: Callable[[str], None]) -> None:
+def serve_stdio(
+    settings: Settings,
+    incoming: BinaryIO,
+    outgoing: BinaryIO,
+    *,
+    serve: Serve,
+    complain: Callable[[str], None],
+) -> None:
     """Serve one client until it closes its end, or until this process is asked to end.
 
     Args:
         settings: The settings.
         incoming: The client's messages, one per line.
         outgoing: The stream for responses.
+        serve: Serves the page on which the user enters a missing API key.
         complain: Called with each problem of the settings.
     """
     with suppress(BrokenPipeError):
-        asyncio.run(_serve(settings, incoming, outgoing, complain))
+        asyncio.run(_serve(settings, incoming, outgoing, serve, complain))
 
 
-async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, complain: Callable[[str], None]) -> None:
+async def _serve(
+    settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, serve: Serve, complain: Callable[[str], None]
+) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
+    from groundwire.server.mcp.elicitation import KeyRequests
     from groundwire.server.mcp.handlers import make_server
     from groundwire.server.mcp.sessions import Sessions
 
     sessions = Sessions(settings, alone=True, complain=complain)
-    server = make_server(sessions)
+    keys = KeyRequests(sessions, serve)
+    server = make_server(sessions, keys=keys)
     lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK only iterates it
     answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))
     task = asyncio.current_task()
@@ -87,6 +100,7 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
     finally:
         with suppress(NotImplementedError, RuntimeError):
             loop.remove_signal_handler(signal.SIGTERM)
+        await keys.aclose()
         await sessions.aclose()
 
 

@@ -47,7 +47,7 @@ class Proxy:
         upstream: The base URL of the model server's OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`.
         prefix: The path prefix of the proxy.
         session: The name of a session that is charged; by default every conversation has its own budget.
-        max_rounds: The most calls of the model for one request, 1 to 100.
+        max_rounds: Maximum calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
         read_timeout: Seconds of silence of the model server after which the request fails.
         keep_alive: Seconds of silence after which a stream gets a comment.
@@ -143,7 +143,7 @@ class Proxy:
             headers["Content-Type"] = request.headers.get("content-type", "application/json")
             path, query = str(scope["path_params"]["path"]), scope["query_string"].decode("latin-1")
             if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
-                text = f"With the key of this server, {request.method} {path[:80]} may not be asked for."
+                text = f"The key of this server does not allow {request.method} {path[:80]}."
                 raise UpstreamRejected(403, error_body(text), _TYPED)
         except UpstreamRejected as error:
             await _response(error)(scope, receive, send)

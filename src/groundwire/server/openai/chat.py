@@ -24,6 +24,7 @@ from groundwire.server.openai.conversations import question_in
 from groundwire.server.openai.handler import CompletionHandler, added_up, merged
 from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken, error_body
+from groundwire.server.request_json import write_json
 
 __all__ = ["ChatHandler"]
 
@@ -73,7 +74,7 @@ class ChatHandler(CompletionHandler):
     def cleaned(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request, see `CompletionHandler.cleaned`."""
         if body.get("n") not in (None, 1):
-            raise InvalidRequest("n", "is not 1", "One answer can be searched for at a time; leave n out.")
+            raise InvalidRequest("n", "is not 1", "Web search supports one choice per request; omit n.")
         return super().cleaned(body)
 
     async def restored(self) -> list[Any]:
@@ -107,7 +108,7 @@ class ChatHandler(CompletionHandler):
         await self._begin_round(outbox)
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
-        data = json.dumps({**body, "stream": True}).encode()
+        data = write_json({**body, "stream": True})
         async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
             kind = response.headers.get("Content-Type", "")
             if response.status >= 300 or kind.startswith("application/json"):
@@ -126,7 +127,7 @@ class ChatHandler(CompletionHandler):
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed":
-            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
@@ -244,7 +245,7 @@ class ChatHandler(CompletionHandler):
         try:
             data = json.loads(event.data)
         except ValueError:
-            raise broken("sent an event that is no JSON") from None
+            raise broken("sent an event that is not JSON") from None
         if not isinstance(data, dict):
             return
         if data.get("error"):

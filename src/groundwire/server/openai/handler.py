@@ -1,7 +1,7 @@
 """Common handling of chat completions and responses: one request, the run that answers it, suspended runs.
 
-A client does not see our calls. When the model calls a function of the client's in the middle of a run, the client's
-next request lacks them; the run that was stored puts them back.
+A client does not see Groundwire's tool calls. When the model calls one of the client's functions in the middle of a
+run, the client's next request lacks them; they are restored from the stored run.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class HandlerContext:
     session: str | None = None
     """The session that is charged; None gives every conversation its own budget."""
     max_rounds: int = 12
-    """The most model calls per request."""
+    """Maximum model calls per request."""
     timeout: float = 900.0
     """Seconds for one request."""
 
@@ -268,7 +268,7 @@ class CompletionHandler(ABC):
         except UpstreamRejected as error:
             plain = not self.given.get("tools") and error.status in _REFUSALS and len(body[self.key]) == len(self.sent)
             if plain and _NO_TOOLS.search(error.message()):
-                _log.warning("The model server refuses tools, so nothing is searched: %s", error.message())
+                _log.warning("The model server rejects tools, so web search is off: %s", error.message())
                 raise _NoTools from error
             raise
 

@@ -21,6 +21,7 @@ from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler, added_up
 from groundwire.server.openai.upstream import UpstreamAnswer, passed_back
 from groundwire.server.request_errors import UpstreamRejected, broken
+from groundwire.server.request_json import write_json
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]
@@ -43,7 +44,7 @@ class ResponsesHandler(CompletionHandler):
         self._final: dict[str, Any] = {}
         self._usage: Any = None
         self._output: list[dict[str, Any]] = []
-        self._places: dict[str, int] = {}  # of our items in the output, by the id of the call
+        self._places: dict[str, int] = {}  # of Groundwire's items in the output, by the id of the call
         self._number = 0
         self._begun: set[str] = set()
         self._came: tuple[dict[str, Any], bytes] = ({}, b"")  # the last event, parsed and raw
@@ -116,7 +117,7 @@ class ResponsesHandler(CompletionHandler):
         stream = AnswerStream(cast("AnswerApi", self.api))
         decoder = EventDecoder()
         places: dict[int, int | None] = {}
-        data = json.dumps({**body, "stream": True}).encode()
+        data = write_json({**body, "stream": True})
         async with self.context.upstream.ask("POST", self.path, self.headers, data) as response:
             if response.status >= 300 or response.headers.get("Content-Type", "").startswith("application/json"):
                 whole = await self.context.upstream.whole(response)
@@ -133,7 +134,7 @@ class ResponsesHandler(CompletionHandler):
         stream.close()
         answer = stream.answer
         if answer.error is not None and answer.finish == "failed":
-            raise broken(f"broke off its answer ({answer.error.message or answer.error.code})")
+            raise broken(f"ended its response early ({answer.error.message or answer.error.code})")
         return answer
 
     def told(self, event: LoopEvent) -> None:
@@ -212,7 +213,7 @@ class ResponsesHandler(CompletionHandler):
         try:
             data = json.loads(event.data)
         except ValueError:
-            raise broken("sent an event that is no JSON") from None
+            raise broken("sent an event that is not JSON") from None
         if not isinstance(data, dict):
             return
         kind = str(data.get("type") or event.name)

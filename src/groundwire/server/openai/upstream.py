@@ -15,6 +15,7 @@ from multidict import CIMultiDict
 
 from groundwire.errors import InvalidRequest
 from groundwire.server.request_errors import UpstreamRejected, error_body
+from groundwire.server.request_json import write_json
 
 __all__ = ["Upstream", "UpstreamAnswer", "passed_back", "passed_on"]
 
@@ -63,14 +64,14 @@ class Upstream:
         read_timeout: Seconds of silence after which an answer is given up.
 
     Raises:
-        InvalidRequest: the address is none.
+        InvalidRequest: the URL is invalid.
     """
 
     def __init__(self, base_url: str, *, read_timeout: float = 600.0) -> None:
         parts = urlsplit(base_url.strip())
         if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
             raise InvalidRequest(
-                "upstream", f"{base_url[:80]!r} is no address of an API", "Pass one like http://127.0.0.1:11434/v1."
+                "upstream", f"{base_url[:80]!r} is not an API's base URL", "Pass one like http://127.0.0.1:11434/v1."
             )
         self.base_url: str = base_url.strip().rstrip("/")
         self.shown: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
@@ -105,15 +106,15 @@ class Upstream:
         except aiohttp.ClientConnectorError as error:
             raise self._failed(502, "cannot be reached", "upstream_unreachable") from error
         except (aiohttp.ClientError, ConnectionError) as error:
-            raise self._failed(502, "broke off its answer", "upstream_broken") from error
+            raise self._failed(502, "ended its response early", "upstream_broken") from error
 
     async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> UpstreamAnswer:
         """Send a request and return the JSON object in the response.
 
         Raises:
-            UpstreamRejected: the answer is a failure, or is none.
+            UpstreamRejected: the response is an error, or not an answer.
         """
-        async with self.ask("POST", path, headers, json.dumps(body).encode()) as response:
+        async with self.ask("POST", path, headers, write_json(body)) as response:
             data = await self.whole(response)
             back = passed_back(response.headers)
         try:
@@ -121,14 +122,14 @@ class Upstream:
         except ValueError:
             made = None
         if not isinstance(made, dict):
-            raise self._failed(502, "answered with something that is no JSON object", "upstream_broken")
+            raise self._failed(502, "did not answer with a JSON object", "upstream_broken")
         return UpstreamAnswer(made, data, back)
 
     async def whole(self, response: aiohttp.ClientResponse) -> bytes:
         """Read the whole body of a successful response.
 
         Raises:
-            UpstreamRejected: it is none, or it is too large.
+            UpstreamRejected: it is not a JSON object, or too large.
         """
         data = bytearray()
         async for piece in response.content.iter_any():

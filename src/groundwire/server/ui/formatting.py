@@ -18,6 +18,7 @@ __all__ = [
     "percent",
     "plural",
     "size",
+    "tile",
     "web_url",
 ]
 
@@ -114,6 +115,17 @@ def host(url: str) -> str:
         return (urlsplit(url).hostname or "").removeprefix("www.")
     except ValueError:
         return ""
+
+
+def tile(url: str) -> tuple[str, int]:
+    """Return what stands where others show a site's icon: the first letter of its host, and one of six colors.
+
+    Icons would have to be fetched: by the browser, which tells each site who saw it among which results, or by this
+    server, for every result of every search.
+    """
+    name = host(url)
+    letter = name[:1].upper() if name[:1].isalpha() else ""  # of an address in digits the number says nothing
+    return letter, sum(name.encode("utf-8", "replace")) % 6
 
 
 def language_tag(text: str) -> bool:

@@ -33,7 +33,7 @@ class Visitor:
     sees_all: bool = True
     """Whether the visitor may access the data of all tenants: the archive, and the figures of all providers."""
     calls_per_day: int = 0
-    """The most searches and pages per day; 0 means no limit."""
+    """Maximum searches and pages per day; 0 means no limit."""
     usd_per_day: float = 0.0
     """The most US dollars per day; 0 means no limit."""
 
@@ -67,7 +67,7 @@ _BURST, _INTERVAL = 10, 6.0  # wrong keys of one address at once, and seconds fo
 class SignIns:
     """Login sessions, kept in the store, so that every gateway of a fleet knows them.
 
-    The store holds the SHA-256 of a random id with the visitor's id: neither who reads the store nor who reads the
+    The store holds the SHA-256 of a random id with the visitor's id: neither a reader of the store nor a reader of the
     cookie learns a key from it. Whose key is revoked is out with the next request.
 
     Args:

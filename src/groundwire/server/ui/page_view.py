@@ -39,7 +39,7 @@ def inert_html(markdown: str, *, title: str = "") -> Markup:
 
     Args:
         markdown: CommonMark with the tables and the struck out text of GitHub's dialect.
-        title: What stands above it; a heading at the beginning that says the same is left out.
+        title: The heading shown above it; an identical heading at the start of the page is omitted.
     """
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # judged below, where its words can be kept
@@ -105,7 +105,7 @@ def _picture(token: Token) -> Iterator[Token]:
     opened.attrs = {"class": "picture"}
     yield opened
     described = Token("text", "", 0)
-    described.content = " ".join(token.content.split()) or "picture without a description"
+    described.content = " ".join(token.content.split()) or "image without a description"
     yield described
     yield Token("picture_close", "span", -1)
 

@@ -143,7 +143,7 @@ class _Frame:
                 f"lowest {self._show(low[1])} on {self._days[low[0]]}, "
                 f"highest {self._show(high[1])} on {self._days[high[0]]}."
             )
-        return " ".join(sentences) or "Nothing was measured."
+        return " ".join(sentences) or "No data."
 
 
 def _known(values: Sequence[float | None]) -> list[tuple[int, float]]:

@@ -99,7 +99,7 @@ def whole(field: str, text: str, low: int, high: int) -> int:
     """Parse an integer from a field.
 
     Raises:
-        InvalidRequest: it is none, or out of bounds.
+        InvalidRequest: it is not a whole number, or out of range.
     """
     if not (text.isascii() and text.isdigit() and len(text) < 10 and low <= int(text) <= high):
         raise InvalidRequest(field, f"is {text[:40]!r}", f"Pass a whole number from {low:,} to {high:,}.")

@@ -5,15 +5,19 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
 
-from groundwire.agent_loop import CitedAnswer
+from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextDelta, TextReset
+from groundwire.citations import find_marks
 from groundwire.errors import GroundwireError
 from groundwire.models import Event, SearchResponse
 from groundwire.safety.tenancy import Owner
@@ -28,6 +32,8 @@ from groundwire.telemetry.call_events import listening
 __all__ = ["Answering", "Pending", "RecentResults", "find_shown", "keep_shown", "start"]
 
 _LIFE = 3_600.0  # seconds
+_OPEN, _CLOSE = "\ue000", "\ue001"  # of the private use area: they enclose a number until it is a link
+_CITED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +101,8 @@ class Answering:
     """Why there is none."""
 
 
+_News = Event | TextDelta | TextReset
+_Tell = Callable[[_News], None]
 _T = TypeVar("_T", RecentResults, Reading, Answering)
 
 
@@ -103,15 +111,15 @@ class Pending(Generic[_T]):
 
     Args:
         visit: The visit with which it ends.
-        work: Makes it.
+        work: Makes it; called with what takes news beside those of the providers.
     """
 
-    def __init__(self, visit: Visit, work: Coroutine[Any, Any, _T]) -> None:
-        self._news: asyncio.Queue[Event | None] = asyncio.Queue()
-        self._task: asyncio.Task[_T] = visit.begin(self._told(work))
+    def __init__(self, visit: Visit, work: Callable[[_Tell], Coroutine[Any, Any, _T]]) -> None:
+        self._news: asyncio.Queue[_News | None] = asyncio.Queue()
+        self._task: asyncio.Task[_T] = visit.begin(self._told(work(self._news.put_nowait)))
 
-    async def news(self) -> AsyncIterator[Event]:
-        """Yield the attempts while they are made."""
+    async def news(self) -> AsyncIterator[_News]:
+        """Yield who is asked and how it ended, and the text of an answer, while it goes on."""
         while (event := await self._news.get()) is not None:
             yield event
 
@@ -138,13 +146,13 @@ async def start(visit: Visit) -> Html | Redirect:
     answering: Pending[Answering] | None = None
     may_spend = visit.may_spend
     if asked.get("open") and may_spend:
-        reading = Pending(visit, read_page(visit.web, asked))
+        reading = Pending(visit, lambda _: read_page(visit.web, asked))
         if words and (shown := await _shown_before(visit, asked)) is not None:
-            found = Pending(visit, _known(shown))
+            found = Pending(visit, partial(_known, shown))
     elif words and may_spend:
         if asked.get("answer"):
-            answering = Pending(visit, _ask(visit, words))
-        found = Pending(visit, _search(visit, asked))
+            answering = Pending(visit, partial(_ask, visit, words))
+        found = Pending(visit, lambda _: _search(visit, asked))
     values = {
         "asked": asked,
         "found": found,
@@ -157,7 +165,7 @@ async def start(visit: Visit) -> Html | Redirect:
     return Html(template="start.html", values=values)
 
 
-async def _known(found: RecentResults) -> RecentResults:
+async def _known(found: RecentResults, _tell: _Tell) -> RecentResults:
     return found
 
 
@@ -174,13 +182,42 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
     return found
 
 
-async def _ask(visit: Visit, question: str) -> Answering:
+async def _ask(visit: Visit, question: str, tell: _Tell) -> Answering:
+    answer: CitedAnswer | None = None
     try:
-        answer = await visit.web.ask(question)
+        async with aclosing(await visit.web.ask(question, stream=True)) as events:
+            async for event in events:
+                if isinstance(event, (TextDelta, TextReset)):
+                    tell(event)
+                elif isinstance(event, AnswerCompleted):
+                    answer = event.answer
     except GroundwireError as error:
         return Answering(error=error)
+    if answer is None:
+        raise RuntimeError("A stream of events ended without its answer.")
     doubtful = (one.text for one in answer.report.findings if one.sources and one.verdict != "supported")
-    return Answering(answer=answer, html=inert_html(answer.text), doubtful=tuple(doubtful))
+    return Answering(answer=answer, html=_linked(answer, visit.asked), doubtful=tuple(doubtful))
+
+
+def _linked(answer: CitedAnswer, asked: ViewQuery) -> Markup:
+    """Return an answer as HTML, in which the number of a source is a link that opens it."""
+    sources = {source.citation_id: source for source in answer.sources}
+    written: list[str] = []
+    for piece in find_marks(answer.text.replace(_OPEN, "").replace(_CLOSE, "")):
+        if isinstance(piece, str):
+            written.append(piece)
+        elif set(piece.numbers) <= set(sources):
+            written += [f"{_OPEN}{number}{_CLOSE}" for number in piece.numbers]
+        else:
+            written.append(piece.text)
+
+    def cite(found: re.Match[str]) -> str:
+        source = sources[int(found[1])]
+        to = link("/", asked.kept, open=source.url) + "#reader"
+        return Markup('<a class="cite" href="{}" title="{}">{}</a>').format(to, source.title or source.url, found[1])
+
+    html = inert_html("".join(written))
+    return Markup(_CITED.sub(cite, html))  # noqa: S704  # safe HTML, in which safe HTML was put for numbers
 
 
 async def _shown_before(visit: Visit, asked: ViewQuery) -> RecentResults | None:

@@ -24,11 +24,11 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""The Content-Security-Policy (level 3): our own script and stylesheet, and nothing else from anywhere."""
+"""The Content-Security-Policy (level 3): Groundwire's own script and stylesheet, nothing else."""
 
 _ALWAYS = (
     ("x-content-type-options", "nosniff"),
-    # With `no-referrer` a browser would send `Origin: null` with our own forms, and they would be refused.
+    # With `no-referrer` a browser would send `Origin: null` with Groundwire's own forms, and they would be refused.
     ("referrer-policy", "same-origin"),
     ("cross-origin-resource-policy", "same-origin"),
 )

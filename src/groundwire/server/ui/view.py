@@ -29,7 +29,7 @@ _COOKIE = "groundwire_session"
 _TOKEN = re.compile(r"[0-9a-f]{24}")
 _MONTH = 30 * 86_400  # seconds
 _LARGEST = 8_192  # bytes of a form
-_OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of our pages, and of what a person typed
+_OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of Groundwire's pages, and of a typed URL
 
 _T = TypeVar("_T")
 
@@ -97,7 +97,7 @@ class Visit:
     def may_spend(self) -> bool:
         """Whether it may search or fetch: the request must not come from another site's page.
 
-        A browser says so itself (Fetch Metadata Request Headers); what is no browser says nothing.
+        A browser says so itself (Fetch Metadata Request Headers); other clients send nothing.
         """
         headers = self.request.headers
         prefetch = "prefetch" in headers.get("sec-purpose", headers.get("purpose", ""))
@@ -157,7 +157,7 @@ class View:
         try:
             await _read_body(visit)
             if visit.request.method not in {"GET", "HEAD"} and not _from_ourselves(visit.request):
-                return _refusal(403, "This form was not sent from this page.", "Open the page itself and try again.")
+                return _refusal(403, "This form was sent from another site.", "Open the page directly and try again.")
             if self._desk.sign_ins is not None:
                 visitor = await self._desk.sign_ins.visitor(visit.request)
                 if visitor is None and not self._is_open:
@@ -209,7 +209,7 @@ async def _read_body(visit: Visit) -> None:
 
 
 def _from_ourselves(request: Request) -> bool:
-    """Return whether a form was sent by one of our pages; every browser sends the origin with a POST."""
+    """Return whether a form was sent by one of Groundwire's pages; every browser sends the origin with a POST."""
     origin = request.headers.get("origin")
     if origin is None:
         return request.headers.get("sec-fetch-site") == "same-origin"

@@ -77,7 +77,7 @@ async def sign_in(visit: Visit) -> Html | Redirect:
             page = _form(after, problem=f"Too many wrong keys. Wait {seconds} s and try again.", status=429)
             waits = (("retry-after", str(seconds)),)
             return Html(template=page.template, values=page.values, status=429, headers=waits)
-        return _form(after, problem="This key is not known here, or was revoked.", status=403)
+        return _form(after, problem="This key is unknown or revoked.", status=403)
     return Redirect(to=after, headers=(("set-cookie", cookie),))
 
 
@@ -187,11 +187,11 @@ def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None) -> list[Base
     """Return the routes of the web page, for the root of a Starlette application.
 
     They are `/`, `/providers`, `/sessions`, `/session`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
-    checked by whatever stands before them; where a form comes from is checked here.
+    checked by the middleware in front of them; the origin of a form is checked here.
 
     Args:
         web: The web to search and read with; the caller closes it.
-        authenticate: Says who may come in, by API key; None admits every visitor.
+        authenticate: Authenticates an API key; None admits every visitor.
     """
     assets = Assets(_ASSETS)
     sign_ins = None if authenticate is None else SignIns(authenticate, web.store)

@@ -60,7 +60,7 @@ class ArchiveFile:
             scrub: Tells afterwards whether something was forgotten, which must not live on in the journal.
 
         Raises:
-            StoreError: none was done. Broken: nor will any be.
+            StoreError: the transaction was rolled back. Broken: the database is unusable.
         """
         try:
             db = self._open()
@@ -156,9 +156,9 @@ class ArchiveFile:
         if is_busy(exc):
             return StoreError(f"{where} is in use by another process; try again.")
         if code == sqlite3.SQLITE_INTERRUPT:
-            return StoreError(f"{where} took too long to look this up; use fewer or rarer words.")
+            return StoreError(f"{where} took too long for this search; use fewer or rarer words.")
         if is_damaged(exc):
-            text = f"{where} is damaged ({exc}). Move the file away; a new one is created."
+            text = f"{where} is damaged ({exc}). Move the file away; Groundwire creates a new one."
             return Broken(text, readable=False, damaged=True)
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
             return Broken(f"{where} cannot be written: {exc}.", readable=self.is_open)

@@ -28,7 +28,7 @@ class ImportRefused(StoreError):
     """
 
     def __init__(self, problems: Sequence[tuple[int, str]], more: int = 0) -> None:
-        self.problems = tuple(problems)
+        self.problems: tuple[tuple[int, str], ...] = tuple(problems)
         self.more = more
         lines = [f"line {number}: {text}" for number, text in self.problems]
         lines += [f"and {more} more"] if more else []
@@ -51,7 +51,7 @@ def check_lines(file: IO[bytes], spool: IO[bytes], now: float, progress: Progres
     """Copy and validate the lines of an import.
 
     Raises:
-        ImportRefused: some are wrong.
+        ImportRefused: some are invalid.
     """
     problems: list[tuple[int, str]] = []
     wrong = number = size = 0

@@ -81,7 +81,7 @@ class ArchiveQueries(ABC):
         Args:
             text: Any text; nothing in it is an operator.
             viewer: The reader of the data.
-            limit: The most that is returned.
+            limit: Maximum number of entries.
             filters: Domains, and days by which something was published or, where that is unknown, seen. Language,
                 region, SafeSearch and the page are left aside.
             offset: How many of the best matches to skip.
@@ -105,7 +105,7 @@ class ArchiveQueries(ABC):
             viewer: The reader of the data.
 
         Raises:
-            InvalidRequest, BlockedAddress: it is no address. StoreError: the archive cannot be read.
+            InvalidRequest, BlockedAddress: it is not a valid URL. StoreError: the archive cannot be read.
         """
         from groundwire.storage.archive import sql
 

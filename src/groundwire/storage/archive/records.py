@@ -328,7 +328,7 @@ def read_line(line: bytes, now: float) -> Item | None:
         now: The current time, in seconds since the epoch; nothing was seen later.
 
     Raises:
-        ValueError: it is no such line; the text says why.
+        ValueError: it is not a valid line; the message states the reason.
     """
     try:
         read = _line().validate_json(line)

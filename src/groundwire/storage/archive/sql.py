@@ -225,7 +225,7 @@ def take_in(db: sqlite3.Connection, lines: IO[bytes], *, now: float, oldest: int
         lines: Lines of JSON.
         now: The current time, in seconds since the epoch.
         oldest: Earlier entries are skipped; in milliseconds since the epoch.
-        max_bytes: The most that everything may take.
+        max_bytes: Maximum size of all entries.
     """
     added = unchanged = skipped = 0
     for line in lines:

@@ -70,7 +70,7 @@ class ArchiveOptions(Protocol):
 
     @property
     def max_bytes(self) -> int:
-        """The most bytes that it may take."""
+        """Its maximum size in bytes."""
         ...
 
     @property
@@ -204,10 +204,10 @@ class Archive(ArchiveQueries):
 
         Raises:
             InvalidRequest: not exactly one argument was given, or it is wrong. BlockedAddress: the address is of a
-                refused form. StoreError: nothing was forgotten.
+                refused form. StoreError: nothing was deleted.
         """
         if sum((url is not None, domain is not None, before is not None, everything)) != 1:
-            raise InvalidRequest("forget", "needs one thing to forget", "Pass a url, a domain, a day, or everything.")
+            raise InvalidRequest("forget", "needs one thing to delete", "Pass a url, a domain, a day, or everything.")
         from groundwire.storage.archive import sql
 
         await self._settle()
@@ -229,7 +229,7 @@ class Archive(ArchiveQueries):
             progress: Called with how many more bytes were read.
 
         Raises:
-            ImportRefused: some lines are wrong; it names them. StoreError: the archive cannot be written.
+            ImportRefused: some lines are invalid; it lists them. StoreError: the archive cannot be written.
         """
         now = self._clock()
         oldest = self._oldest
@@ -298,7 +298,7 @@ class Archive(ArchiveQueries):
 
     async def _read(self, look: Callable[[Connection], _T]) -> _T:
         if self._closed:
-            raise StoreError("The archive was closed.")
+            raise StoreError("The archive is closed.")
         if self._problem and not self._problem.readable:
             raise self._problem
         await self._settle()
@@ -315,7 +315,7 @@ class Archive(ArchiveQueries):
 
     def _look(self, look: Callable[[Connection], _T]) -> _T:
         if self._file is None:
-            raise StoreError("The archive was closed.")
+            raise StoreError("The archive is closed.")
         from groundwire.storage.archive.db import Broken
 
         try:
@@ -370,7 +370,7 @@ class Archive(ArchiveQueries):
     def _switch_off(self, problem: Broken) -> None:
         if self._problem is None:
             self._problem = problem
-            _logger.warning("The archive is switched off. %s", problem)
+            _logger.warning("The archive is disabled. %s", problem)
 
     def _close(self) -> None:
         if self._file is not None:

@@ -66,7 +66,7 @@ class ModelServer(EmulatedServer):
         except ValueError:
             return _refusal("The body is not JSON.")
         if not isinstance(body, dict):
-            return _refusal("The body is no object.")
+            return _refusal("The body is not an object.")
         api = next((one for end, one in _APIS.items() if request.path.endswith(end)), None)
         streamed = bool(body.get("stream"))
         if found := _GEMINI.search(request.path):

@@ -89,10 +89,10 @@ class Brave(ApiEmulator):
     def __init__(self, library: Library) -> None:
         super().__init__(library)
         self.per_second = 0
-        self.refused = 0
+        self.refused: int = 0
         self._times: deque[float] = deque()
         self.quota = 2_000
-        self.spent = 0
+        self.spent: int = 0
         self.extra_snippets = False
         self.altered: str | None = None
 

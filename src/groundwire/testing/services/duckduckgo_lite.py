@@ -31,7 +31,7 @@ class DuckDuckGoLite(EmulatedServer):
     Attributes:
         throttled: Whether every request gets a bare 202.
         bot_check: The status, such as 202 or 200, with which every request gets a puzzle instead of results.
-        advertisements: How many of them stand before the results.
+        advertisements: How many of them precede the results.
         silent: Whether a page without results does not say so.
     """
 

@@ -74,7 +74,7 @@ class Exa(ApiEmulator):
             "overloaded": EmulatedRefusal(503, "OVERLOADED", "Too much to do at the moment."),
             "fast": EmulatedRefusal(429, message="More than 10 requests in a second."),
             "credit": EmulatedRefusal(402, "NO_MORE_CREDITS", "Nothing is left to pay with."),
-            "body": EmulatedRefusal(400, "INVALID_REQUEST_BODY", "The body is no JSON object."),
+            "body": EmulatedRefusal(400, "INVALID_REQUEST_BODY", "The body is not a JSON object."),
             "invalid": EmulatedRefusal(400, "INVALID_REQUEST_BODY"),
         },
     )

@@ -53,7 +53,7 @@ class Firecrawl(ApiEmulator):
         },
         refusals={
             "queue": EmulatedRefusal(408, "CONCURRENCY_QUEUE_TIMEOUT", "No browser became free."),
-            "body": EmulatedRefusal(400, "BAD_REQUEST_INVALID_JSON", "The body is no JSON."),
+            "body": EmulatedRefusal(400, "BAD_REQUEST_INVALID_JSON", "The body is not JSON."),
             "invalid": EmulatedRefusal(400, "BAD_REQUEST"),
             "restricted": EmulatedRefusal(403, "UNSUPPORTED_SITE", "This site is not served."),
             "nowhere": EmulatedRefusal(200, "SCRAPE_DNS_RESOLUTION_ERROR", "Nothing answers at this host."),

@@ -34,7 +34,7 @@ class Linkup(ApiEmulator):
         address_allowed: Whether the keys may be used from the client's address.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="linkup",
         routes={"POST /v1/search": "search"},
         fields=SearchFields(
@@ -63,7 +63,7 @@ class Linkup(ApiEmulator):
             "address": EmulatedRefusal(403, "IP_NOT_WHITELISTED", "This address is not on the list."),
             "credit": EmulatedRefusal(429, "INSUFFICIENT_FUNDS_CREDITS", "Nothing is left to pay with."),
             "fast": EmulatedRefusal(429, "TOO_MANY_REQUESTS", "More than 10 requests in a second."),
-            "body": EmulatedRefusal(400, "VALIDATION_ERROR", "The body is no JSON object."),
+            "body": EmulatedRefusal(400, "VALIDATION_ERROR", "The body is not a JSON object."),
             "invalid": EmulatedRefusal(400, "VALIDATION_ERROR"),
             "nothing": EmulatedRefusal(400, "SEARCH_QUERY_NO_RESULT", "Nothing was found."),
         },
@@ -105,7 +105,7 @@ class Parallel(ApiEmulator):
         untitled: Whether it knows neither titles nor days.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="parallel",
         routes={"POST /v1/search": "search"},
         key_header="x-api-key",
@@ -126,7 +126,7 @@ class Parallel(ApiEmulator):
             }
         },
         refusals={
-            "body": EmulatedRefusal(422, message="The body is no JSON object."),
+            "body": EmulatedRefusal(422, message="The body is not a JSON object."),
             "invalid": EmulatedRefusal(422),
         },
     )
@@ -209,7 +209,7 @@ class Serper(ApiEmulator):
         refusal_status: The status with which it says that there are no credits.
     """
 
-    spec = ApiSpec(
+    spec: ClassVar[ApiSpec] = ApiSpec(
         name="serper",
         routes={"POST /search": "search", "GET /search": "search", "POST /news": "news", "GET /news": "news"},
         key_header="X-API-KEY",
@@ -295,7 +295,7 @@ class Perplexity(ApiEmulator):
             "key": EmulatedRefusal(401, "invalid_api_key", "This key is not known."),
             "credit": EmulatedRefusal(401, "insufficient_quota", "This account has no credit left."),
             "fast": EmulatedRefusal(429, "rate_limit_exceeded", "More than 50 requests in a second."),
-            "body": EmulatedRefusal(422, message="The body is no JSON object."),
+            "body": EmulatedRefusal(422, message="The body is not a JSON object."),
             "invalid": EmulatedRefusal(422),
             "contradiction": EmulatedRefusal(400, "bad_request"),
         },

@@ -50,7 +50,7 @@ class SearXng(EmulatedServer):
         library: What it searches.
 
     Attributes:
-        json_enabled: Whether `json` stands in the instance's `search.formats`; if not, JSON gets 403 and a page.
+        json_enabled: Whether `json` is in the instance's `search.formats`; if not, JSON requests get 403 and a page.
         limiter: Whether requests that look automatic get 429 and a page: those of curl, and those that lack
             Accept-Language, Accept-Encoding or a word in Accept for web pages.
         unresponsive: Engines that failed, with SearXNG's words for it, such as `("google", "Suspended: CAPTCHA")`.

@@ -68,7 +68,7 @@ class You(ApiEmulator):
         refusals={
             "scope": EmulatedRefusal(403, message="This key may not search."),
             "credit": EmulatedRefusal(402, "payment_required", "Nothing is left to pay with."),
-            "body": EmulatedRefusal(422, message="The body is no JSON object."),
+            "body": EmulatedRefusal(422, message="The body is not a JSON object."),
             "invalid": EmulatedRefusal(422),
         },
     )

@@ -1,6 +1,6 @@
 """Lines to blocks: paragraphs whose lines belong together, list items, code, tables, and what may be a heading.
 
-A table is a run of lines whose parts stand under each other; it becomes a table of GitHub's Markdown where that is
+A table is a run of lines whose parts are aligned in columns; it becomes a table of GitHub's Markdown where that is
 sure.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["Block", "blocks", "join_broken", "table_at"]
 _LEAST_ROWS: Final = 3
 _MAX_ROWS: Final = 2_000
 _MAX_COLUMNS: Final = 30
-_LONG: Final = 60  # characters; cells of running text are no cells
+_LONG: Final = 60  # characters; running text is not a cell
 _FILLED: Final = 0.6  # of the cells
 
 
@@ -78,7 +78,7 @@ def _goes_on(lines: Sequence[Line], start: int, index: int) -> bool:
 
 
 def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
-    """Return the strips in which all cells stand, from left to right."""
+    """Return the columns that contain all cells, from left to right."""
     strips: list[tuple[float, float]] = []
     for cell in sorted((cell for row in rows for cell in row.cells), key=lambda cell: cell.x0):
         if strips and cell.x0 < strips[-1][1]:
@@ -89,7 +89,7 @@ def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
 
 
 def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int, str]] | None:
-    """Return in which column each part of a line stands; None when one stands in no single one."""
+    """Return the column of each part of a line; None if one is in several columns or none."""
     found = []
     for cell in line.cells or [Cell(line.x0, line.x1, line.text)]:
         columns = [index for index, (left, right) in enumerate(edges) if cell.x0 < right and cell.x1 > left]

@@ -1,6 +1,6 @@
-"""Detection of headings and their levels, from font size, weight, and the file's outline.
+"""Detection of headings, their levels, and repeated page furniture (running heads, footers, page numbers).
 
-Also of repeated page furniture: running heads, footers, page numbers.
+Headings are recognized by font size, weight, and the file's outline.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A word that is not clearly visible from its properties (a color close to its background, something painted over it, an
 optional layer, a clipping path) is looked up in a rendering of the page: it is visible if its area has pixels that
 differ from the background toward the word's color.
-
-Also the rendering used for it.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
 __all__ = ["MAX_LETTERS", "FontFace", "Word", "page_words", "turned"]
 
 MAX_LETTERS: Final = 200_000
-"""The most letters of a page that are processed; a full page of small print has a tenth of it."""
+"""Maximum letters of a page that are processed; a full page of small print has a tenth of it."""
 _WORD: Final = re.compile(r"[^\s\x00-\x1f]+|[\x02\ufffe]")
 _BOLD: Final = re.compile(
     r"bold|black|heavy|demi(?!light)|(?:^|\+)(?:cmbx|cmssbx|sfbx|ecbx|lmbx)|[-,]bd", re.IGNORECASE

@@ -14,7 +14,7 @@
   if (stored()) root.dataset.theme = stored();
   const offerThemes = () => {
     const button = document.querySelector("button.theme");
-    if (!button) return;
+    if (!button || !button.hidden) return;
     const isDark = () => (root.dataset.theme ?? (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "")) === "dark";
     const say = () => (button.textContent = isDark() ? "Light theme" : "Dark theme");
     button.hidden = false;
@@ -29,6 +29,8 @@
       }
     });
   };
+
+  offerThemes(); // at once where the bar is there: the rest of the page may take its time
 
   const field = () => document.getElementById("q");
   const links = () => [...document.querySelectorAll(".found a.read")];

@@ -1,0 +1,183 @@
+"""The model that answers a question: the one of the settings, or one that a server on this machine offers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from groundwire.deadline import Deadline
+from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, ProviderError
+from groundwire.hosted.answers import AnswerApi, AnswerEvent, AnswerStream, HostedAnswer, TextAdded
+from groundwire.tools.definitions import CITING, UNTRUSTED
+from groundwire.transport import Response
+from groundwire.transport.clients import HttpClients
+from groundwire.web import Web
+
+__all__ = ["ChatModel", "find_model"]
+
+_MAKERS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),
+        "anthropic": ("https://api.anthropic.com", "ANTHROPIC_API_KEY"),
+        "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
+    }
+)
+_SYSTEM: Final = (
+    "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
+    f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
+)
+_LARGEST: Final = 32_000_000  # bytes of an answer; a stream takes some hundred for each token
+_OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API requires a number
+_PROBE: Final = 2.0  # seconds to wait for a local server to list its models
+
+
+class ChatModel:
+    """A model behind an HTTP API, callable as `run_tools` expects.
+
+    Args:
+        clients: The HTTP clients.
+        api: `openai_chat`, `anthropic` or `gemini`.
+        base_url: The API's address.
+        model: The model's name.
+        key: The API key; empty for a local server.
+        deadline: The deadline of the whole answer.
+    """
+
+    def __init__(
+        self, clients: HttpClients, *, api: str, base_url: str, model: str, key: str = "", deadline: Deadline
+    ) -> None:
+        self.api = api
+        self.model = model
+        self._base = base_url.rstrip("/")
+        self._transport = clients.operator(self._base)
+        self._key = key
+        self._deadline = deadline
+
+    async def __call__(self, body: Mapping[str, Any]) -> Any:
+        """Send a request and return the JSON of its answer.
+
+        Raises:
+            ProviderError: the model cannot be reached, or refuses; the text says why.
+        """
+        return _json(await self._send(body), self._base)
+
+    async def stream(self, body: Mapping[str, Any], on_text: Callable[[str], None]) -> HostedAnswer:
+        """Send a request and return its answer, which is read while it comes.
+
+        Args:
+            body: The request; that it is to be streamed is added to it.
+            on_text: Called with each piece of the text. A server that does not stream sends it in one.
+
+        Raises:
+            ProviderError: the model cannot be reached, refuses, or broke off before it said anything.
+        """
+        answer = AnswerStream(cast("AnswerApi", self.api))
+        said = False
+
+        def tell(events: list[AnswerEvent]) -> None:
+            nonlocal said
+            for event in events:
+                if isinstance(event, TextAdded) and event.text:
+                    said = True
+                    on_text(event.text)
+
+        reply = await self._send(body, lambda data: tell(answer.feed(data)))
+        if reply.status != 200:
+            _json(reply, self._base)
+        tell(answer.close())
+        if (error := answer.answer.error) is not None and answer.answer.finish == "failed" and not said:
+            raise ProviderError("model", f"{self._base} failed: {error.message or error.code}", status=error.status)
+        return answer.answer
+
+    async def _send(self, body: Mapping[str, Any], on_data: Callable[[bytes], None] | None = None) -> Response:
+        streams = on_data is not None
+        gemini = "streamGenerateContent?alt=sse" if streams else "generateContent"
+        path, headers = {
+            "openai_chat": ("/chat/completions", {"Authorization": f"Bearer {self._key}"} if self._key else {}),
+            "anthropic": ("/v1/messages", {"x-api-key": self._key, "anthropic-version": "2023-06-01"}),
+            "gemini": (f"/v1beta/models/{self.model}:{gemini}", {"x-goog-api-key": self._key}),
+        }[self.api]
+        sent = dict(body)
+        if self.api == "gemini":
+            sent.pop("model", None)
+        elif streams:
+            sent["stream"] = True
+        return await self._transport.call(
+            "model",
+            "POST",
+            self._base + path,
+            deadline=self._deadline,
+            headers=headers,
+            json_body=sent,
+            cap=_LARGEST,
+            on_data=on_data,
+        )
+
+    def request(self, question: str) -> dict[str, Any]:
+        """Return the first request of a conversation."""
+        if self.api == "gemini":
+            return {
+                "model": self.model,
+                "systemInstruction": {"parts": [{"text": _SYSTEM}]},
+                "contents": [{"role": "user", "parts": [{"text": question}]}],
+            }
+        user = {"role": "user", "content": question}
+        if self.api == "anthropic":
+            return {"model": self.model, "max_tokens": _OUTPUT, "system": _SYSTEM, "messages": [user]}
+        return {"model": self.model, "messages": [{"role": "system", "content": _SYSTEM}, user]}
+
+
+def _json(reply: Response, base: str) -> Any:
+    try:
+        said = json.loads(reply.body)
+    except ValueError:
+        said = None
+    if reply.status == 200 and isinstance(said, dict):
+        return said
+    error = said.get("error") if isinstance(said, dict) else None
+    why = error.get("message") if isinstance(error, dict) else error
+    fix = "Check the key" if reply.status in {401, 403} else "Check answer.base_url and answer.model"
+    why = str(why or "no reason given")[:300]
+    raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {why}", status=reply.status, fix=fix)
+
+
+async def find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | None:
+    """Return the model with this name or of the settings, else one that a server on this machine offers, else None.
+
+    Raises:
+        ConfigurationError: a model is named, and it has neither an address nor a key, or the address is none.
+    """
+    chosen, clients = web.settings.answer, web.clients
+    wanted = str(name or chosen.model)
+    if wanted:
+        base, variable = _MAKERS[chosen.api]
+        secret = web.settings.secret(variable)
+        if not chosen.base_url and secret is None:
+            raise ConfigurationError(
+                f"answer.model is {wanted!r}, and there is no key for it. Set {variable}, or answer.base_url to "
+                "the address of another server."
+            )
+        key = secret.get_secret_value() if secret is not None else ""
+        base = chosen.base_url or base
+        try:
+            return ChatModel(clients, api=chosen.api, base_url=base, model=wanted, key=key, deadline=deadline)
+        except InvalidRequest as error:
+            raise ConfigurationError(f"answer.base_url = {base!r}: {error.problem}. {error.fix}") from error
+    for base in (chosen.base_url,) if chosen.base_url else chosen.local_servers:
+        if listed := await _first_model(clients, base):
+            return ChatModel(clients, api="openai_chat", base_url=base, model=listed, deadline=deadline)
+    return None
+
+
+async def _first_model(clients: HttpClients, base: str) -> str:
+    """Return the first model that a server lists; nothing where none answers."""
+    try:
+        reply = await clients.operator(base).call(
+            "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE)
+        )
+        listed = json.loads(reply.body)["data"]
+        return str(listed[0]["id"])
+    except (GroundwireError, ValueError, LookupError, TypeError):
+        return ""

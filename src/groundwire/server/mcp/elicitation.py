@@ -1,0 +1,249 @@
+"""Asking the user through the client: leave for a call by a form, and an API key on a page of this machine.
+
+A key must not pass through the client, so the protocol has it asked for by a URL (revision 2026-07-28, Elicitation).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import html
+import secrets
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, suppress
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, urlsplit
+
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from groundwire.errors import GroundwireError, MissingKey
+
+if TYPE_CHECKING:
+    from pydantic import SecretStr
+    from starlette.applications import Starlette
+    from starlette.requests import Request
+    from starlette.responses import HTMLResponse
+
+    from groundwire.server.mcp.sessions import Sessions
+
+__all__ = ["KeyRequests", "Serve", "ask_for_leave"]
+
+Serve = Callable[[Any], AbstractAsyncContextManager[str]]
+"""Serves an ASGI application on the loopback address while the block runs, and gives its address."""
+
+_LEAVE: Final[Mapping[str, Any]] = {
+    "type": "object",
+    "properties": {"allow": {"type": "boolean", "title": "Allow", "default": True}},
+}
+_OPEN = 600.0  # seconds for which a page waits for a key
+_LARGEST = 8_192  # bytes of a form
+_KEPT = frozenset({"no_quota", "too_fast", "unreachable", "blocked"})  # nothing is known against the key
+_HEADERS: Final[Mapping[str, str]] = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+async def ask_for_leave(
+    ctx: Any, params: types.CallToolRequestParams, name: str, question: str, patience: float
+) -> bool | types.InputRequiredResult | None:
+    """Return what the user says, None where the client cannot ask; the newest protocol gets the question first.
+
+    Args:
+        ctx: The request.
+        params: Its parameters, with the answers of the user so far.
+        name: The name of the question among them.
+        question: The question.
+        patience: Seconds to wait for an answer, which is no after them.
+    """
+    able = ctx.session.client_capabilities
+    asks = able.elicitation if able is not None else None
+    if asks is None or (asks.form is None and asks.url is not None):  # neither named means forms
+        return None
+    if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+        answer: Any = (params.input_responses or {}).get(name)
+        if not isinstance(answer, types.ElicitResult):
+            form = types.ElicitRequestFormParams(message=question, requested_schema=dict(_LEAVE))
+            return types.InputRequiredResult(input_requests={name: types.ElicitRequest(params=form)})
+    else:
+        try:
+            asking = ctx.session.elicit_form(question, dict(_LEAVE), ctx.request_id)
+            answer = await asyncio.wait_for(asking, patience)
+        except MCPError:
+            return None
+        except TimeoutError:
+            return False
+    return answer.action == "accept" and (answer.content or {}).get("allow") is not False
+
+
+class KeyRequests:
+    """Asks the user for a key without which no call can be made.
+
+    Only for a server of one client on the same machine: the keys of one that serves many are its operator's.
+
+    Args:
+        sessions: Whose settings get the key.
+        serve: Serves the page.
+    """
+
+    def __init__(self, sessions: Sessions, serve: Serve) -> None:
+        self._sessions = sessions
+        self._serve = serve
+        self._pages: dict[str, _KeyPage] = {}
+
+    async def ask(
+        self, ctx: Any, params: types.CallToolRequestParams, missing: MissingKey
+    ) -> types.InputRequiredResult | None:
+        """Ask for a key and wait until it is there, or the user does not want to give it.
+
+        Args:
+            ctx: The request.
+            params: Its parameters.
+            missing: Whose key is missing.
+
+        Returns:
+            The question, for a client of the newest protocol that has not put it to the user yet.
+        """
+        able = ctx.session.client_capabilities
+        if able is None or able.elicitation is None or able.elicitation.url is None:
+            return None
+        page = self._pages.get(missing.variable)
+        if page is None or page.closed:
+            page = self._pages[missing.variable] = _KeyPage(missing, self._sessions, self._serve)
+        url = await page.address()
+        question = (
+            f"{missing.provider} needs an API key. Enter it on this page, which Groundwire serves on your machine; "
+            "neither the model nor this application sees it."
+        )
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            answer: Any = (params.input_responses or {}).get("key")
+            if not isinstance(answer, types.ElicitResult):
+                asked = types.ElicitRequestURLParams(message=question, url=url)
+                return types.InputRequiredResult(input_requests={"key": types.ElicitRequest(params=asked)})
+        else:
+            try:
+                answer = await ctx.session.elicit_url(question, url, page.name, ctx.request_id)
+            except MCPError:
+                return None
+        if answer.action != "accept":
+            await page.close()
+            return None
+        if await page.given(self._sessions.settings.permission.confirm_timeout):
+            if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+                with suppress(Exception):  # a client that hears nothing any more
+                    await ctx.session.send_elicit_complete(page.name, ctx.request_id)
+            await page.close()
+        return None
+
+    async def aclose(self) -> None:
+        """Close every page."""
+        await asyncio.gather(*(page.close() for page in self._pages.values()))
+
+
+class _KeyPage:
+    """A page with one field, at an address that nobody can guess, until a key was given that works."""
+
+    def __init__(self, missing: MissingKey, sessions: Sessions, serve: Serve) -> None:
+        self.name = secrets.token_urlsafe(24)
+        self._missing = missing
+        self._sessions = sessions
+        self._given = asyncio.Event()
+        self._address: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._task = asyncio.create_task(self._open(serve))
+
+    @property
+    def closed(self) -> bool:
+        """Whether there is no page any more."""
+        return self._task.done()
+
+    async def address(self) -> str:
+        """Return where it is."""
+        return await asyncio.shield(self._address)
+
+    async def given(self, patience: float) -> bool:
+        """Wait for the key, and return whether it was given.
+
+        Args:
+            patience: Seconds to wait at most.
+        """
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._given.wait(), patience)
+        return self._given.is_set()
+
+    async def close(self) -> None:
+        """Serve it no longer."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _open(self, serve: Serve) -> None:
+        try:
+            async with serve(self._application()) as url:
+                self._address.set_result(f"{url}/{self.name}")
+                await asyncio.sleep(_OPEN)
+        except GroundwireError as error:
+            if not self._address.done():
+                self._address.set_exception(error)
+
+    def _application(self) -> Starlette:
+        from starlette.applications import Starlette
+        from starlette.routing import Route
+
+        return Starlette(routes=[Route(f"/{self.name}", self._answer, methods=["GET", "POST"])])
+
+    async def _answer(self, request: Request) -> HTMLResponse:
+        if request.headers.get("host") != urlsplit(self._address.result()).netloc:
+            return _page("This name does not belong to this page.", status=421)
+        if request.method == "GET":
+            return _page("", self._missing)
+        if request.headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            return _page("This form was sent from another page.", status=403)
+        body = b""
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > _LARGEST:
+                return _page("This is no key.", self._missing, status=413)
+        try:
+            said = await self._keep(parse_qs(body.decode("utf-8", "replace")).get("key", [""])[0])
+        except GroundwireError as error:
+            return _page(str(error), self._missing, status=400)
+        self._given.set()
+        return _page(said)
+
+    async def _keep(self, text: str) -> str:
+        """Try a key, keep it, and use it from now on; return where it is kept.
+
+        Raises:
+            GroundwireError: it is no key, is not taken, or cannot be kept.
+        """
+        from groundwire.setup import clean_key, usual_keeper, verify
+
+        variable, provider = self._missing.variable, self._missing.provider
+        key: SecretStr = clean_key(text)
+        settings = self._sessions.settings.with_key(variable, key)
+        tried = await verify(provider, settings)
+        if not (tried.works or tried.verdict in _KEPT):
+            raise GroundwireError(f"{provider}: {tried.what} {tried.fix}")
+        keeper = await asyncio.to_thread(usual_keeper)
+        await asyncio.to_thread(keeper.keep, variable, key.get_secret_value())
+        self._sessions.settings = settings
+        return f"The key is in {keeper.place}. You can close this page and go on in your application."
+
+
+_FORM = (
+    '<form method="post" autocomplete="off"><label>{0} <input type="password" name="key" required autofocus></label> '
+    "<button>Save</button></form>"
+)
+
+
+def _page(said: str, missing: MissingKey | None = None, *, status: int = 200) -> HTMLResponse:
+    from starlette.responses import HTMLResponse
+
+    form = _FORM.format(html.escape(f"{missing.variable}, the API key of {missing.provider}")) if missing else ""
+    text = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>API key · Groundwire</title>'
+        f"<h1>Groundwire</h1><p>{html.escape(said)}</p>{form}</html>"
+    )
+    return HTMLResponse(text, status, dict(_HEADERS))

@@ -1,0 +1,86 @@
+"""Answering a question with what a `Web` finds, in a `Web` and in its views."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, overload
+
+from groundwire.errors import InvalidRequest
+from groundwire.web.session import SessionView
+
+if TYPE_CHECKING:
+    from groundwire.agent_loop import AskEvent, CitedAnswer, LoopEvent
+
+__all__ = ["AnsweringView"]
+
+
+class AnsweringView(SessionView):
+    """What answers questions."""
+
+    @overload
+    async def ask(
+        self,
+        question: str,
+        *,
+        stream: Literal[False] = False,
+        model: str | None = None,
+        quote: bool = False,
+        on_event: Callable[[LoopEvent], None] | None = None,
+        timeout: float | None = None,
+    ) -> CitedAnswer: ...
+
+    @overload
+    async def ask(
+        self,
+        question: str,
+        *,
+        stream: Literal[True],
+        model: str | None = None,
+        quote: bool = False,
+        timeout: float | None = None,
+    ) -> AsyncGenerator[AskEvent]: ...
+
+    async def ask(
+        self,
+        question: str,
+        *,
+        stream: bool = False,
+        model: str | None = None,
+        quote: bool = False,
+        on_event: Callable[[LoopEvent], None] | None = None,
+        timeout: float | None = None,
+    ) -> CitedAnswer | AsyncGenerator[AskEvent]:
+        """Answer a question: search, read, and write an answer whose citations are checked against the pages.
+
+        Without a model, in the settings or on this machine, passages are quoted.
+
+        Args:
+            question: The question, 1 to 2,000 characters.
+            stream: Whether to return events as they happen, to be read by
+                `async for event in await web.ask(question, stream=True)`: `TextDelta` with more of the text in `delta`,
+                `CallStarted` and `CallEnded` for tool calls, and at the end `AnswerCompleted` with the `answer`.
+            model: The model's name, instead of the setting `answer.model`.
+            quote: Whether to quote passages without asking a model.
+            on_event: Called with each tool call of the model, at its start and its end; not with `stream`.
+            timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
+
+        Returns:
+            The answer; with `stream` an async generator of `groundwire.agent_loop.AskEvent`, whose failures are raised
+            by the iteration. Closing it cancels the work.
+
+        Raises:
+            GroundwireError: see `groundwire.agent_loop.ask`.
+        """
+        loop = import_module("groundwire.agent_loop")  # by name, as it is built on this class
+        if not stream:
+            answer: CitedAnswer = await loop.ask(
+                question, web=self, model=model, quote=quote, on_event=on_event, timeout=timeout
+            )
+            return answer
+        if on_event is not None:
+            raise InvalidRequest("on_event", "is given with stream", "Read the events from what ask returns.")
+        events: AsyncGenerator[AskEvent] = loop.ask_stream(
+            question, web=self, model=model, quote=quote, timeout=timeout
+        )
+        return events

@@ -1,0 +1,178 @@
+"""An answer while it is written: what may be shown of it, its verification at the end, and a reader who leaves."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from components.held import Held
+from components.writer import Writer
+from groundwire import Settings, SyncWeb, Web
+from groundwire.agent_loop import AnswerCompleted, AskEvent, CallEnded, CallStarted, TextDelta, TextReset
+from groundwire.citations import Mark, find_marks
+from groundwire.citations.link_filter import neutralized
+from groundwire.errors import InvalidRequest, ProviderError
+from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded, World
+from groundwire.testing.model_apis import ModelServer, quoting
+
+pytestmark = pytest.mark.req("B34")
+
+Make = Callable[..., Any]
+QUESTION = "reciprocal rank fusion"
+
+
+def told(events: Sequence[AskEvent]) -> str:
+    """Return the text that a reader of events has at the end."""
+    text = ""
+    for event in events:
+        if isinstance(event, TextReset):
+            text = ""
+        elif isinstance(event, TextDelta):
+            text += event.delta
+    return text
+
+
+def using(settings: Make, model: EmulatedServer) -> Settings:
+    made: Settings = settings(answer={"model": "m", "base_url": f"{model.url}/v1"})
+    return made
+
+
+def spans(text: str) -> list[tuple[int, int]]:
+    """Return where the markers of a text begin and end."""
+    ends = list(itertools.accumulate(len(one.text if isinstance(one, Mark) else one) for one in find_marks(text)))
+    return [
+        (end - len(one.text), end) for one, end in zip(find_marks(text), ends, strict=True) if isinstance(one, Mark)
+    ]
+
+
+async def asked(web: Web, **options: Any) -> list[AskEvent]:
+    return [event async for event in await web.ask(QUESTION, stream=True, **options)]
+
+
+@pytest.mark.parametrize(("api", "path"), [("openai_chat", "/v1"), ("anthropic", ""), ("gemini", "")])
+async def test_the_text_comes_before_the_answer(settings: Make, world: World, api: str, path: str) -> None:
+    model = world.add(ModelServer(quoting))
+    async with Web(settings(answer={"api": api, "model": "m", "base_url": model.url + path})) as web:
+        events = await asked(web)
+        whole = await web.session().ask(QUESTION)
+    kinds = [type(event) for event in events]
+    assert kinds[:4] == [CallStarted, CallEnded, CallStarted, CallEnded]
+    assert set(kinds[4:-1]) == {TextDelta}
+    last = events[-1]
+    assert isinstance(last, AnswerCompleted)
+    assert told(events) == last.answer.text == whole.text
+    assert (last.answer.report.supported, last.answer.sources) == (True, whole.sources)
+    assert [event.type for event in events[-2:]] == ["delta", "result"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+async def test_no_marker_is_divided(settings: Make, world: World, size: int) -> None:
+    text = "It merges lists [1], of which `x[1]` is one [1, 2]; ![see](https://evil.test/?q=1) and [3] 【1】."
+    writer = world.add(Writer([], [text[at : at + size] for at in range(0, len(text), size)]))
+    async with Web(using(settings, writer)) as web:
+        events = await asked(web)
+        known = [page.url for page in await web.sources()]
+    last = events[-1]
+    assert isinstance(last, AnswerCompleted)
+    shown = told(events)
+    assert shown == last.answer.text == neutralized(text, known)
+    assert "![see]" not in shown
+    deltas = [event.delta for event in events if isinstance(event, TextDelta)]
+    assert len(deltas) > len(text) / size / 4  # it comes while it is written, not in the end
+    cuts = set(itertools.accumulate(map(len, deltas)))
+    assert not [span for span in spans(shown) if cuts & set(range(span[0] + 1, span[1]))]
+
+
+async def test_text_is_read_before_the_model_has_ended(settings: Make, world: World) -> None:
+    writer = world.add(Writer([], ["Ranks ", "are merged."], pause=True))
+    async with Web(using(settings, writer)) as web:
+        events = await web.ask(QUESTION, stream=True)
+        first = [await anext(events) for _ in range(3)]
+        assert first[-1] == TextDelta("Ranks ")
+        writer.go_on.set()
+        assert told([*first, *[event async for event in events]]) == "Ranks are merged."
+
+
+async def test_what_a_model_says_before_a_tool_call_is_not_the_answer(settings: Make, world: World) -> None:
+    writer = world.add(Writer(["Let me ", "search [9]."], ["Ranks are ", "merged [1]."]))
+    async with Web(using(settings, writer)) as web:
+        events = await asked(web)
+    assert [event.type for event in events[:4]] == ["delta", "delta", "call_started", "call_ended"]
+    assert [event.type for event in events].count("reset") == 1
+    assert told(events) == "Ranks are merged [1]."
+
+
+async def test_without_a_model_the_passages_are_the_text(settings: Make) -> None:
+    async with Web(settings()) as web:
+        events = await asked(web, quote=True)
+    last = events[-1]
+    assert isinstance(last, AnswerCompleted)
+    assert told(events) == last.answer.text
+    assert last.answer.report.supported
+
+
+async def test_the_sync_face_has_the_same_events(settings: Make, world: World) -> None:
+    model = world.add(ModelServer(quoting))
+    with SyncWeb(using(settings, model)) as web:
+        events = list(web.ask(QUESTION, stream=True))
+        with closing(web.ask(QUESTION, stream=True)) as begun:
+            assert next(begun).type == "call_started"
+        assert web.search("bm25").results  # one that was left is no hindrance
+    assert isinstance(events[-1], AnswerCompleted)
+    assert told(events) == events[-1].answer.text
+
+
+async def test_a_reader_who_leaves_ends_the_work(settings: Make, world: World) -> None:
+    model = world.add(ModelServer(quoting))
+    held = Held()
+    world.searxng.fail(held.fault, times=None)
+    async with Web(using(settings, model)) as web:
+        events = await web.ask(QUESTION, stream=True)
+        assert (await anext(events)).type == "call_started"
+        await events.aclose()
+        assert [task for task in asyncio.all_tasks() if "_answer" in repr(task.get_coro())] == []
+    held.release()
+
+
+async def test_what_goes_wrong_is_raised_by_the_iteration(settings: Make, world: World) -> None:
+    model = world.add(ModelServer(quoting))
+    async with Web(using(settings, model)) as web:
+        with pytest.raises(InvalidRequest, match="query"):
+            [event async for event in await web.ask("  ", stream=True)]
+        with pytest.raises(InvalidRequest, match="on_event"):
+            await web.ask(QUESTION, stream=True, on_event=print)  # type: ignore[call-overload]  # what is refused
+        model.fail(InjectedFault.status(401, '{"error": {"message": "no such key"}}'), times=None)
+        with pytest.raises(ProviderError, match="no such key"):
+            await asked(web)
+
+
+async def test_an_answer_without_text_is_a_failure(settings: Make, world: World) -> None:
+    writer = world.add(Writer([], []))
+    async with Web(using(settings, writer)) as web:
+        with pytest.raises(ProviderError, match="gave no answer"):
+            await asked(web)
+
+
+async def test_a_stream_that_fails_in_the_middle_says_so(settings: Make, world: World) -> None:
+    class Broken(Writer):
+        def handle(self, request: Recorded) -> EmulatedResponse:
+            lines = [b'data: {"choices": [{"index": 0, "delta": {"content": "It mer"}}]}\n\n'] * (
+                len(self.requests) > 1
+            )
+            lines.append(b'data: {"error": {"message": "out of memory", "code": 500}}\n\n')
+            return EmulatedResponse(chunks=lambda: iter(lines), content_type="text/event-stream")
+
+    writer = world.add(Broken([]))
+    async with Web(using(settings, writer)) as web:
+        with pytest.raises(ProviderError, match="out of memory"):
+            await asked(web)
+        events = await asked(web)
+    last = events[-1]
+    assert isinstance(last, AnswerCompleted)
+    assert last.answer.text == "It mer"
+    assert "out of memory" in " ".join(last.answer.warnings)
