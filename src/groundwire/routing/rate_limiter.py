@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ _WINDOWS = (1.0, 10.0, 60.0)  # seconds over which requests are counted, to tell
 _FEWEST = 5  # minimum number of responses
 _REFUSALS = 3  # 429 responses at rates above any successful one that indicate a rate limit
 _LONGEST_REST = 3_600.0  # seconds
+_COUNTED = 512  # requests that are counted at most
 _KEPT = 50  # responses that are compared
 _DECREASE, _INCREASE = 0.95, 0.005  # of the rate after a 429; per second, of the last rejected rate
 _REMEMBERED = 1 / _INCREASE  # seconds until a learned rate has doubled and is forgotten
@@ -86,7 +88,7 @@ class _Rest:
 class _Learned:
     """What requests and 429 responses reveal about the rate limit."""
 
-    sent: deque[float] = field(default_factory=lambda: deque(maxlen=512))
+    sent: list[float] = field(default_factory=list)
     densities: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=_KEPT))
     refusals: deque[tuple[float, tuple[float, ...]]] = field(default_factory=lambda: deque(maxlen=_REFUSALS))
     answered: bool = False
@@ -98,8 +100,11 @@ class _Learned:
     def send(self, now: float) -> tuple[float, ...]:
         """Record a request; return the number before it in each window, -1 if unknown."""
         self.begun = min(self.begun, now)
+        if len(self.sent) >= 2 * _COUNTED:
+            del self.sent[:-_COUNTED]
+        first, number = max(0, len(self.sent) - _COUNTED), len(self.sent)
         counts = tuple(
-            sum(1 for at in self.sent if at > now - window) if now - self.begun >= window else -1.0
+            float(number - bisect_right(self.sent, now - window, first)) if now - self.begun >= window else -1.0
             for window in _WINDOWS
         )
         self.sent.append(now)
