@@ -46,7 +46,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_reserve_searches.py")),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_daily_quota.py", "tests/routing/test_cost_ledger.py")),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_reserve_searches.py")),
-    ("src/groundwire/routing/daily_quota.py", ("tests/routing/test_daily_quota.py",)),
+    ("src/groundwire/routing/daily_quota.py", ("tests/routing/test_daily_quota.py", "tests/routing/test_budget.py")),
     ("src/groundwire/routing/calls.py", ("tests/routing/test_cost_ledger.py", "tests/routing/test_budget.py")),
     ("src/groundwire/routing/calls.py", ("tests/routing/test_load.py",)),
     ("src/groundwire/routing/health.py", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),

@@ -40,6 +40,7 @@ __all__ = [
     "robots",
     "said",
     "sentences",
+    "site_page",
     "sources",
     "styled",
     "tongue",
@@ -178,6 +179,13 @@ def styled(text: str) -> object:
     from turbohtml import parse
 
     return module("reading.css.stylesheets").read_styles(parse(f"<style>{text}</style><p class=a>a"))
+
+
+def site_page(text: str) -> object:
+    """Render what a known site's API returned: text of its users in Markdown and in HTML."""
+    parts = module("reading.sites.parts")
+    made = [parts.say(text), parts.markdown(text), *([parts.html(text)] if hasattr(parts, "html") else [])]
+    return parts.render_in_worker({"url": URL}, parts.pack(made))
 
 
 def sentences(text: str) -> object:

@@ -1,4 +1,4 @@
-"""The public functions that take external text, each with a call and its worst-case texts."""
+"""The public functions that take text from outside, each with a call of one text and the texts worst for it."""
 
 from __future__ import annotations
 
@@ -40,6 +40,7 @@ from components.text_calls import (
     robots,
     said,
     sentences,
+    site_page,
     sources,
     styled,
     tongue,
@@ -238,6 +239,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ],
         (*MARKDOWN, *DATA),
     ),
+    "reading.block_pages.empty_shell.later_parts": Growing(
+        plain("reading.block_pages.empty_shell", "later_parts"), (*HTML, "<script>loading", "Loading ")
+    ),
+    "reading.sites.parts.render_in_worker": Growing(site_page, (*PROSE, *HTML[:6])),
     "reading.css.parser.read_sheet": Growing(
         lambda text: module("reading.css.parser").read_sheet(text, module("reading.css.parser").Sheet()), CSS
     ),
@@ -429,6 +434,7 @@ GROWING: Final[Mapping[str, Growing]] = {**dict(_usual()), **_OTHERS}
 """By module and name, as they are imported."""
 
 BOUNDED: Final[Mapping[str, str]] = {
+    "reading.sites.parts.say": "short facts of a page, cleaned as one line",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
     "reading.browser.visit.unreachable": "a code of the browser's own",

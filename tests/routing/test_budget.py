@@ -31,7 +31,8 @@ def budget(store: Store, session: str = "s", **limits: float) -> SessionBudget:
 @pytest.mark.req("H4")
 async def test_the_texts_are_those_of_the_document(store: Store) -> None:
     own = budget(store, searches=3, warning_threshold=2)
-    assert own.warning(await own.take()) is None
+    first = await own.take()
+    assert (first.searches, first.spent, own.warning(first)) == (1, 1, None)
     assert own.warning(await own.take()) == "Searches left in this session: 1 of 3."
     await own.take()
     with pytest.raises(BudgetExceeded) as caught:

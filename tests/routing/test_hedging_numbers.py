@@ -47,7 +47,7 @@ class Runs:
 
     def spent(self, kept: float) -> float:
         """Return what is spent of the budget for extra paid calls, to a thousandth, if it is less than a call."""
-        return next(part / 1_000 for part in range(1_000) if self.runner.extra.allows(kept - part / 1_000))
+        return next(part / 1_000 for part in range(1_001) if self.runner.extra.allows(kept - part / 1_000))
 
 
 @virtually
@@ -129,3 +129,24 @@ async def test_a_probe_of_a_further_round_that_was_not_needed_is_given_up() -> N
     assert result.winner is not None
     assert (len(first.asked), len(second.asked)) == (2, 1)
     assert runs.health.order([second]).probes == {"second"}, "nobody else has to wait for its probe"
+
+
+@virtually
+async def test_a_hedge_beside_an_answer_was_extra_and_one_beside_a_failure_was_not() -> None:
+    for habit, spent in ((1.0, 1.0), (SLOW_ENOUGH, 0.0)):
+        first, paid = Timed("first", habit), Timed("paid", 1.0, price=PRICE)
+        runs = Runs(first, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        await runs.search()
+        await asyncio.sleep(7.0)  # the loser has ended
+        assert len(paid.asked) == 1
+        assert runs.spent(4.0) == spent
+
+
+@virtually
+async def test_only_answers_with_rows_make_a_habit() -> None:
+    failing, empty = Timed("failing", down("failing")), Timed("empty", 0.1, rows=0)
+    runs = Runs(failing, empty, rounds=1)
+    for _ in range(25):
+        await runs.search()
+    for name in ("failing", "empty"):
+        assert runs.runner.latencies(name).quantile(0.5, 7.0) == 7.0

@@ -42,9 +42,17 @@ class Starved:
         (0.01, 20, 30, 1.0, False),
         (0.3, 20, 3, 1.0, False),
         (0.3, 1, 30, 1.0, False),
+        (0.15, 1, 200, 1.0, False),
         (0.3, 20, 30, 0.3, False),
     ],
-    ids=["starved", "busy", "a short pause", "few calls", "other programs have the processor"],
+    ids=[
+        "starved",
+        "busy",
+        "a short pause",
+        "few calls",
+        "almost ten calls a second",
+        "other programs have the processor",
+    ],
 )
 def test_calls_are_refused_only_when_many_come_and_the_loop_is_late_time_after_time(
     lag: float, calls: int, ticks: int, share: float, refuses: bool

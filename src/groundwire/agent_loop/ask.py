@@ -28,6 +28,7 @@ _PAGES, _TOKENS = 3, 400  # pages that are read for an extract, and tokens of ea
 _QUOTES: Final = 3  # sentences of an extract
 _SHORTEST, _LONGEST = 40, 400  # characters of a sentence that may be quoted
 _NO_PROSE: Final = ("#", "|", "-", ">", "```", "*", "1.")
+_ASKING: Final = frozenset({"are", "does", "how", "the", "was", "what", "when", "where", "which", "who", "why"})
 _WORD: Final = re.compile(r"\w+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+")
 _PLAIN: Final = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
@@ -315,7 +316,7 @@ async def _extract(question: str, web: Web, deadline: Deadline) -> tuple[str, tu
 
 def _quote(text: str, question: str) -> tuple[int, str] | None:
     """Return the sentence of a passage that has most of a question's words, as plain text; None if none has any."""
-    wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2}
+    wanted = {word for word in _WORD.findall(question.casefold()) if len(word) > 2} - _ASKING
     sentences = [
         _plain(sentence)
         for block in text.split("\n\n")

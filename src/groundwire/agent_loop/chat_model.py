@@ -29,20 +29,20 @@ _SYSTEM: Final = (
     f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
 )
 _LARGEST: Final = 32_000_000  # bytes of an answer; a stream takes some hundred for each token
-_OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API wants a number
-_PROBE: Final = 2.0  # seconds for a server on this machine to list its models
+_OUTPUT: Final = 1_500  # tokens of an answer; Anthropic's API requires a number
+_PROBE: Final = 2.0  # seconds to wait for a local server to list its models
 
 
 class ChatModel:
-    """A model behind an HTTP API, to be called as `run_tools` calls it.
+    """A model behind an HTTP API, callable as `run_tools` expects.
 
     Args:
-        clients: How services are reached.
+        clients: The HTTP clients.
         api: `openai_chat`, `anthropic` or `gemini`.
         base_url: The API's address.
         model: The model's name.
         key: The API key; empty for a local server.
-        deadline: When the whole answer must be here.
+        deadline: The deadline of the whole answer.
     """
 
     def __init__(

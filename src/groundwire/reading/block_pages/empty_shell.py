@@ -42,7 +42,9 @@ _BOX: Final = re.compile(
     rf"\W{{0,5}}{_WAITS}(?:(?: [^\W\d_]{{1,20}}){{0,4}}\s?(?:\.{{2,4}}|…))?\W{{0,3}}", re.IGNORECASE
 )
 """The whole text of a box that waits for its content; words after the first need an ellipsis, as titles have none."""
-_MAY_WAIT: Final = re.compile(rf">\s{{0,100}}\W{{0,5}}{_WAITS}|aria-busy=.?true", re.IGNORECASE)
+_MAY_WAIT: Final = re.compile(rf">[^\w<>]{{0,50}}{_WAITS}|aria-busy=.?true")
+"""Markup in lower case that may have such a box."""
+_WAIT_WORDS: Final = (*_WAITS.removeprefix("(?:").removesuffix(")").split("|"), "aria-busy")
 _ASIDE: Final = re.compile(
     r"comment|disqus|related|recommend|advert|(?:^|[-_ ])ads?(?:[-_ ]|$)|banner|share|social|newsletter|cookie|consent"
     r"|chat|login|sign-?in|search|cart|modal|popup|overlay|dialog|toast|tooltip|player|captcha|sidebar|widget|menu|footer"
@@ -51,11 +53,11 @@ _ASIDE: Final = re.compile(
 )
 """Names of what is beside the content, and of animations that cover a page until it is there."""
 _ASIDE_TAGS: Final = frozenset({"nav", "footer", "aside", "header", "form", "button", "dialog", "a", "select", "label"})
-_SCROLLS: Final = re.compile(r"\b(?:data-)?infinite-?scroll|\bload-?more(?:-\w{1,9})?\b", re.IGNORECASE)
-_MORE: Final = re.compile(
-    r"(?:load more|mehr laden|weitere laden|charger plus|cargar más|carica altri)(?: [^\W\d_]{1,20}){0,2}",
-    re.IGNORECASE,
+_SCROLLS: Final = ("infinite-scroll", "infinitescroll", "load-more", "loadmore", "load_more")
+_MORE_WORDS: Final = (
+    *("load more", "mehr laden", "weitere laden", "charger plus", "cargar más", "carregar mais", "carica altri"),
 )
+_MORE: Final = re.compile(rf"(?:{'|'.join(_MORE_WORDS)})(?: [^\W\d_]{{1,20}}){{0,2}}", re.IGNORECASE)
 LOADS_PARTS: Final = "parts of the page are loaded by scripts and are missing; a reader with a browser may have them"
 """The warning for a page with boxes that wait for their content."""
 LOADS_MORE: Final = "the page loads more of its list on request; only the beginning is here"
@@ -102,9 +104,11 @@ def later_parts(markup: str) -> tuple[str, ...]:
     Args:
         markup: The page's HTML.
     """
-    if "<script" not in markup.lower():
+    low = markup.lower()
+    if "<script" not in low:
         return ()
-    waits, scrolls = _MAY_WAIT.search(markup) is not None, _SCROLLS.search(markup) is not None
+    waits = any(word in low for word in _WAIT_WORDS) and _MAY_WAIT.search(low) is not None
+    scrolls = any(word in low for word in _SCROLLS) and any(words in low for words in _MORE_WORDS)
     if not waits and not scrolls:
         return ()
     document = parse_page(fit(strip_controls(markup))[0])
