@@ -239,9 +239,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ],
         (*MARKDOWN, *DATA),
     ),
-    "reading.block_pages.empty_shell.later_parts": Growing(
-        plain("reading.block_pages.empty_shell", "later_parts"), (*HTML, "<script>loading", "Loading ")
-    ),
     "reading.sites.parts.render_in_worker": Growing(site_page, (*PROSE, *HTML[:6])),
     "reading.css.parser.read_sheet": Growing(
         lambda text: module("reading.css.parser").read_sheet(text, module("reading.css.parser").Sheet()), CSS
@@ -378,12 +375,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.text.truncate.whole_character": Growing(
         lambda text: module("reading.text.truncate").whole_character(text, len(text) - 1), SIGNS
-    ),
-    "reading.sites.parts.render_in_worker": Growing(
-        lambda text: module("reading.sites.parts").render_in_worker(
-            {"url": URL}, json.dumps([{"kind": kind, "text": text} for kind in ("markdown", "html")]).encode()
-        ),
-        (*HTML[:4], *MARKDOWN[:4]),
     ),
     "reading.sites.parts.say": Growing(lambda text: module("reading.sites.parts").say(text, text), PROSE),
     "reading.visibility.unrendered.may_have_shortcodes": Growing(
