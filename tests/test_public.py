@@ -69,16 +69,68 @@ def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:
         assert issubclass(getattr(errors, name), errors.GroundwireError)
 
 
-def test_importing_the_package_is_cheap() -> None:
-    code = (
-        "import sys, json; import asyncio; before = set(sys.modules); import groundwire;"
-        "print(json.dumps(sorted(set(sys.modules) - before)))"
+def loaded(code: str) -> set[str]:
+    """Return the modules that a program loads beyond those of `import asyncio`."""
+    program = (
+        f"import sys, json, asyncio; before = set(sys.modules)\n{code}\nprint(json.dumps([*set(sys.modules) - before]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = json.loads(done.stdout)
-    heavy = [name for name in loaded if name.split(".")[0] in HEAVY]
-    assert heavy == []
-    assert len(loaded) < 10, loaded
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_importing_the_package_is_cheap() -> None:
+    names = loaded("import groundwire")
+    assert [name for name in names if name.split(".")[0] in HEAVY] == []
+    assert len(names) < 10, names
+
+
+def test_importing_the_class_is_cheap() -> None:
+    names = loaded("from groundwire import Web, GroundwireError, SyncWeb")
+    assert [name for name in names if name.split(".")[0] in HEAVY] == []
+    assert len(names) < 40, names
+
+
+def test_the_types_of_the_methods_can_be_read_once_there_is_a_web() -> None:
+    """Frameworks make tools of functions by their type hints."""
+    names = "search", "open_page", "open_pages"
+    code = f"""
+from typing import get_type_hints
+from groundwire import Page, SearchResponse, Settings, Web
+web = Web(Settings(storage={{"url": "memory://"}}, search={{"providers": ("wikipedia",)}}))
+hints = [get_type_hints(getattr(web, name))["return"] for name in {names}]
+assert hints == [SearchResponse, Page, tuple[Page, ...]], hints
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+SEARCH = """
+import os
+from groundwire.cli import main
+def seen(event, args):
+    if event in ("socket.getaddrinfo", "socket.connect"):  # the first request is about to be sent
+        print(json.dumps([*set(sys.modules) - before]), flush=True)
+        os._exit(0)
+sys.addaudithook(seen)
+sys.modules["keyring"] = None  # its back ends are what this machine has
+sys.argv = ["groundwire", "search", "-p", "wikipedia", "reciprocal rank fusion"]
+main()
+"""
+UNUSED = (
+    "groundwire.reading.", "groundwire.server", "groundwire.tools", "groundwire.hosted", "groundwire.citations",
+    "groundwire.doctor", "groundwire.setup", "groundwire.testing", "groundwire.routing.politeness",
+    "groundwire.web.open_page", "groundwire.storage.archive.sql", "groundwire.telemetry.scorecard",
+    "pydantic_settings", "lxml", "turbohtml", "protego", "mcp", "rich", "uvicorn", "starlette", "ddgs", "redis",
+)  # fmt: skip
+
+
+def test_a_command_line_search_loads_what_a_search_needs() -> None:
+    names = loaded(SEARCH)
+    assert "aiohttp" in names  # it came as far as that
+    heavy = {name for name in names if name.startswith(UNUSED)} - {"groundwire.reading.workers"}
+    assert heavy <= {"groundwire.reading.workers.pool", "groundwire.reading.workers.frames"}
+    ours = {name for name in names if name.startswith("groundwire")}
+    assert len(ours) <= 105, sorted(ours)
+    assert len(names) < 430, sorted(names - ours)
 
 
 def test_a_search_loads_no_parsers() -> None:

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import logging
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from groundwire._version import __version__
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from groundwire.errors import (
         AllProvidersFailed,
         BlockedByPolicy,
@@ -83,18 +85,24 @@ __all__ = [
 
 logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on standard error unless logging is set up
 
-_ROOMS = ("errors", "models", "providers", "settings", "sync", "web", "tools")
+_HOMES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("Capabilities", "ReadProvider", "SearchProvider"), "providers"),
+    **dict.fromkeys(("SyncWeb", "ask", "open_page", "search"), "sync"),
+    "Settings": "settings",
+    "Web": "web",
+    "web_tools": "tools",
+}
+"""Where a public name is unless it is an error or a noun: nothing else is loaded to find it."""
 
 
 def __getattr__(name: str) -> object:
     """Load a public name on its first use (PEP 562)."""
     if name in __all__:
-        for room in _ROOMS:
-            module = import_module(f"groundwire.{room}")
-            if name in module.__all__:
-                value = getattr(module, name)
-                globals()[name] = value
-                return value
+        module = import_module(f"groundwire.{_HOMES.get(name, 'errors')}")
+        if name not in module.__all__:
+            module = import_module("groundwire.models")
+        value = globals()[name] = getattr(module, name)
+        return value
     from groundwire.models.aliases import CLASSES, METHODS, other_method
 
     right = CLASSES.get(name) or METHODS.get(name)

@@ -16,12 +16,11 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
 from groundwire.errors import Closed
-from groundwire.models import Budget, SearchResponse
-from groundwire.models.aliases import METHODS, other_method
 from groundwire.web import Web
 
 if TYPE_CHECKING:
     from groundwire.agent_loop import AskEvent, CitedAnswer, LoopEvent
+    from groundwire.models import Budget
 
 __all__ = ["SyncWeb", "ask", "open_page", "search"]
 
@@ -31,6 +30,8 @@ _T = TypeVar("_T")
 
 def _opened_by(opener: object, result: _T) -> _T:
     """Return a result whose rows, if any, are opened synchronously, too."""
+    from groundwire.models import SearchResponse
+
     return result.opened_by(opener) if isinstance(result, SearchResponse) else result
 
 
@@ -98,6 +99,8 @@ class SyncWeb:
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
         def __getattr__(self, name: str) -> Any:
+            from groundwire.models.aliases import METHODS, other_method
+
             if name in METHODS:
                 return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")

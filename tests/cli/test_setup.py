@@ -313,7 +313,7 @@ def test_what_would_contradict_is_not_written(clean: Terminal, file: Path) -> No
     file.write_text('[search]\nproviders = ["wikipedia", "duckduckgo"]\nstrategy = "fuse"\n')
     done = clean.here("setup", "-p", "wikipedia", "--only", "--yes")
     assert done.exit_code == 2
-    assert f"{file}: search.strategy: 'fuse' needs two providers" in done.stderr
+    assert f"{file}: search.strategy: 'fuse' needs at least two providers" in done.stderr
     assert '"duckduckgo"' in file.read_text()
 
 

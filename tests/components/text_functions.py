@@ -1,4 +1,4 @@
-"""The public functions that take external text, each with a call and its worst-case texts."""
+"""The public functions that take text from outside, each with a call of one text and the texts worst for it."""
 
 from __future__ import annotations
 
@@ -373,12 +373,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.text.truncate.whole_character": Growing(
         lambda text: module("reading.text.truncate").whole_character(text, len(text) - 1), SIGNS
-    ),
-    "reading.sites.parts.render_in_worker": Growing(
-        lambda text: module("reading.sites.parts").render_in_worker(
-            {"url": URL}, json.dumps([{"kind": kind, "text": text} for kind in ("markdown", "html")]).encode()
-        ),
-        (*HTML[:4], *MARKDOWN[:4]),
     ),
     "reading.sites.parts.say": Growing(lambda text: module("reading.sites.parts").say(text, text), PROSE),
     "reading.visibility.unrendered.may_have_shortcodes": Growing(

@@ -78,7 +78,7 @@ def test_a_documents_threshold_above_the_limit_is_survived_with_a_warning(tmp_pa
 async def test_settings_made_by_hand_are_refused_by_the_web(settings: Callable[..., Settings]) -> None:
     with pytest.raises(ConfigurationError) as raised:
         Web(settings(search={"strategy": "fuse"}, session={"max_searches": 2, "warning_threshold": 3}))
-    assert "'fuse' needs two providers" in str(raised.value)
+    assert "'fuse' needs at least two providers" in str(raised.value)
     assert "3 is more than session.max_searches = 2" in str(raised.value)
 
 

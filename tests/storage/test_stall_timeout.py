@@ -18,8 +18,7 @@ async def _call(timeout: StallTimeout, seconds: float) -> float:
     loop = asyncio.get_running_loop()
     began = loop.time()
     try:
-        async with timeout.wait():
-            await asyncio.sleep(seconds)
+        await timeout.wait(asyncio.sleep(seconds))
     except TimeoutError:
         return -(loop.time() - began)
     return loop.time() - began
@@ -66,22 +65,18 @@ def test_not_for_ever() -> None:
 
 
 async def test_that_this_process_was_busy_is_no_fault_of_the_store() -> None:
-    seen = False
-    async with StallTimeout(0.05).wait():
+    async def call() -> bool:
         await asyncio.sleep(0)
         time.sleep(0.2)  # noqa: ASYNC251  # nothing of this process runs meanwhile
         for _ in range(5):  # an answer that has come is seen some turns of the loop later
             await asyncio.sleep(0)
-        seen = True
-    assert seen
+        return True
+
+    assert await StallTimeout(0.05).wait(call())
 
 
 async def test_cancelling_goes_through() -> None:
-    async def call() -> None:
-        async with StallTimeout(60.0).wait():
-            await asyncio.Event().wait()
-
-    task = asyncio.create_task(call())
+    task = asyncio.create_task(StallTimeout(60.0).wait(asyncio.Event().wait()))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

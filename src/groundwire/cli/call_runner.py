@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -23,8 +23,10 @@ from groundwire.cli.terminal_text import clean, escaped, say_error, say_failure,
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
 from groundwire.settings import load
-from groundwire.tools import ToolResult, render_json
 from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.tools import ToolResult
 
 __all__ = [
     "Failed",
@@ -144,7 +146,7 @@ def _log(event: Event) -> None:
         _logger.info("%s", event.attempt.describe())
 
 
-Failed = Callable[[str, GroundwireError], ToolResult]
+Failed = Callable[[str, GroundwireError], "ToolResult"]
 """Makes a tool result from the request and the error."""
 
 _SHOWN = 200  # characters of the request in an error
@@ -216,6 +218,8 @@ def each(values: Iterable[str]) -> tuple[str, ...]:
 
 def print_json(result: ToolResult) -> None:
     """Print a tool result as one line of JSON."""
+    from groundwire.tools import render_json
+
     click.echo(escaped(render_json(result)))
 
 

@@ -24,7 +24,7 @@ Exit codes:
   0  every page was read
   2  usage error: an argument or a setting
   3  a page could not be read"""
-_DEFAULTS = ReadSettings()
+_DEFAULTS = ReadSettings.model_construct()
 
 
 @click.command(

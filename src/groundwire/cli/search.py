@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -14,12 +14,15 @@ from groundwire.cli.call_runner import ToolCommand, each, print_json, run, stora
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, day, warn, wrap
+from groundwire.errors import GroundwireError
 from groundwire.models import MAX_LIMIT, SearchResponse
 from groundwire.models.validators import TimeRangeName
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.settings import SearchSettings
-from groundwire.tools import search_failed, searched
 from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.tools import ToolResult
 
 __all__ = ["search"]
 
@@ -31,7 +34,7 @@ Exit codes:
   1  searched, and found nothing
   2  usage error: an argument or a setting
   3  the web could not be searched"""
-_DEFAULTS = SearchSettings()
+_DEFAULTS = SearchSettings.model_construct()
 _TIME_RANGES = (*get_args(TimeRangeName), "all")
 _FILTERED = MappingProxyType(
     {
@@ -43,9 +46,15 @@ _FILTERED = MappingProxyType(
 )
 
 
+def _failed(query: str, error: GroundwireError) -> ToolResult:
+    from groundwire.tools import search_failed  # costs nothing until it is used
+
+    return search_failed(query, error)
+
+
 @click.command(
     cls=ToolCommand,
-    failed=search_failed,
+    failed=_failed,
     subject="query",
     short_help="Search the web.",
     epilog=_EXIT_CODES,
@@ -127,6 +136,8 @@ def search(query: tuple[str, ...], providers: tuple[str, ...], as_json: bool, **
     started = time.perf_counter()
     response = run("Searching", {"search.providers": each(providers)} if providers else {}, call)
     if as_json:
+        from groundwire.tools import searched
+
         print_json(searched(response))
     else:
         _print(response, time.perf_counter() - started)

@@ -30,7 +30,7 @@ _MOUNTS: Final[Mapping[str, str]] = {
     "/openai/v1beta": "Gemini, with the web",
     "/openai/health": "is the model server there",
 }
-_USUAL = ServerSettings()
+_USUAL = ServerSettings.model_construct()
 _CLOSING = 10.0  # seconds for closing open resources
 _PROXY_GRACE = 3.0  # seconds that running conversations have to end
 _EPILOG = """\b

@@ -70,7 +70,7 @@ _UNKNOWN = re.compile(
     r"is not (?:a setting|a section|an option|an installed provider|an engine)|is outside|is not an option|"
     r"must be a section"
 )
-_TOGETHER = re.compile(r"is more than|needs two providers")
+_TOGETHER = re.compile(r"is more than|needs at least two providers")
 _SYNTAX = re.compile(r"is not TOML|is not UTF-8|cannot be read|is nested too deeply")
 _SUBJECT = re.compile(r"'([^']+)'|\[([^\[\]]+)\]|(?<![\w-])((?:[\w-]++(?::[\w-]++)?\.)+[\w-]+)")
 _AT_LINE = re.compile(r"at line (\d+)")

@@ -321,6 +321,7 @@ TimeRange = Literal["d", "w", "m", "y", "all"]
 SafeSearch = Literal["off", "moderate", "strict"]
 """How strictly a provider should filter explicit results."""
 
+_TIME_RANGES, _SAFE_SEARCH = get_args(TimeRange), get_args(SafeSearch)
 MAX_LIMIT = 50  # results; no supported provider returns more than 20 to 50 per request
 MAX_PAGE = 10  # pages of results; Brave's own limit, and more than anyone reads
 
@@ -370,8 +371,8 @@ class Query(Filters):
         set_ = object.__setattr__  # how a frozen dataclass normalizes its own fields
         set_(self, "text", check_text(self.text))
         check_int("limit", self.limit, 1, MAX_LIMIT)
-        check_choice("time_range", self.time_range, get_args(TimeRange))
-        check_choice("safesearch", self.safesearch, get_args(SafeSearch))
+        check_choice("time_range", self.time_range, _TIME_RANGES)
+        check_choice("safesearch", self.safesearch, _SAFE_SEARCH)
         for name in ("allowed_domains", "blocked_domains"):
             set_(self, name, check_domains(name, getattr(self, name)))
         check_int("page", self.page, 1, MAX_PAGE)

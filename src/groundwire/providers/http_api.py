@@ -10,6 +10,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
@@ -139,7 +140,7 @@ class ApiProvider:
         """Seconds between two requests to the service."""
         return self._options.delay
 
-    @property
+    @cached_property
     def account(self) -> str:
         """A digest of URL and keys: rate limits and quotas apply to everyone who shares both."""
         return self._keys.digest(self._base)

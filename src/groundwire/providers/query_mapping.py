@@ -184,7 +184,7 @@ def result(
     if not (address := text_or_empty(url)):
         return None
     said = text_or_empty(date).strip()
-    published = read_date(said)
+    published = read_date(said) if said else ""
     return SearchResult(
         title=text_or_empty(title),
         url=address,

@@ -24,7 +24,7 @@ from groundwire.providers.base import (
     Transports,
 )
 from groundwire.settings import Settings
-from groundwire.settings.provider_options import provider_entries, provider_names
+from groundwire.settings.provider_options import provider_entries, provider_entry, provider_names
 from groundwire.storage.archive.store import Archive
 
 if TYPE_CHECKING:
@@ -39,10 +39,9 @@ def provider_class(name: str) -> ProviderClass:
     Raises:
         UnknownProvider: no such provider is installed. ConfigurationError: it cannot be imported.
     """
-    entries = provider_entries()
-    entry = entries.get(name.partition(":")[0])
+    entry = provider_entry(name)
     if entry is None:
-        raise UnknownProvider(name, entries)
+        raise UnknownProvider(name, provider_entries())
     try:
         return cast("ProviderClass", entry.load())
     except (ImportError, AttributeError) as error:

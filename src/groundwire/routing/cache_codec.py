@@ -180,10 +180,7 @@ def pack_search(answer: SearchResponse) -> bytes:
     attempts = tuple(attempt for attempt in answer.attempts if attempt.outcome != "quota")
     if len(attempts) < len(answer.attempts):
         answer = answer.model_copy(update={"attempts": attempts})
-    told = [(source.citation_id, source.title, source.url) for source in answer.sources]
-    if told == [(row.citation_id, row.title, row.url) for row in answer.results]:  # the results contain the same
-        return answer.model_dump_json(exclude={*_OF_THE_CALL, "sources"}, exclude_defaults=True).encode()
-    return answer.model_dump_json(exclude=set(_OF_THE_CALL)).encode()
+    return answer.model_dump_json(exclude=set(_OF_THE_CALL), exclude_defaults=True).encode()
 
 
 def unpack_search(data: bytes) -> SearchResponse:
@@ -192,10 +189,7 @@ def unpack_search(data: bytes) -> SearchResponse:
     Raises:
         ValueError: the bytes are invalid, or of a version with other fields.
     """
-    answer = SearchResponse.model_validate_json(data)
-    if "sources" in answer.model_fields_set:
-        return answer
-    return answer.model_copy(update={"sources": sources_of(answer.results)})
+    return SearchResponse.model_validate_json(data)
 
 
 def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:

@@ -9,12 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.calls import MICRO
 from groundwire.storage.base import Store
 
-__all__ = ["DailyLimits", "DailyQuota", "Limits"]
+if TYPE_CHECKING:
+    from groundwire.settings import SessionSettings
+
+__all__ = ["DailyLimits", "DailyQuota", "Limits", "limits_of"]
 
 _DAY = 86_400.0  # seconds; days begin at midnight UTC
 _LIFE = 3 * _DAY  # seconds after which the store deletes a day's counts
@@ -34,6 +38,17 @@ class Limits:
     """Maximum tokens of page text, estimated at four characters each."""
     idle_timeout: float = 0.0
     """Seconds without a call after which the counts reset."""
+
+
+def limits_of(session: SessionSettings) -> Limits:
+    """Return the limits of a session in the settings."""
+    return Limits(
+        searches=session.max_searches,
+        warning_threshold=session.warning_threshold,
+        cost_usd=session.max_cost_usd,
+        tokens=session.max_tokens,
+        idle_timeout=session.idle_timeout,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -206,20 +206,23 @@ class _HedgedRun:
 
     async def _wait(self) -> None:
         """Wait until a call ends, or until the next provider may have to start."""
-        wake, newest = self._deadline.remaining(), self._newest()
+        wake, newest, now = self._deadline.remaining(), self._newest(), self._loop.time()
+        late = 0.0
         if self._hedged and self._queue:
-            moment = newest.began + self._late_after(newest, self._queue[0])
-            late = moment <= self._loop.time()  # due, if the budget allows it
-            wake = min(wake, _POLL if late else max(0.001, moment - self._loop.time()))
-        elif newest.state.sent and self._may_retry():
-            moment = newest.began + self._lost_for_good(newest.provider)
-            wake = min(wake, max(0.001, moment - self._loop.time()))
-        await self._until_one_ends(wake)
+            late = newest.began + self._late_after(newest, self._queue[0]) - now
+            wake = min(wake, max(0.001, late) if late > 0 else _POLL)  # due, if the budget allows it
+        elif self._may_retry():
+            late = newest.began + self._lost_for_good(newest.provider) - now
+            if newest.state.sent or late > 0:
+                wake = min(wake, max(0.001, late))
+        await self._until_one_ends(wake, until_sent=late <= 0)
 
-    async def _until_one_ends(self, wake: float) -> None:
-        """Wait until a call ends or is sent, up to a limit in seconds, and take the results."""
-        unsent: list[asyncio.Future[Any]] = [one.state.sent_at for one in self._running.values() if not one.state.sent]
-        await asyncio.wait([*unsent, *self._running], timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+    async def _until_one_ends(self, wake: float, *, until_sent: bool = True) -> None:
+        """Wait until a call ends, or is sent if that matters, up to a limit in seconds, and take the results."""
+        waiting: list[asyncio.Future[Any]] = [*self._running]
+        if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
+            waiting += [one.state.sent_at for one in self._running.values() if not one.state.sent]
+        await asyncio.wait(waiting, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
         ended = [task for task in self._running if task.done()]
         for task in sorted(ended, key=lambda one: self._running[one].since):
             del self._running[task]
@@ -390,10 +393,6 @@ class _Charge:
 
 def skipped_cooldown(cooldown: Cooldown) -> Attempt:
     """Return the attempt that was skipped because the provider is in cooldown."""
-    said = f" ({cooldown.reason})" if cooldown.reason else ""
-    return Attempt(
-        provider=cooldown.provider.name,
-        outcome=cooldown.outcome,
-        reason=f"not called: in cooldown{said}",
-        retry_after=round(cooldown.seconds, 3),
-    )
+    reason = f"not called: in cooldown{f' ({cooldown.reason})' if cooldown.reason else ''}"
+    name, after = cooldown.provider.name, round(cooldown.seconds, 3)
+    return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -33,10 +34,11 @@ _POLL = 0.05  # seconds between two checks of what another process has learned
 _FIRST_REST = 0.5  # seconds; doubled by each failed probe, up to Retry-After
 _SOON, _UNKNOWN_REST = 5.0, 60.0  # a Retry-After that is tested at once; the first pause without responses
 _WINDOWS = (1.0, 10.0, 60.0)  # seconds over which requests are counted, to tell a rate limit from a stray 429
-_QUIET = 10.0  # seconds without a request after which the windows fill up again
+_QUIET = 10.0  # seconds without a request; then windows fill up again, and a stray 429 has more before it than any
 _FEWEST = 5  # minimum number of responses
 _REFUSALS = 3  # 429 responses at rates above any successful one that indicate a rate limit
 _LONGEST_REST = 3_600.0  # seconds
+_COUNTED = 512  # requests that are counted at most
 _KEPT = 50  # responses that are compared
 _DECREASE, _INCREASE = 0.95, 0.005  # of the rate after a 429; per second, of the last rejected rate
 _REMEMBERED = 1 / _INCREASE  # seconds until a learned rate has doubled and is forgotten
@@ -87,7 +89,7 @@ class _Rest:
 class _Learned:
     """What requests and 429 responses reveal about the rate limit."""
 
-    sent: deque[float] = field(default_factory=lambda: deque(maxlen=512))
+    sent: list[float] = field(default_factory=list)
     densities: deque[tuple[float, ...]] = field(default_factory=lambda: deque(maxlen=_KEPT))
     refusals: deque[tuple[float, tuple[float, ...]]] = field(default_factory=lambda: deque(maxlen=_REFUSALS))
     answered: bool = False
@@ -97,15 +99,14 @@ class _Learned:
     burst: int = 1
 
     def send(self, now: float) -> tuple[float, ...]:
-        """Record a request; return the number before it in each window, -1 if unknown.
-
-        It is unknown at first and after a quiet period: while the window fills up, every request has more before it
-        than any earlier one, so that three stray 429 responses in a row would look like a rate limit.
-        """
-        quiet = not self.sent or now - self.sent[-1] > _QUIET
-        self.begun = now if quiet else self.begun
+        """Record a request; return the number before it in each window, -1 while the window fills up."""
+        if not self.sent or now - self.sent[-1] > _QUIET:
+            self.begun = now
+        if len(self.sent) >= 2 * _COUNTED:
+            del self.sent[:-_COUNTED]
+        first, number = max(0, len(self.sent) - _COUNTED), len(self.sent)
         counts = tuple(
-            sum(1 for at in self.sent if at > now - window) if now - self.begun >= window else -1.0
+            float(number - bisect_right(self.sent, now - window, first)) if now - self.begun >= window else -1.0
             for window in _WINDOWS
         )
         self.sent.append(now)

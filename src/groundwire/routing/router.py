@@ -14,7 +14,6 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
 from groundwire.providers import SearchProvider
-from groundwire.routing.cache_codec import sources_of
 from groundwire.routing.calls import BackgroundTasks, SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
@@ -256,7 +255,6 @@ def _response(
     return SearchResponse(
         query=call.query.text,
         results=results,
-        sources=sources_of(results),
         provider=provider,
         attempts=tuple(attempts),
         filters=filters,

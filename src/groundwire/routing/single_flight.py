@@ -132,7 +132,7 @@ class SingleFlight:
         try:
             grace = _GRACE if load.deadline.at <= deadline.at else 0.0
             await asyncio.wait({load.answer}, timeout=deadline.remaining() + grace)
-            if load.answer.done():  # a caller's next call must see what this one has changed
+            if load.answer.done() and not load.task.done():  # a caller's next call must see what this one has changed
                 await asyncio.wait({load.task}, timeout=min(_GRACE, deadline.remaining()))
         finally:
             load.waiters -= 1

@@ -10,6 +10,7 @@ the function-call markup of Anthropic.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 __all__ = ["break_marks", "break_reserved"]
@@ -47,7 +48,6 @@ _SHAPES: Final = (
     rf"{_LESS}(?={_LESS}[/\uff0f]?SYS{_GREATER}{{2}})",
     rf"[\[\uff3b](?=[/\uff0f]?(?:{'|'.join(_BRACKETED)})[\]\uff3d])",
 )
-_RESERVED: Final = re.compile("|".join(_SHAPES), re.IGNORECASE)
 _START: Final = re.compile(
     r"[<\uff1c\ufe64\u2039\[\uff3b](?:(?<![\[\uff3b])|(?=[/\uff0f]?[^\s\[\]\uff3b\uff3d]{3,20}[\]\uff3d]))"
 )
@@ -74,8 +74,14 @@ def break_reserved(text: str) -> tuple[str, int]:
     return text, len(text) - before
 
 
+@cache
+def _reserved() -> re.Pattern[str]:
+    """Return the pattern of all marks; to compile it takes milliseconds, and most texts hold nothing like one."""
+    return re.compile("|".join(_SHAPES), re.IGNORECASE)
+
+
 def _broken(match: re.Match[str]) -> str:
-    return match[0] + "\\" if _RESERVED.match(match.string, match.start()) else match[0]
+    return match[0] + "\\" if _reserved().match(match.string, match.start()) else match[0]
 
 
 def _turn(match: re.Match[str]) -> str:

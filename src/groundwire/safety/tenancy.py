@@ -6,7 +6,7 @@ Reading stored data requires a `Viewer` as a keyword argument, so that a call wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal, NewType, Protocol, Self, TypeAlias, TypeVar, runtime_checkable
+from typing import Final, Literal, NewType, Protocol, Self, TypeAlias, TypeVar, cast, runtime_checkable
 from urllib.parse import quote
 
 from groundwire.safety.url_redaction import has_secret
@@ -22,6 +22,7 @@ __all__ = [
     "Sharing",
     "Viewer",
     "Visibility",
+    "is_owned",
     "owned_by",
     "page_visibility",
     "partition_of",
@@ -88,9 +89,14 @@ class OwnedProvider(Protocol):
         ...
 
 
+def is_owned(provider: object) -> bool:
+    """Whether a provider is an `OwnedProvider`; faster than `isinstance`, which inspects the protocol."""
+    return hasattr(provider, "owned_by")
+
+
 def owned_by(provider: _P, owner: Owner) -> _P:
     """Return a provider for the calls of an owner; most are the same for all."""
-    return provider.owned_by(owner) if isinstance(provider, OwnedProvider) else provider
+    return cast("_P", cast("OwnedProvider", provider).owned_by(owner)) if is_owned(provider) else provider
 
 
 Partition = NewType("Partition", str)

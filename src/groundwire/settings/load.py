@@ -18,8 +18,8 @@ from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean, faults
-from groundwire.settings.provider_options import option_model, provider_names
-from groundwire.settings.schema import KEY_VARIABLES, Settings, conflicting_settings, known_keys, sections
+from groundwire.settings.provider_options import option_model, provider_entry, provider_names
+from groundwire.settings.schema import KEY_VARIABLES, Settings, conflicting_settings, is_section, known_keys, sections
 from groundwire.settings.sections import SessionSettings
 from groundwire.settings.sources import (
     FILE_NAME,
@@ -44,7 +44,7 @@ from groundwire.settings.user_folders import no_home
 __all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
 
 _KEYS = "keys."
-_USUAL_THRESHOLD = int(SessionSettings().warning_threshold)
+_USUAL_THRESHOLD: int = SessionSettings.model_fields["warning_threshold"].default
 
 
 def load(
@@ -234,23 +234,18 @@ def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
         section = key.partition(".")[0]
         same = [one for one in known if one.startswith(f"{section}.")]
         problems.append(f"{origin}: {key!r} is not a setting{did_you_mean(key, same or known, prefix=f'{section}.')}")
-    installed: tuple[str, ...] = ()
     for key in [key for key in merged if key.startswith("providers.")]:
         provider = key.removeprefix("providers.").rpartition(".")[0]
-        installed = installed or provider_names()
-        if provider.partition(":")[0] not in installed:
+        if provider_entry(provider) is None:
             origin = merged.pop(key)[1]
-            near = did_you_mean(provider, installed)
+            near = did_you_mean(provider, provider_names())
             problems.append(f"{origin}: {key}: {provider!r} is not an installed provider{near}")
 
 
 def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str], warnings: list[str]) -> Settings:
     secrets = {name: SecretStr(value.strip()) for name, (value, _) in keys.items()}
-    settings = Settings()
-    try:
-        settings = Settings.model_validate({**_nested(merged), "keys": secrets})
-    except ValidationError as error:
-        wrong = faults(error)
+    settings, wrong = _assembled(merged, secrets)
+    if wrong:
         problems += [f"{_origin(merged, key)}: {key}: {text}" for key, text in wrong]
         settings = _without(merged, [key for key, _ in wrong])
     for provider, options in _nested(merged)["providers"].items():
@@ -286,10 +281,28 @@ def _without(merged: Flat, wrong: Sequence[str]) -> Settings:
         for key, value in merged.items()
         if not any(fault == key or fault.startswith(f"{key}.") for fault in wrong)
     }
-    try:
-        return Settings.model_validate(_nested(right))
-    except ValidationError:
-        return Settings()
+    settings, wrong_too = _assembled(right, {})
+    return Settings.model_construct() if wrong_too else settings
+
+
+def _assembled(merged: Flat, keys: Mapping[str, SecretStr]) -> tuple[Settings, list[tuple[str, str]]]:
+    """Return the settings, and what is wrong with them, in which case those of a wrong section are its defaults.
+
+    Only the sections of which something is set are validated: to build the schema of all of them takes longer than
+    everything else that is done to load them.
+    """
+    wrong: list[tuple[str, str]] = []
+    given: dict[str, Any] = {"keys": keys}
+    for section, values in _nested(merged).items():
+        model = Settings.model_fields[section].annotation
+        if not is_section(model):
+            given[section] = values
+            continue
+        try:
+            given[section] = model.model_validate(values)
+        except ValidationError as error:
+            wrong += [(f"{section}.{key}" if key else section, text) for key, text in faults(error)]
+    return Settings.model_construct(**given), wrong
 
 
 def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warnings: list[str]) -> Settings:

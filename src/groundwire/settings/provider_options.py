@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,7 +17,15 @@ from pydantic import BaseModel
 
 from groundwire.settings.schema import Settings, SettingValue, shown
 
-__all__ = ["option_model", "option_names", "provider_entries", "provider_names", "provider_rows"]
+__all__ = [
+    "option_model",
+    "option_names",
+    "own_provider_names",
+    "provider_entries",
+    "provider_entry",
+    "provider_names",
+    "provider_rows",
+]
 
 _GROUP = "groundwire.providers"
 
@@ -43,6 +51,31 @@ def _modified(folder: str) -> int:
         return 0
 
 
+def provider_entry(provider: str) -> EntryPoint | None:
+    """Return the entry point of a provider, ours before one of another package; None when none is installed.
+
+    Args:
+        provider: Its name; the label of `NAME:LABEL` is ignored.
+    """
+    name = provider.partition(":")[0]
+    return _own_entries().get(name) or provider_entries().get(name)
+
+
+@lru_cache(maxsize=1)
+def _own_entries() -> Mapping[str, EntryPoint]:
+    """Return those of this package, without a look at any other; none where it runs without being installed."""
+    try:
+        found = distribution("groundwire").entry_points.select(group=_GROUP)
+    except PackageNotFoundError:
+        return MappingProxyType({})
+    return MappingProxyType({entry.name: entry for entry in found})
+
+
+def own_provider_names() -> tuple[str, ...]:
+    """Return the names of the providers of this package, sorted."""
+    return tuple(sorted(_own_entries()))
+
+
 def provider_names() -> tuple[str, ...]:
     """Return the names of all installed providers, sorted."""
     return tuple(sorted(provider_entries()))
@@ -52,11 +85,12 @@ def option_model(provider: str) -> type[BaseModel] | None:
     """Return the model of a provider's options, its class's `Options`; None if it has none.
 
     Args:
-        provider: Its name; the label of `NAME:LABEL` is left aside.
+        provider: Its name; the label of `NAME:LABEL` is ignored.
     """
+    entry = provider_entry(provider)
     try:
-        model = getattr(provider_entries()[provider.partition(":")[0]].load(), "Options", None)
-    except (KeyError, ImportError, AttributeError):  # said when the provider is made, if it is
+        model = None if entry is None else getattr(entry.load(), "Options", None)
+    except (ImportError, AttributeError):  # said when the provider is made, if it is
         return None
     return model if isinstance(model, type) and issubclass(model, BaseModel) else None
 

@@ -37,6 +37,7 @@ __all__ = [
     "SettingValue",
     "Settings",
     "conflicting_settings",
+    "is_section",
     "key_from_keyring",
     "known_keys",
     "sections",
@@ -110,27 +111,27 @@ class Settings(BaseModel):
         frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
     )
 
-    search: SearchSettings = Field(default_factory=SearchSettings)
+    search: SearchSettings = Field(default_factory=SearchSettings.model_construct)
     """How to search."""
-    read: ReadSettings = Field(default_factory=ReadSettings)
+    read: ReadSettings = Field(default_factory=ReadSettings.model_construct)
     """How to read pages."""
-    session: SessionSettings = Field(default_factory=SessionSettings)
+    session: SessionSettings = Field(default_factory=SessionSettings.model_construct)
     """What one session may use."""
-    storage: StorageSettings = Field(default_factory=StorageSettings)
+    storage: StorageSettings = Field(default_factory=StorageSettings.model_construct)
     """Where state lives."""
-    cache: CacheSettings = Field(default_factory=CacheSettings)
+    cache: CacheSettings = Field(default_factory=CacheSettings.model_construct)
     """The cache of search results and pages."""
-    archive: ArchiveSettings = Field(default_factory=ArchiveSettings)
+    archive: ArchiveSettings = Field(default_factory=ArchiveSettings.model_construct)
     """The offline archive."""
-    policy: PolicySettings = Field(default_factory=PolicySettings)
+    policy: PolicySettings = Field(default_factory=PolicySettings.model_construct)
     """What may be found and opened."""
-    permission: PermissionSettings = Field(default_factory=PermissionSettings)
+    permission: PermissionSettings = Field(default_factory=PermissionSettings.model_construct)
     """What a model's tool calls may do."""
-    answer: AnswerSettings = Field(default_factory=AnswerSettings)
+    answer: AnswerSettings = Field(default_factory=AnswerSettings.model_construct)
     """The model that answers questions."""
-    network: NetworkSettings = Field(default_factory=NetworkSettings)
+    network: NetworkSettings = Field(default_factory=NetworkSettings.model_construct)
     """How to reach the network."""
-    server: ServerSettings = Field(default_factory=ServerSettings)
+    server: ServerSettings = Field(default_factory=ServerSettings.model_construct)
     """The gateway."""
     providers: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict, repr=False)
     """Each provider's own options by the provider's name; the provider's file says which there are."""
@@ -227,13 +228,13 @@ def sections() -> tuple[str, ...]:
 def known_keys() -> Iterator[str]:
     """Yield the dotted key of every setting but those of the providers."""
     for section, field in Settings.model_fields.items():
-        if _is_section(field.annotation):
+        if is_section(field.annotation):
             yield from _keys(section, field.annotation)
 
 
 def _keys(path: str, section: type[SettingsSection]) -> Iterator[str]:
     for key, field in section.model_fields.items():
-        if _is_section(field.annotation):
+        if is_section(field.annotation):
             yield from _keys(f"{path}.{key}", field.annotation)
         else:
             yield f"{path}.{key}"
@@ -248,7 +249,8 @@ def _values(path: str, section: object) -> Iterator[tuple[str, object]]:
                 yield f"{path}.{key}", value
 
 
-def _is_section(annotation: object) -> TypeGuard[type[SettingsSection]]:
+def is_section(annotation: object) -> TypeGuard[type[SettingsSection]]:
+    """Tell whether a field of this annotation is a section of its own."""
     return isinstance(annotation, type) and issubclass(annotation, SettingsSection)
 
 

@@ -138,9 +138,9 @@ class SearchSettings(SettingsSection):
     """The SafeSearch level: off, moderate or strict."""
     mode: Literal["auto", "native", "local"] = "auto"
     """Hosted search where possible (auto), only hosted (native), or only local search (local)."""
-    native: NativeSettings = Field(default_factory=NativeSettings)
+    native: NativeSettings = Field(default_factory=NativeSettings.model_construct)
     """Hosted search by the model's API."""
-    local: LocalSettings = Field(default_factory=LocalSettings)
+    local: LocalSettings = Field(default_factory=LocalSettings.model_construct)
     """The tool `search`, for models without hosted search."""
 
 

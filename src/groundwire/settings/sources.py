@@ -16,7 +16,7 @@ from typing import Any
 
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean
-from groundwire.settings.provider_options import option_names, provider_names
+from groundwire.settings.provider_options import option_names, own_provider_names, provider_names
 from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
 from groundwire.settings.user_folders import expand_user, user_folder
 
@@ -268,12 +268,14 @@ def from_provider_variables(
     named = {name: value for name, value in source.items() if name.startswith(_PROVIDERS) and value.strip()}
     if not named:
         return {}
-    installed = provider_names()
+    installed = own_provider_names()
+    if not all(any(_is_option(name, provider) for provider in installed) for name in named):
+        installed = provider_names()  # those of other packages are looked for only when they may be meant
     names = sorted({*installed, *instances()}, key=len, reverse=True)
     flat: Flat = {}
     for name, value in sorted(named.items()):
         matches = [provider for provider in names if _option(name, provider)]
-        fitting = [provider for provider in matches if _option(name, provider) in option_names(provider)]
+        fitting = [provider for provider in matches if _is_option(name, provider)]
         provider = (fitting or matches or [""])[0]
         labeled = _labeled(name, provider) if matches and not fitting else None
         if labeled:
@@ -298,6 +300,12 @@ def _option(name: str, provider: str) -> str:
     """Return the option of `provider` that a variable sets, or an empty string if it is another provider's."""
     start = variable(f"providers.{provider}") + "_"
     return name.removeprefix(start).lower() if name.startswith(start) else ""
+
+
+def _is_option(name: str, provider: str) -> bool:
+    """Tell whether a variable names an option that `provider` has."""
+    option = _option(name, provider)
+    return bool(option) and option in option_names(provider)
 
 
 def _labeled(name: str, provider: str) -> tuple[str, str] | None:

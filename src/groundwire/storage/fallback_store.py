@@ -8,7 +8,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
@@ -34,6 +34,8 @@ __all__ = ["ResilientStore", "StallTimeout"]
 _LONGEST = 5.0  # seconds
 _LATE = 0.25  # of the bound
 
+_T = TypeVar("_T")
+
 
 class StallTimeout:
     """A timeout for calls to a store that has stopped responding, but not for those delayed by this process.
@@ -53,9 +55,8 @@ class StallTimeout:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._due = 0.0
 
-    @asynccontextmanager
-    async def wait(self) -> AsyncGenerator[None, None]:
-        """Guard one call, which is the block.
+    async def wait(self, call: Awaitable[_T]) -> _T:
+        """Guard one call and return its result.
 
         Raises:
             TimeoutError: the store does not respond.
@@ -66,10 +67,11 @@ class StallTimeout:
             if self._timer is None or self._loop is not loop:  # one for all: it goes on from call to call
                 self._look_at(loop, began + self._bound)
             try:
-                yield
+                answer = await call
                 self._answered = loop.time()
             finally:
                 del self._waiting[limit]
+        return answer
 
     def _look_at(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         self._loop, self._due = loop, due
@@ -100,8 +102,6 @@ _REMEMBERED = 10_000  # counters
 _LONGEST_PAUSE = 30.0  # seconds
 
 _FAILURES = (StoreError, TimeoutError)
-
-_T = TypeVar("_T")
 
 
 class ResilientStore:
@@ -255,10 +255,8 @@ class ResilientStore:
         """Call the real store; raise _FellBack if it fails."""
         probe = switch.begin()
         try:
-            async with self._stall_timeout.wait():
-                if switch is self._writing and self._owed:
-                    await self._settle()
-                answer = await operation(self._store)
+            owed = switch is self._writing and self._owed
+            answer = await self._stall_timeout.wait(self._settled(operation) if owed else operation(self._store))
         except _FAILURES as exc:
             if not self.degraded:
                 reason = str(exc) or f"no answer within {self._bound:g} s"
@@ -275,6 +273,10 @@ class ResilientStore:
             if not self.degraded:
                 _logger.info("The store is available again.")
         return answer
+
+    async def _settled(self, operation: Callable[[Store], Awaitable[_T]]) -> _T:
+        await self._settle()
+        return await operation(self._store)
 
     async def _batch_here(self, operations: Sequence[Operation]) -> list[Answer]:
         """Run a batch in memory. Registers continue from the last numbers of the real store."""

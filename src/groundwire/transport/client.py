@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from groundwire._version import USER_AGENT
 from groundwire.cassette import Answer, CallFailed, Cassette, RecordedFailure
@@ -50,6 +50,9 @@ from groundwire.transport.request_response import (
     PartialResponse,
     Response,
 )
+
+if TYPE_CHECKING:
+    from yarl import URL
 
 __all__ = ["Transport", "exchange"]
 
@@ -158,6 +161,7 @@ def _record(
 MAX_HOPS = 10
 """The maximum redirects of a page (rule 5 of the guard)."""
 
+_SERVICES = 64  # service URLs that are checked once; the check of a URL's form never changes
 _CALL_CAP = 5_000_000  # bytes; the largest recorded search response has 0.3 million
 
 
@@ -192,6 +196,7 @@ class Transport:
         self.cassette = cassette
         self.gate: FetchPolicy | None = None
         """Admits page requests; None admits all immediately. `call` does not use it."""
+        self._services: dict[str, tuple[str, URL]] = {}
         self._connections = Connections(guard, user_agent=user_agent, proxy=proxy, most=max_connections)
 
     async def call(
@@ -227,8 +232,13 @@ class Transport:
         """
         from yarl import URL
 
-        target = self.guard.admit(url)
-        full = URL(target.request_text, encoded=True)
+        known = self._services.get(url)
+        if known is None:
+            target = self.guard.admit(url)
+            known = target.host, URL(target.request_text, encoded=True)
+            if len(self._services) < _SERVICES:
+                self._services[url] = known
+        host, full = known
         if params:
             full = full.extend_query(params)
         body: dict[str, Any] = {}
@@ -240,9 +250,9 @@ class Transport:
             asked = HttpRequest(method, full, headers or {}, body, on_data=on_data)
             return await exchange(self._connections, self.cassette, asked, deadline, cap, None)
         except TimeoutError as error:
-            raise ProviderTimeout(provider, f"no answer from {target.host} in time") from error
+            raise ProviderTimeout(provider, f"no answer from {host} in time") from error
         except ExchangeFailed as error:
-            raise_provider_error(provider, target.host, error)
+            raise_provider_error(provider, host, error)
 
     async def fetch(
         self,

@@ -51,15 +51,18 @@ class Response(Head):
     """The decoded body."""
     hops: tuple[str, ...] = field(default=())
     """The URLs that redirected, in order."""
+    _read: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def json(self) -> Any:
-        """Parse the body as JSON.
+        """Parse the body as JSON, once; callers must not change the result.
 
         Raises:
             ValueError: it is not JSON.
         """
         try:
-            return json.loads(self.body)
+            if not self._read:
+                self._read.append(json.loads(self.body))
+            return self._read[0]
         except RecursionError as error:
             raise ValueError("nested too deeply") from error
 

@@ -4,45 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Self, Unpack, get_args
-from uuid import uuid4
+from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 
-from groundwire.cassette import Cassette, choose_cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
-from groundwire.models import MAX_URL, Observer, Page, Query, SafeSearch, SearchResponse, TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, PageAliases, SearchAliases, canonical
-from groundwire.models.validators import (
-    TimeRangeName,
-    check_choice,
-    check_date,
-    check_domains,
-    check_int,
-    is_number,
-    time_range_of,
-)
-from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.reading.passages.view import Around, CountTokens, Ranker, check_ask
-from groundwire.routing.budget import SessionBudget
-from groundwire.routing.calls import CacheMode
-from groundwire.routing.hedging_policy import Strategy
-from groundwire.safety.guard import Resolver
-from groundwire.settings import Settings, load
-from groundwire.storage.memory import MemoryStore
-from groundwire.telemetry.call_events import CallListener
 from groundwire.web.answer import AnsweringView
-from groundwire.web.open_page import PageTarget, check_url, check_urls
-from groundwire.web.resources import Resources, changed
-from groundwire.web.session import closed, limits_of
+from groundwire.web.session import closed
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
+    from groundwire.cassette import Cassette
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
+    from groundwire.models import Observer, Page, SafeSearch, SearchResponse, TimeRange
+    from groundwire.models.aliases import PageAliases, SearchAliases
+    from groundwire.models.validators import TimeRangeName
+    from groundwire.providers import ReadProvider, SearchProvider
+    from groundwire.reading.passages.view import Ask, CountTokens, Ranker
+    from groundwire.routing.calls import CacheMode
+    from groundwire.routing.hedging_policy import Strategy
+    from groundwire.safety.guard import Resolver
+    from groundwire.settings import Settings
+    from groundwire.telemetry.call_events import CallListener
 
 __all__ = ["Web"]
 
@@ -94,6 +80,11 @@ class Web(AnsweringView):
         timeout: float | None = None,
         proxy: str | None = None,
     ) -> None:
+        from groundwire.cassette import choose_cassette
+        from groundwire.settings import load
+        from groundwire.web.resources import Resources, changed
+
+        _bind_annotations()
         self.settings: Settings = changed(load() if settings is None else settings, timeout=timeout, proxy=proxy)
         self._resources = Resources(
             self.settings,
@@ -108,20 +99,13 @@ class Web(AnsweringView):
         """Why configured providers are not used, a sentence each."""
         self._policy = self._resources.policy
         self._search_flow = self._resources.search_flow
-        self._open_pages = self._resources.open_pages
+        self._restricted_pages = None
         self._quota = None
         self._provider_names: tuple[str, ...] | None = None
-        self._check_ask = partial(check_ask, count_tokens=count_tokens, ranker=ranker)
+        self._own_functions: tuple[CountTokens | None, Ranker | None] = count_tokens, ranker
         self._is_view = False
         self._keep = True
-        name = self.settings.session.id
-        self._budget = SessionBudget(
-            self._resources.store if name else MemoryStore(),  # no other process can use one without a name
-            name or uuid4().hex,
-            limits_of(self.settings.session),
-            self._resources.tasks,
-            named=bool(name),
-        )
+        self._budget = self._resources.budget(self.settings.session.id)
 
     def __enter__(self) -> NoReturn:
         raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in synchronous code.")
@@ -186,22 +170,23 @@ class Web(AnsweringView):
             AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if aliases:
+            from groundwire.models.aliases import SEARCH, canonical
+
             return await self.search(**canonical(Web.search, locals(), SEARCH))
-        checked = Query(
-            text=query,
-            limit=self.settings.search.limit if limit is None else limit,
-            allowed_domains=check_domains("allowed_domains", allowed_domains),
-            blocked_domains=check_domains("blocked_domains", blocked_domains),
-            time_range=time_range_of(time_range),
-            published_after=check_date("published_after", published_after),
-            published_before=check_date("published_before", published_before),
+        checked, chosen = self._search_flow.checked(
+            query,
+            strategy,
+            limit=limit,
+            allowed_domains=allowed_domains,
+            blocked_domains=blocked_domains,
+            time_range=time_range,
+            published_after=published_after,
+            published_before=published_before,
             language=language,
             region=region,
-            safesearch=self.settings.search.safesearch if safesearch is None else safesearch,
+            safesearch=safesearch,
             page=page,
         )
-        chosen = self.settings.search.strategy if strategy is None else strategy
-        check_choice("strategy", chosen, get_args(Strategy))
         deadline = self._begin(timeout, self.settings.search.timeout)
         mode = self._cache_mode(refresh, keep)
         return (await self._search_flow.search(checked, deadline, chosen, mode, self._budget)).opened_by(self)
@@ -218,7 +203,7 @@ class Web(AnsweringView):
         refresh: bool = False,
         keep: bool = True,
         timeout: float | None = None,
-        context: Around | None = None,
+        context: Callable[[Page], str] | None = None,
         **aliases: Unpack[PageAliases],
     ) -> Page:
         """Read one page as Markdown: its beginning, or the part that is asked for by `query`, `cursor` or `find`.
@@ -250,15 +235,13 @@ class Web(AnsweringView):
             Closed.
         """
         if aliases:
+            from groundwire.models.aliases import OPEN_PAGE, canonical
+
             return await self.open_page(**canonical(Web.open_page, locals(), OPEN_PAGE))
-        selection = self._check_ask(
-            query=query,
-            cursor=cursor,
-            find=find,
-            max_length=max_length,
-            max_tokens=max_tokens,
-            usual=self.settings.read.max_length,
-            around=context,
+        from groundwire.web.open_page import PageTarget, check_url
+
+        selection = self._asked(
+            query=query, find=find, cursor=cursor, max_length=max_length, max_tokens=max_tokens, around=context
         )
         check_url("url", url)
         deadline = self._begin(timeout, self.settings.read.timeout)
@@ -298,13 +281,10 @@ class Web(AnsweringView):
         Raises:
             InvalidRequest: an argument is invalid. Closed.
         """
-        selection = self._check_ask(
-            query=query,
-            find=find,
-            max_length=max_length,
-            max_tokens=max_tokens,
-            usual=self.settings.read.max_length,
-        )
+        from groundwire.models.validators import check_int
+        from groundwire.web.open_page import PageTarget, check_urls
+
+        selection = self._asked(query=query, find=find, max_length=max_length, max_tokens=max_tokens)
         checked = check_urls(urls)
         limit = asyncio.Semaphore(check_int("at_once", at_once, 1, 16))
         deadline = self._begin(timeout, self.settings.read.timeout)
@@ -329,6 +309,7 @@ class Web(AnsweringView):
         """
         from groundwire.citations.hosted_answers import marked
         from groundwire.citations.verify import cited_numbers, verify_off_loop
+        from groundwire.models import MAX_URL
 
         said = marked(answer)
         used = cited_numbers(said.text)
@@ -363,11 +344,18 @@ class Web(AnsweringView):
         await self.aclose()
 
     def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
-        if not (keep and self._keep):
-            return "bypass"
-        return "refresh" if refresh else "use"
+        return ("refresh" if refresh else "use") if keep and self._keep else "bypass"
+
+    def _asked(self, **wanted: Any) -> Ask:
+        """Return what is wanted of a page, checked; the arguments are those of `open_page`."""
+        from groundwire.reading.passages.view import check_ask
+
+        count_tokens, ranker = self._own_functions
+        return check_ask(**wanted, usual=self.settings.read.max_length, count_tokens=count_tokens, ranker=ranker)
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
+        from groundwire.models.validators import is_number
+
         if self._resources.closed:
             raise closed()
         seconds = default if timeout is None else timeout
@@ -377,3 +365,14 @@ class Web(AnsweringView):
             )
         self._resources.load.admit(seconds)
         return Deadline.after(seconds)
+
+
+def _bind_annotations() -> None:
+    """Bind the names in the signatures of `Web`, for frameworks that make tools of its methods by their type hints."""
+    from groundwire import models
+    from groundwire.models import aliases, validators
+    from groundwire.routing import hedging_policy
+
+    nouns = {name: getattr(models, name) for name in ("Page", "SafeSearch", "SearchResponse", "TimeRange")}
+    globals().update(nouns, PageAliases=aliases.PageAliases, SearchAliases=aliases.SearchAliases)
+    globals().update(TimeRangeName=validators.TimeRangeName, Strategy=hedging_policy.Strategy)

@@ -24,22 +24,26 @@ from groundwire.providers import ReadProvider
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
+from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers, view_off_loop
 from groundwire.routing.budget import Reservation, SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key
 from groundwire.routing.calls import AttemptLog, CacheMode, PageCall
+from groundwire.routing.politeness import Politeness
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import OwnedProvider, page_visibility, partition_of
+from groundwire.safety.tenancy import is_owned, page_visibility, partition_of
 from groundwire.safety.urls import parse_url
 from groundwire.settings import Settings
+from groundwire.storage.base import Store
 from groundwire.telemetry.call_events import CallListeners, PageDone
+from groundwire.transport import Transport
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["OpenPageFlow", "OpenPages", "PageTarget", "check_url", "check_urls"]
+__all__ = ["OpenPageFlow", "OpenPages", "PageTarget", "check_url", "check_urls", "make_politeness", "make_site_readers"]
 
 _AT_ONCE = 20_000  # characters that are looked through without a thread, in about 10 ms
 
@@ -164,7 +168,7 @@ class OpenPageFlow:
         """Return a whole page from the cache, or from the readers."""
         if self.cache is None or call.cache_mode == "bypass":
             return await readers.open(call)
-        owned = any(isinstance(reader, OwnedProvider) for reader in readers.readers)
+        owned = any(is_owned(reader) for reader in readers.readers)
         visibility = "private" if owned else page_visibility(call.url)
         partition = partition_of(call.owner, visibility, self.settings.storage.sharing)
         settings = self.settings.cache
@@ -344,3 +348,26 @@ def _record(
         error=None if page else type(end).__name__,
         cost_usd=sum(attempt.cost_usd for attempt in attempts),
     )
+
+
+def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
+    """Return the crawl rules for page requests from the settings."""
+    read = settings.read
+    return Politeness(
+        pages,
+        store,
+        robots=read.robots,
+        exceptions=read.robots_exceptions,
+        delay=read.crawl_delay,
+        at_once=read.max_per_host,
+        user_agent=settings.network.user_agent,
+    )
+
+
+def make_site_readers(settings: Settings, pages: Transport, store: Store, workers: Workers) -> SiteReaders | None:
+    """Create the readers for well-known sites from the settings, or return None if there are none."""
+    read = settings.read
+    isolated = read.isolation == "process"
+    if not read.site_readers and not read.site_hosts:
+        return None
+    return SiteReaders(pages, store, workers, names=read.site_readers, hosts=read.site_hosts, isolated=isolated)

@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, cast
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
+from uuid import uuid4
 
 from pydantic import ValidationError
 
@@ -18,13 +20,12 @@ from groundwire.models import Observer
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.providers.archive import ArchiveProvider
 from groundwire.providers.registry import as_provider, create
-from groundwire.reading.readers import Readers
-from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers
+from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.calls import BackgroundTasks, LoadMonitor
+from groundwire.routing.daily_quota import limits_of
 from groundwire.routing.hedging_policy import HedgePolicy
-from groundwire.routing.politeness import Politeness
 from groundwire.routing.router import Router
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
@@ -38,14 +39,16 @@ from groundwire.storage.fallback_store import ResilientStore
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener, CallListeners, CallLog, with_listener
 from groundwire.telemetry.daily_counters import Scores
-from groundwire.transport import Transport
 from groundwire.transport.clients import HttpClients
 from groundwire.web.known_urls import KnownUrls
-from groundwire.web.open_page import OpenPageFlow, OpenPages
 from groundwire.web.search import SearchFlow
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["ProviderSetup", "Resources", "known_secrets", "make_politeness", "make_secret_scanner", "make_site_readers"]
+if TYPE_CHECKING:  # needed for pages only, and slow to load
+    from groundwire.routing.politeness import Politeness
+    from groundwire.web.open_page import OpenPages
+
+__all__ = ["ProviderSetup", "Resources", "changed", "known_secrets", "make_secret_scanner"]
 
 
 @dataclass(slots=True)
@@ -137,29 +140,6 @@ def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> S
     return SecretScanner(_secrets(settings, environment))
 
 
-def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
-    """Return the crawl rules for page requests from the settings."""
-    read = settings.read
-    return Politeness(
-        pages,
-        store,
-        robots=read.robots,
-        exceptions=read.robots_exceptions,
-        delay=read.crawl_delay,
-        at_once=read.max_per_host,
-        user_agent=settings.network.user_agent,
-    )
-
-
-def make_site_readers(settings: Settings, pages: Transport, store: Store, workers: Workers) -> SiteReaders | None:
-    """Create the readers for well-known sites from the settings, or return None if there are none."""
-    read = settings.read
-    isolated = read.isolation == "process"
-    if not read.site_readers and not read.site_hosts:
-        return None
-    return SiteReaders(pages, store, workers, names=read.site_readers, hosts=read.site_hosts, isolated=isolated)
-
-
 _MOST_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
 _DEGRADED = "the store is unavailable; cache and budgets are in this process's memory until it returns"
 _NO_ARCHIVE = "the archive of earlier searches is unavailable; run `groundwire doctor` for details"
@@ -229,8 +209,6 @@ class Resources:
         if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
             why = " ".join(setup.skipped)
             _refuse([f"{key}: {text}. {why}" for key, text in single_provider_warnings(settings, searchers[0].name)])
-        readers = cast("list[ReadProvider]", setup.make("read", read_providers, settings.read.providers))
-        self.skipped: tuple[str, ...] = setup.skipped
         self.policy: DomainPolicy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
         self.store: Store = open_store(
             settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout
@@ -244,25 +222,44 @@ class Resources:
         self.load: LoadMonitor = LoadMonitor()
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
-        self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
+        self._politeness: Politeness | None = None
         self._cache = (
             Cache(self.store, shared=not isinstance(self.store, MemoryStore)) if settings.cache.enabled else None
         )
         self.owned: list[object] = list(setup.made.values())
         own = () if any(isinstance(one, CallLog) for one in call_listeners) else (CallLog(),)
-        listeners = CallListeners((*own, self.scores, *call_listeners))
-        secrets = make_secret_scanner(settings, os.environ)
+        self._listeners = CallListeners((*own, self.scores, *call_listeners))
+        self._secrets = make_secret_scanner(settings, os.environ)
         self.search_flow: SearchFlow = SearchFlow(
             settings=settings,
             router=self._router(searchers, self.policy, ArchiveProvider(self.archive) if self.archive else None),
             policy=self.policy,
             cache=self._cache,
-            secrets=secrets,
+            secrets=self._secrets,
             known=self.known,
             sources=self.sources,
-            call_listeners=listeners,
+            call_listeners=self._listeners,
             state=self.state_warnings,
         )
+        self._setup, self._read_providers = setup, read_providers
+        if read_providers is not None or settings.read.providers != ("local",) or settings.providers.get("local"):
+            _ = self.open_pages  # what is wrong with readers is said at once, and the usual one is never wrong
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """Why providers of the settings are not used, a sentence each."""
+        return self._setup.skipped
+
+    @cached_property
+    def open_pages(self) -> OpenPages:
+        """What opens pages; it is made when it is first used."""
+        from groundwire.reading.readers import Readers
+        from groundwire.web.open_page import OpenPageFlow, OpenPages, make_politeness, make_site_readers
+
+        settings, setup, before = self.settings, self._setup, set(self._setup.made)
+        readers = cast("list[ReadProvider]", setup.make("read", self._read_providers, settings.read.providers))
+        self.owned += [made for name, made in setup.made.items() if name not in before]
+        self._politeness = self.clients.pages.gate = make_politeness(settings, self.clients.pages, self.store)
         flow = OpenPageFlow(
             settings=settings,
             guard=self.clients.guard,
@@ -273,19 +270,29 @@ class Resources:
                 attempt_listener=self._attempt_listener,
                 gate=self._politeness,
                 rendered=settings.read.render_domains,
-                skipped=self.skipped,
+                skipped=setup.skipped,
                 archive=self.archive,
                 sites=make_site_readers(settings, self.clients.pages, self.store, self.workers),
             ),
             policy=self.policy,
             cache=self._cache,
-            secrets=secrets,
+            secrets=self._secrets,
             known=self.known,
             sources=self.sources,
             workers=self.workers,
             state=self.state_warnings,
         )
-        self.open_pages: OpenPages = OpenPages(flow=flow, call_listeners=listeners)
+        return OpenPages(flow=flow, call_listeners=self._listeners)
+
+    def budget(self, name: str | None) -> SessionBudget:
+        """Return the budget of a session; without a name, which no other process can use, it is in this process."""
+        return SessionBudget(
+            self.store if name else MemoryStore(),
+            name or uuid4().hex,
+            limits_of(self.settings.session),
+            self.tasks,
+            named=bool(name),
+        )
 
     def other_router(
         self,
@@ -345,7 +352,8 @@ class Resources:
         self.load.close()
         if self._cache is not None:
             await self._cache.aclose(grace_seconds=grace_seconds)
-        await self._politeness.aclose()
+        if self._politeness is not None:
+            await self._politeness.aclose()
         await self.search_flow.router.aclose()
         await self.tasks.aclose()
         for owned in self.owned:

@@ -7,10 +7,12 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, get_args
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Attempt, Query, SearchResponse
+from groundwire.models.validators import check_choice, time_range_of
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
@@ -19,7 +21,7 @@ from groundwire.routing.hedging_policy import Strategy
 from groundwire.routing.router import Router
 from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import OwnedProvider, Owner, partition_of
+from groundwire.safety.tenancy import Owner, is_owned, partition_of
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, AssignNumbers, Lookup
 from groundwire.telemetry.call_events import CallListeners, SearchDone
@@ -51,6 +53,22 @@ class SearchFlow:
     """Called at the end of a call."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
     """Returns warnings about the store and the archive."""
+
+    def checked(
+        self, query: str, strategy: Strategy | None, *, time_range: str, **filters: Any
+    ) -> tuple[Query, Strategy]:
+        """Return the arguments of a search as a query and a strategy; None stands for the setting.
+
+        Raises:
+            InvalidRequest: an argument is wrong.
+        """
+        usual = self.settings.search
+        for name, default in (("limit", usual.limit), ("safesearch", usual.safesearch)):
+            filters[name] = default if filters[name] is None else filters[name]
+        checked = Query(text=query, time_range=time_range_of(time_range), **filters)
+        chosen = usual.strategy if strategy is None else strategy
+        check_choice("strategy", chosen, get_args(Strategy))
+        return checked, chosen
 
     async def search(
         self, query: Query, deadline: Deadline, strategy: Strategy, cache_mode: CacheMode, budget: SessionBudget
@@ -119,7 +137,7 @@ class SearchFlow:
         """Return the cache key of a response, and the store operations before the search."""
         if self.cache is None or cache_mode == "bypass":
             return "", None
-        owned = any(isinstance(provider, OwnedProvider) for provider in self.router.providers)
+        owned = any(is_owned(provider) for provider in self.router.providers)
         partition = partition_of(owner, "private" if owned else "public", self.settings.storage.sharing)
         names = [identity(provider, self.settings) for provider in self.router.providers]
         key = search_key(query, names, self.policy, strategy, partition=partition)

@@ -10,33 +10,28 @@ from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
-from groundwire.models import Budget
-from groundwire.models.aliases import METHODS, other_method
-from groundwire.models.validators import check_choice, check_domains, check_int, is_number
-from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.providers.registry import as_provider
-from groundwire.reading.workers.pool import Workers
-from groundwire.routing.budget import Limits, Reservation, SessionBudget, session_name
-from groundwire.routing.daily_quota import DailyLimits, DailyQuota
-from groundwire.routing.health import ProviderHealth
-from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.tenancy import Owner
-from groundwire.settings import SessionSettings, Settings
-from groundwire.storage import Store
-from groundwire.storage.archive.store import Archive
-from groundwire.storage.memory import MemoryStore
-from groundwire.telemetry.scorecard import ScoreHistory, score_history
-from groundwire.transport.clients import HttpClients
-from groundwire.web.known_urls import addresses_in
-from groundwire.web.open_page import OpenPages
-from groundwire.web.resources import Resources
-from groundwire.web.search import SearchFlow
-from groundwire.web.session_sources import CitedPages
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # as in `groundwire.web.client`
     from groundwire.citations.verify import CitedPage, Entailment, Report
+    from groundwire.models import Budget
+    from groundwire.providers import ReadProvider, SearchProvider
+    from groundwire.reading.workers.pool import Workers
+    from groundwire.routing.budget import Reservation, SessionBudget
+    from groundwire.routing.daily_quota import DailyLimits, DailyQuota
+    from groundwire.routing.health import ProviderHealth
+    from groundwire.safety.domains import DomainPolicy
+    from groundwire.safety.tenancy import Owner
+    from groundwire.settings import Settings
+    from groundwire.storage import Store
+    from groundwire.storage.archive.store import Archive
+    from groundwire.telemetry.scorecard import ScoreHistory
+    from groundwire.transport.clients import HttpClients
+    from groundwire.web.open_page import OpenPages
+    from groundwire.web.resources import Resources
+    from groundwire.web.search import SearchFlow
+    from groundwire.web.session_sources import CitedPages
 
-__all__ = ["SessionView", "closed", "limits_of"]
+__all__ = ["SessionView", "closed"]
 
 _AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 
@@ -53,13 +48,15 @@ class SessionView:
     _policy: DomainPolicy
     _provider_names: tuple[str, ...] | None
     _search_flow: SearchFlow
-    _open_pages: OpenPages
+    _restricted_pages: OpenPages | None
     _is_view: bool
     _keep: bool
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
         def __getattr__(self, name: str) -> Any:
+            from groundwire.models.aliases import METHODS, other_method
+
             if name in METHODS:
                 return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
@@ -77,6 +74,11 @@ class SessionView:
         Raises:
             InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
         """
+        from groundwire.models.validators import check_choice, is_number
+        from groundwire.routing.budget import Limits, SessionBudget, session_name
+        from groundwire.routing.daily_quota import limits_of
+        from groundwire.storage.memory import MemoryStore
+
         for limit, value in limits.items():
             check_choice("session", limit, tuple(Limits.__dataclass_fields__))
             if not is_number(value) or not 0 <= value < float("inf"):
@@ -120,6 +122,11 @@ class SessionView:
         Raises:
             InvalidRequest: a domain is invalid.
         """
+        from groundwire.models.validators import check_domains
+        from groundwire.routing.daily_quota import DailyQuota
+        from groundwire.safety.domains import DomainPolicy
+        from groundwire.safety.tenancy import Owner
+
         policy = self._policy.within(
             DomainPolicy(
                 check_domains("allowed_domains", allowed_domains), check_domains("blocked_domains", blocked_domains)
@@ -133,7 +140,7 @@ class SessionView:
         readers = [one for one in self.read_providers if _is_named(one.name, view._provider_names)]
         router = self._search_flow.router.restricted(searchers, policy)
         view._search_flow = replace(self._search_flow, router=router, policy=policy)
-        view._open_pages = self._open_pages.restricted(readers, policy)
+        view._restricted_pages = self._open_pages.restricted(readers, policy)
         if daily is not None:
             view._quota = DailyQuota(self._resources.store, daily)
         view._budget = self._budget.within(view._quota, Owner(tenant) if tenant else self.owner)
@@ -152,6 +159,8 @@ class SessionView:
         Raises:
             ConfigurationError: a provider is unknown, or none can be used. PermissionDenied: one is not allowed here.
         """
+        from groundwire.providers.registry import as_provider
+
         for asked_for in search_providers:
             name = asked_for if isinstance(asked_for, str) else as_provider(asked_for).name
             if not _is_named(name, self._provider_names):
@@ -215,6 +224,8 @@ class SessionView:
         Raises:
             ValueError: the number of days is out of range. StoreError: the store cannot be read.
         """
+        from groundwire.telemetry.scorecard import score_history
+
         await self._resources.scores.flush()
         names = (*self.settings.search.providers, *self.settings.read.providers)
         return await score_history(self._resources.store, days, names=names)
@@ -242,6 +253,8 @@ class SessionView:
         Returns:
             How many may be made; pass it to `settle_searches` afterwards.
         """
+        from groundwire.models.validators import check_int
+
         return await self._budget.reserve_many(check_int("max_searches", max_searches, 1, 1_000), price_usd)
 
     async def settle_searches(self, reservation: Reservation, used: int) -> None:
@@ -263,6 +276,8 @@ class SessionView:
         Raises:
             InvalidRequest: an argument is not text. Closed.
         """
+        from groundwire.web.known_urls import addresses_in
+
         for text in texts:
             if not isinstance(text, str):
                 raise InvalidRequest("texts", f"must be texts, not {type(text).__name__}", "Pass the user's message.")
@@ -317,7 +332,14 @@ class SessionView:
         view._is_view = True
         return view
 
+    @property
+    def _open_pages(self) -> OpenPages:
+        """What opens pages for this view."""
+        return self._restricted_pages or self._resources.open_pages
+
     def _cited(self) -> CitedPages:
+        from groundwire.web.session_sources import CitedPages
+
         if self._resources.closed:
             raise closed()
         if self._resources.sources is None:
@@ -330,17 +352,6 @@ class SessionView:
 def closed() -> Closed:
     """Return the error for a call to a closed `Web`."""
     return Closed("This Web is closed; create a new one.")
-
-
-def limits_of(session: SessionSettings) -> Limits:
-    """Return the limits of a session in the settings."""
-    return Limits(
-        searches=session.max_searches,
-        warning_threshold=session.warning_threshold,
-        cost_usd=session.max_cost_usd,
-        tokens=session.max_tokens,
-        idle_timeout=session.idle_timeout,
-    )
 
 
 def _is_named(name: str, names: Sequence[str] | None) -> bool:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
-from groundwire.reading.passages.outline import version_of
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.result_merging import address_of, canonical
 from groundwire.safety.tenancy import Owner
@@ -240,6 +239,7 @@ class CitedPages:
 
     async def _page(self, source: SeenSource, owner: Owner, *, with_content: bool) -> CitedPage:
         from groundwire.citations.verify.report import CitedPage  # not needed for searching and reading
+        from groundwire.reading.passages.outline import version_of
 
         content, changed, newer = None, False, False
         if source.digest and with_content:

@@ -17,16 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
-from groundwire.models import Page
-from groundwire.reading.documents.document import FILES
-from groundwire.reading.encoding.content_type import media_type
-from groundwire.reading.extracted import Extracted, Unreadable
-from groundwire.reading.html.limits import is_heavy
-from groundwire.reading.passages.view import Ask, pack_view, unpack_view, view
 from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
 
-if TYPE_CHECKING:  # the parsers take long to load, and are needed only for a conversion in this process
+if TYPE_CHECKING:  # what handles pages takes long to load, and a search has none
+    from groundwire.models import Page
     from groundwire.reading.convert import Converted
+    from groundwire.reading.passages.view import Ask
 
 __all__ = ["MEMORY", "Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
@@ -240,6 +236,7 @@ def _too_heavy(url: str) -> PageTooLarge:
 def _converted(fields: dict[str, Any], content: bytes) -> Converted:
     from groundwire.reading.block_pages.classify import SoftBlock
     from groundwire.reading.convert import Converted
+    from groundwire.reading.extracted import Extracted, Unreadable
 
     block, unreadable = fields["block"], fields["unreadable"]
     return Converted(
@@ -299,6 +296,10 @@ class Conversion:
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
     ) -> Converted:
         """Convert in a thread, or in a process if it could block or endanger this one."""
+        from groundwire.reading.documents.document import FILES
+        from groundwire.reading.encoding.content_type import media_type
+        from groundwire.reading.html.limits import is_heavy
+
         headers = {name: value for name, value in headers.items() if len(value) < _TELLING}
         is_file = media_type(content_type, body[:4_096], url).kind in FILES
         if self._isolated or is_file or is_heavy(body):
@@ -348,6 +349,8 @@ async def view_off_loop(workers: Workers, page: Page, ask: Ask) -> Page:
     Raises:
         InvalidRequest: the page has no such part. PageTooLarge: it exceeded the limits.
     """
+    from groundwire.reading.passages.view import pack_view, unpack_view, view
+
     if len(page.content) < _AT_ONCE and ask.ranker is None:
         return view(page, ask)
     packed = pack_view(page, ask) if len(page.content) >= _IN_THREAD else None

@@ -25,6 +25,7 @@ from groundwire.hosted import Location, Needs, Plan, load_matrix, plan_for
 from groundwire.hosted.answers import HostedAnswer, HostedCall
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requirements import NO_NEEDS
+from groundwire.routing.daily_quota import limits_of
 from groundwire.server.cancellable_response import Outbox
 from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in
 from groundwire.server.openai.prompts import dated, messages_of, said_in, with_results
@@ -36,7 +37,6 @@ from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
-from groundwire.web.session import limits_of
 
 __all__ = [
     "CONVERSATION_HEADERS",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cache
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
@@ -24,13 +25,17 @@ _DENSE = (
     "\u3040-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
 )
 _HAS_DENSE = re.compile(f"[{_DENSE}]")
-_BETWEEN = re.compile(rf"(?<=[{_DENSE}])(?=\w)|(?<=\w)(?=[{_DENSE}])")
-_RUN = re.compile(f"[{_DENSE}]{{3,}}")
 _LONGEST = 2_000  # characters of a query
 _MOST = 24  # words of a query
 _PREFIX = 3  # letters from which the last word may be a prefix
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"(?m)^[^\S\n]*+(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?<!\S)[*_`|]{1,3}")
+
+
+@cache
+def _between() -> re.Pattern[str]:
+    """Return the pattern of the places between such characters; it is compiled when a text has some."""
+    return re.compile(rf"(?<=[{_DENSE}])(?=\w)|(?<=\w)(?=[{_DENSE}])")
 
 
 def storable(text: str) -> str:
@@ -42,7 +47,7 @@ def storable(text: str) -> str:
 
 def split(text: str) -> str:
     """Return text for the index, with separated characters in scripts without spaces."""
-    return text if text.isascii() or not _HAS_DENSE.search(text) else _BETWEEN.sub(_MARK, text)
+    return text if text.isascii() or not _HAS_DENSE.search(text) else _between().sub(_MARK, text)
 
 
 def joined(text: str) -> str:
@@ -92,11 +97,11 @@ class Question:
 
 
 def _pieces(word: str) -> list[str]:
-    runs = _RUN.findall(word)
+    runs = re.findall(f"[{_DENSE}]{{3,}}", word)
     if not runs:
         return [word]
     pairs = [run[at : at + 2] for run in runs for at in range(len(run) - 1)]
-    rest = [part for part in _RUN.sub(" ", word).split() if any(map(str.isalnum, part))]
+    rest = [part for part in re.sub(f"[{_DENSE}]{{3,}}", " ", word).split() if any(map(str.isalnum, part))]
     return [pair for pair in pairs if any(map(str.isalnum, pair))] + rest
 
 

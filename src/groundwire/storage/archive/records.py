@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import cache, lru_cache
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -29,6 +30,10 @@ _LONGEST_TEXT = 2_000_000  # characters of a page
 _LONGEST_ASKED = 1_000  # characters of the queries that led to a result
 _EXCERPT = 300  # characters
 _OVERHEAD = 600  # bytes of a row beside its text: columns, indexes, FTS5's own tables
+_DAY = 86_400_000  # milliseconds
+_APART = frozenset(
+    {"snippet", "citation_id", "score"}
+)  # fields of a result that are columns of their own, or of one search only
 _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
 
 
@@ -93,7 +98,7 @@ class Item:
                 return datetime.fromisoformat(self.published).date().isoformat()
             except ValueError:
                 pass
-        return seen_at(self.seen).date().isoformat()
+        return _day_of(self.seen // _DAY)
 
     @property
     def size(self) -> int:
@@ -151,6 +156,12 @@ class Item:
         cut = bool(json.loads(self.data).get("truncated"))
         same = self.text[:_EXCERPT] == older.text[:_EXCERPT]
         return cut and same and len(self.text) < len(older.text)
+
+
+@lru_cache(maxsize=8)
+def _day_of(days: int) -> str:
+    """Return a day in UTC by its number since the epoch; a batch has one or two."""
+    return seen_at(days * _DAY).date().isoformat()
 
 
 def seen_at(milliseconds: int) -> datetime:
@@ -225,9 +236,10 @@ def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, publ
     target = _address(row.url) if carried is None else None if has_secret(row.url) else carried.url
     if target is None or not (row.title.strip() or row.snippet.strip()):
         return None
+    alias = key_of(target)
     return Item(
-        key=own_key(owner, key_of(target)),
-        alias=key_of(target),
+        key=own_key(owner, alias),
+        alias=alias,
         kind="result",
         host=target.host,
         url=storable(row.url),
@@ -236,7 +248,7 @@ def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, publ
         asked=asked,
         published=_date(row.published),
         seen=seen,
-        data=_json(row.model_dump(exclude={"snippet", "citation_id", "score"})),
+        data=_result_json(row),
         tenant=owner.tenant,
         session=owner.session,
         public=int(public),
@@ -269,12 +281,21 @@ def _date(published: str | None) -> str | None:
     return published
 
 
+def _result_json(row: SearchResult) -> str:
+    try:
+        return storable(row.model_dump_json(exclude=set(_APART)))
+    except ValueError:  # a lone surrogate has no UTF-8 form
+        return _json(row.model_dump(exclude=set(_APART)))
+
+
 def _json(data: dict[str, object]) -> str:
     return storable(json.dumps(data, ensure_ascii=False))
 
 
 class _Line(BaseModel):
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        frozen=True, extra="forbid", hide_input_in_errors=True, defer_build=True
+    )
 
     seen: AwareDatetime
     asked: str = ""
@@ -293,9 +314,10 @@ class _ResultLine(_Line):
     result: SearchResult
 
 
-_LINE: TypeAdapter[_PageLine | _ResultLine] = TypeAdapter(
-    Annotated[_PageLine | _ResultLine, Field(discriminator="kind")]
-)
+@cache
+def _line() -> TypeAdapter[_PageLine | _ResultLine]:
+    """Return what validates a line; it takes long to build, and only an import needs it."""
+    return TypeAdapter(Annotated[_PageLine | _ResultLine, Field(discriminator="kind")])
 
 
 def read_line(line: bytes, now: float) -> Item | None:
@@ -309,7 +331,7 @@ def read_line(line: bytes, now: float) -> Item | None:
         ValueError: it is not a valid line; the message states the reason.
     """
     try:
-        read = _LINE.validate_json(line)
+        read = _line().validate_json(line)
         seen = round(min(read.seen.timestamp(), now) * 1_000)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
