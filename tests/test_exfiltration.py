@@ -275,12 +275,13 @@ class TestAddressesFromText:
             assert FROM_TEXT not in (await web.open_page(f"{attacker.url}/mentioned")).warnings
 
     @pytest.mark.req("B10", "B24")
+    @pytest.mark.parametrize("mark", ["!", ""], ids=["image", "link"])
     @pytest.mark.parametrize(("question", "kept"), [("Look around.", False), ("Look at {}.", True)])
     async def test_an_answer_of_the_loop_loads_nothing_that_only_a_page_has_named(
-        self, attacker: Attacker, world: World, settings: Make, question: str, kept: bool
+        self, attacker: Attacker, world: World, settings: Make, question: str, kept: bool, mark: str
     ) -> None:
         url = f"{attacker.url}/mentioned"
-        image = f"![status]({url})"
+        image = f"{mark}[status]({url})"
         turns = script(ScriptedCall("open_page", {"url": url}), end=Say(f"It says so [1]. {image}"))
         model = world.add(ModelServer(turns, name="model"))
 
@@ -291,23 +292,24 @@ class TestAddressesFromText:
             ):
                 return await reply.json()
 
-        async with Web(settings()) as web:
+        async with Web(settings(policy={"untrusted_links": "drop"})) as web:
             request = {"model": "m", "messages": [{"role": "user", "content": question.format(url)}]}
             run = await run_tools(request, call_model, web=web, api="ollama", mode="local")
         assert [one.url for one in run.sources] == [url], "it may be cited in any case"
         assert (image in run.answer.text) == kept
 
     @pytest.mark.req("B10", "B24")
+    @pytest.mark.parametrize("mark", ["!", ""], ids=["image", "link"])
     @pytest.mark.parametrize(("question", "kept"), [("Look around.", False), ("Look at {}.", True)])
     async def test_the_proxy_remembers_it_for_the_conversation(
-        self, attacker: Attacker, world: World, settings: Make, question: str, kept: bool
+        self, attacker: Attacker, world: World, settings: Make, question: str, kept: bool, mark: str
     ) -> None:
         url = f"{attacker.url}/mentioned"
-        image = f"![status]({url})"
+        image = f"{mark}[status]({url})"
         said = f"It says so, in the words of the page [1]. {image}"
         turns = script(ScriptedCall("open_page", {"url": url}), end=Say(said))
         model = world.add(ModelServer(turns, name="model"))
-        gateway = build_gateway(settings(), upstream=f"{model.url}/v1")
+        gateway = build_gateway(settings(policy={"untrusted_links": "drop"}), upstream=f"{model.url}/v1")
         async with gateway, serving(gateway) as address, aiohttp.ClientSession(address) as client:
             talk: list[dict[str, Any]] = [{"role": "user", "content": question.format(url)}]
             for _ in range(2):

@@ -74,6 +74,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "policy.allowed_origins": (["http://a"], ["http://b"], ["http://c"], ["http://d"], ["http://e", "http://f"]),
     "policy.origin_redirects": ("same", "allowed", "same", "allowed", "same"),
     "policy.untrusted_images": ("drop", "keep", "drop", "keep", "drop"),
+    "policy.untrusted_links": ("keep", "drop", "keep", "drop", "keep"),
     "read.isolation": ("auto", "heavy", "process", "auto", "heavy"),
     "answer.api": ("openai_chat", "anthropic", "gemini", "openai_chat", "anthropic"),
     "answer.base_url": ("http://a", "http://b", "http://c", "http://d", "http://e"),

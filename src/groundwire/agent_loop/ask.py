@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -13,7 +13,7 @@ from groundwire.agent_loop.citation_ledger import CitationLedger
 from groundwire.agent_loop.run import run_tools
 from groundwire.agent_loop.types import LoopEvent
 from groundwire.citations import Mark, MarkScanner
-from groundwire.citations.link_filter import Addresses, LinkFilter
+from groundwire.citations.link_filter import LinkFilter, policy_filter
 from groundwire.citations.verify import CitedPage, Report, cited_numbers, verify_off_loop
 from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded, PermissionDenied, ProviderError
@@ -107,13 +107,12 @@ class _Draft:
 
     Args:
         tell: Called with what can be shown.
-        known: The addresses of the sources.
-        images: Which images stay.
+        links: Neutralizes the URLs that are no source's.
     """
 
-    def __init__(self, tell: _Tell, known: Iterable[str], images: Addresses) -> None:
+    def __init__(self, tell: _Tell, links: LinkFilter) -> None:
         self._tell = tell
-        self._filter = LinkFilter(known, images=images)
+        self._filter = links
         self._scanner = MarkScanner()
         self.is_empty = True
 
@@ -249,7 +248,6 @@ async def _written(
     ledger = CitationLedger()
     for page in await web.sources(content=False):  # a page that the session knows keeps its number
         ledger.number(page.url, page.title)
-    images: Addresses = "known" if web.settings.policy.untrusted_images == "drop" else "any"
     said = False
 
     async def call(body: dict[str, Any]) -> HostedAnswer | Any:
@@ -258,7 +256,7 @@ async def _written(
             return await writer(body)
         if said:
             tell(TextReset())
-        draft = _Draft(tell, (source.url for source in ledger.sources), images)
+        draft = _Draft(tell, policy_filter((source.url for source in ledger.sources), web.settings.policy))
         made = await writer.stream(body, draft.feed)
         draft.close()
         said = not draft.is_empty

@@ -25,7 +25,7 @@ from groundwire.agent_loop.wire_formats import (
     users_texts,
     with_results,
 )
-from groundwire.citations.link_filter import Addresses, neutralized
+from groundwire.citations.link_filter import policy_filter
 from groundwire.deadline import Deadline
 from groundwire.errors import BudgetExceeded
 from groundwire.hosted import Mode, Needs, Plan, load_matrix, plan_for, prepare
@@ -353,8 +353,8 @@ class _Loop:
 
     def _shown(self, text: str) -> str:
         """Return an answer in which only sources' URLs load anything; its length does not change."""
-        images: Addresses = "known" if self.web.settings.policy.untrusted_images == "drop" else "any"
-        return neutralized(text, self.ledger.vouched, images=images)
+        made = policy_filter(self.ledger.vouched, self.web.settings.policy)
+        return made.feed(text) + made.close()
 
     def ended(self, stop: Stop, reason: str, pending: tuple[HostedCall, ...] = ()) -> Run:
         """Return the run in its current state."""

@@ -14,8 +14,9 @@ from typing import Final, Literal
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models.validators import check_choice
 from groundwire.safety.urls import parse_url
+from groundwire.settings.sections import PolicySettings
 
-__all__ = ["Addresses", "LinkFilter", "neutralized"]
+__all__ = ["Addresses", "LinkFilter", "neutralized", "policy_filter"]
 
 Addresses = Literal["known", "any"]
 """Which URLs of images or links are kept: those shown to the session, or all."""
@@ -63,6 +64,17 @@ def neutralized(text: str, known: Iterable[str], *, images: Addresses = "known",
     """
     made = LinkFilter(known, images=images, links=links)
     return made.feed(text) + made.close()
+
+
+def policy_filter(known: Iterable[str], policy: PolicySettings) -> LinkFilter:
+    """Return the filter of the answers of the agent loop and the proxy.
+
+    Args:
+        known: The URLs that the session was shown.
+        policy: Whether other images and links are dropped.
+    """
+    images: Addresses = "known" if policy.untrusted_images == "drop" else "any"
+    return LinkFilter(known, images=images, links="known" if policy.untrusted_links == "drop" else "any")
 
 
 class LinkFilter:

@@ -246,6 +246,8 @@ class PolicySettings(SettingsSection):
     """The URLs that may be opened: any, or only those known to the session from its user, results or opened pages."""
     untrusted_images: Literal["drop", "keep"] = "drop"
     """The treatment of images in answers of the agent loop or the proxy whose URL belongs to no source."""
+    untrusted_links: Literal["drop", "keep"] = "keep"
+    """The treatment of such links."""
     secret_env_vars: Variables = ()
     """Environment variables whose values, of at least 8 characters, are never sent in a URL or a query."""
 
@@ -383,10 +385,7 @@ class PermissionRule:
 
 
 def parse_rule(text: str) -> PermissionRule:
-    """Parse a rule.
-
-    Args:
-        text: TOOL or `*`, optionally (DOMAIN), optionally @SESSION.
+    """Parse a rule: TOOL or `*`, optionally (DOMAIN), optionally @SESSION.
 
     Raises:
         ValueError: it is not in that format.

@@ -19,7 +19,7 @@ from starlette.responses import Response
 
 from groundwire.agent_loop import CallEnded, CallStarted, LoopEvent, Run, run_tools
 from groundwire.agent_loop.wire_formats import declared_functions
-from groundwire.citations.link_filter import Addresses, LinkFilter
+from groundwire.citations.link_filter import LinkFilter, policy_filter
 from groundwire.errors import GroundwireError, UnexpectedResponse
 from groundwire.hosted import Location, Needs, Plan, load_matrix, plan_for
 from groundwire.hosted.answers import HostedAnswer, HostedCall
@@ -357,8 +357,7 @@ class CompletionHandler(ABC):
 
     def link_filter(self) -> LinkFilter:
         """Return the filter that neutralizes unknown URLs in the model's next text."""
-        images: Addresses = "known" if self.context.web.settings.policy.untrusted_images == "drop" else "any"
-        return LinkFilter(self.ledger.vouched, images=images)
+        return policy_filter(self.ledger.vouched, self.context.web.settings.policy)
 
     def shown(self, text: str) -> str:
         """Return the model's whole text as sent to the client, with the same length."""
