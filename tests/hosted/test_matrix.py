@@ -88,7 +88,7 @@ def test_a_family_that_is_not_known_is_taken_for_the_newest(api: str, model: str
 
 @pytest.mark.parametrize("model", ["claude-3-7-sonnet-latest", "claude-opus-4-20250514", "claude-sonnet-4-5"])
 def test_an_older_family_does_not_have_the_newest_tool(model: str) -> None:
-    with pytest.raises(InvalidRequest, match="web_search_20260209 is not there"):
+    with pytest.raises(InvalidRequest, match="web_search_20260209 is not available"):
         plan("anthropic", model, tool="web_search_20260209")
 
 

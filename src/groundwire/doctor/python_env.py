@@ -15,6 +15,7 @@ from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault, Severity
 from groundwire.errors import GroundwireError, ProviderUnavailable
 from groundwire.providers.registry import create
+from groundwire.reading.browser.chromium import LIBRARY_MISSING, NO_SANDBOX
 from groundwire.reading.browser.launch import HINT, find_chromium
 from groundwire.settings.store_url import parse_store_url
 from groundwire.transport.clients import HttpClients
@@ -84,10 +85,10 @@ async def _browser(examination: Examination, name: str, seen: list[str]) -> Sequ
 
 
 def _does_not_start(reason: str) -> DoctorFinding:
-    if "a library that it needs" in reason:
+    if LIBRARY_MISSING in reason:
         fix = "sudo playwright install-deps chromium, or: sudo apt install chromium-headless-shell"
         return _no_browser(Fault.BROWSER_LIBRARIES, reason, fix)
-    if "lock its pages in" in reason:
+    if NO_SANDBOX in reason:
         fix = 'sudo sysctl -w kernel.unprivileged_userns_clone=1, or set providers.browser.sandbox = "off"'
         return _no_browser(Fault.BROWSER_SANDBOX, reason, fix)
     return _no_browser(Fault.BROWSER_FAILING, reason, "Run it by hand: chromium --headless --dump-dom about:blank")

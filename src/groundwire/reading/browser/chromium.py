@@ -22,9 +22,13 @@ from groundwire.reading.browser.launch import NOWHERE, flags
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright
 
-__all__ = ["Chromium", "NoBrowser"]
+__all__ = ["LIBRARY_MISSING", "NO_SANDBOX", "Chromium", "NoBrowser"]
 
 _logger = logging.getLogger(__name__)
+
+LIBRARY_MISSING: Final = "a required library is not installed"
+NO_SANDBOX: Final = "this machine does not allow its sandbox"
+"""Why it does not start, as in the text of `NoBrowser`."""
 
 _START_TIME: Final = 30.0  # seconds for a start on a busy machine; usually a quarter of one
 _CLOSE_TIME: Final = 3.0  # seconds for closing a page; after that, the whole browser is replaced
@@ -282,8 +286,8 @@ def _why(text: str) -> str:
     """Return Playwright's reason for a failed start, in one line with the remedy."""
     if "sandbox" in text.lower() and "No usable sandbox" in text:
         fix = 'allow user namespaces, or set providers.browser.sandbox = "off"'
-        return f"this machine does not allow its sandbox; {fix}"
+        return f"{NO_SANDBOX}; {fix}"
     if found := re.search(r"error while loading shared libraries: ([\w.+-]+)", text):
-        return f"a required library is not installed ({found[1]})"
+        return f"{LIBRARY_MISSING} ({found[1]})"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[0][:200] if lines else "it does not start"
