@@ -399,7 +399,7 @@ class TestProviders:
                 await web.open_page("https://93.184.215.14/odd")
             assert (await web.with_providers(search).search("again")).provider == "plain"
         nothing: Any = object()
-        with pytest.raises(ConfigurationError, match="object is no provider"):
+        with pytest.raises(ConfigurationError, match="object is not a provider"):
             Web(settings(), search_providers=[nothing])
 
     @pytest.mark.req("Y1", "Y4", "Y16")

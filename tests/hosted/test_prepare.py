@@ -63,7 +63,7 @@ def test_anthropics_own_tool_keeps_what_it_says_and_the_lower_limit_holds() -> N
     assert prepare(body, "anthropic", needs=Needs(max_uses=2))["tools"] == [{**own, "max_uses": 2}]
     newer = {**own, "type": "web_search_20260209"}
     assert prepare(body_of("anthropic", newer, model="claude-opus-4-8"), "anthropic")["tools"] == [newer]
-    with pytest.raises(InvalidRequest, match="not there for claude-3-5-haiku"):
+    with pytest.raises(InvalidRequest, match="not available for claude-3-5-haiku"):
         prepare(body_of("anthropic", newer, model="claude-3-5-haiku-latest"), "anthropic")
 
 

@@ -250,7 +250,7 @@ class TestPlaces:
         page = opened(new, cursor=cursor, max_length=2_000)
         assert page.content.strip() == opened(old, cursor=cursor, max_length=2_000).content.strip()
         assert "the page has changed since" in page.warnings[-1]
-        with pytest.raises(InvalidRequest, match=r"the place is gone\. Open the page without a cursor"):
+        with pytest.raises(InvalidRequest, match=r"its position is gone\. Open the page without a cursor"):
             opened("# Another page\n\nwith other words.", cursor=cursor)
 
     def test_foreign_and_forged_cursors_are_refused(self) -> None:
@@ -295,7 +295,7 @@ class TestArguments:
             ({"query": "w " * 2_000}, "query: has"),
             ({"find": " "}, "find: is empty"),
             ({"find": "x" * 501}, "find: has 501"),
-            ({"cursor": ""}, "cursor: is no cursor"),
+            ({"cursor": ""}, "cursor: is not a cursor"),
             ({"max_tokens": 0}, "max_tokens: is 0"),
             ({"max_tokens": "many"}, "max_tokens: must be a whole number"),
             ({"max_length": 0}, "max_length: is 0"),

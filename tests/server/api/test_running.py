@@ -142,7 +142,7 @@ async def test_calls_are_taken_until_load_balancers_have_seen_that_it_ends(
             async with client.get("/readyz") as response:
                 assert (response.status, response.headers.get("Connection")) == (200, None)
             process.process.send_signal(signal.SIGTERM)
-            while "Ending in 60 seconds" not in await process.line():
+            while "Stopping in 60 seconds" not in await process.line():
                 pass
             async with client.get("/readyz") as response:
                 assert (response.status, await response.json()) == (503, {"status": "draining"})

@@ -163,7 +163,7 @@ async def test_who_asks_for_too_much_is_told_when_to_come_again() -> None:
     for _ in range(10):
         headers = await rates.take("k", KeyLimits())
     assert headers == {"ratelimit-policy": '"requests";q=10;w=10', "ratelimit": '"requests";r=0;t=10'}
-    with pytest.raises(Refusal, match="60 requests a minute, 10 of them at once") as caught:
+    with pytest.raises(Refusal, match="60 requests a minute, in bursts of 10") as caught:
         await rates.take("k", KeyLimits())
     assert caught.value.status == 429
     assert caught.value.retry_after == pytest.approx(1.0)

@@ -133,6 +133,7 @@ async def test_only_the_providers_that_are_allowed(settings: Callable[..., Setti
 
 
 async def test_narrowing_leaves_nothing_behind(web: Web) -> None:
+    tenant(providers=["searxng"]).narrow(web)  # the readers are made when they are first needed
     made = len(web._resources.owned)
     for _ in range(100):
         tenant(providers=["searxng"], blocked_domains=["a.example"]).narrow(web).session("x")
