@@ -245,7 +245,7 @@ class TestPace:
         site.robots = EmulatedResponse.text("User-agent: *\nCrawl-delay: 5\n")
         async with Web(settings()) as web:
             await web.open_page(f"{site.url}/1")
-            with pytest.raises(PagePaced, match="every 5 seconds, as its robots"):
+            with pytest.raises(PagePaced, match="every 5 seconds, according to its robots"):
                 await web.open_page(f"{site.url}/2", timeout=2.0)
         assert len(site.requests) == 1
 

@@ -163,13 +163,13 @@ def test_export_and_import(terminal: Terminal, file: Path) -> None:
     assert terminal.here("archive", "export", "-").stdout_bytes == whole
     assert json.loads(terminal.here("archive", "export", "copy.jsonl", "--json").stdout)["exported"] == 2
     done = terminal.here("archive", "import", "copy.jsonl")
-    assert (done.exit_code, done.stdout) == (0, "Imported 0 entries; 2 were there.\n")
+    assert (done.exit_code, done.stdout) == (0, "Imported 0 entries; 2 already present.\n")
     other = {"GROUNDWIRE_ARCHIVE_PATH": str(file.with_name("other.db"))}
     done = terminal.here("archive", "import", "copy.jsonl", "--json", **other)
     assert json.loads(done.stdout) == {"added": 2, "unchanged": 0, "skipped": 0}
     assert terminal.here("archive", "export", "-", **other).stdout_bytes == whole
     done = answered(terminal, whole, "import", "-", **other)
-    assert done.stdout == "Imported 0 entries; 2 were there.\n"
+    assert done.stdout == "Imported 0 entries; 2 already present.\n"
     assert sorted(path.name for path in terminal.home.iterdir()) == ["copy.jsonl", "kept"]
 
 

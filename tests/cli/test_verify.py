@@ -92,6 +92,6 @@ def test_what_differs_stands_side_by_side_in_color() -> None:
     assert "\x1b[31m\x1b[4m342\x1b[0m" in shown
     assert "\x1b[32m\x1b[4m324\x1b[0m" in shown
     plain = [re.sub(r"\x1b\[\d+m", "", line) for line in shown.split("\n")]
-    assert plain[0].split() == ["you", "say", "│", "[1]", "says"]
+    assert plain[0].split() == ["answer", "│", "[1]", "says"]
     assert len({line.index("│") for line in plain}) == 1
     assert all(len(line) <= 60 for line in plain)

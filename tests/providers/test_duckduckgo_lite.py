@@ -303,7 +303,7 @@ class TestForm:
             assert not word.endswith("!")
 
     def test_dropped_commands_are_said(self) -> None:
-        assert "commands" in to_form("!w cats", 5, Filters()).warnings[0]
+        assert "operators" in to_form("!w cats", 5, Filters()).warnings[0]
         assert not to_form("hello world!", 5, Filters()).warnings
 
 
@@ -363,7 +363,7 @@ class TestOnTheWire:
         service.throttled = False
         for status in (200, 202):
             service.bot_check = status
-            with pytest.raises(ProviderBlocked, match="captcha"):
+            with pytest.raises(ProviderBlocked, match="CAPTCHA"):
                 await make().search("x")
 
     async def test_a_command_does_not_send_us_elsewhere(self, make: Make) -> None:

@@ -97,7 +97,7 @@ async def test_when_all_rest_the_service_is_not_asked_and_the_time_is_said() -> 
     with pytest.raises(RateLimited):
         await ring.use(service)
     clock.now += 4
-    with pytest.raises(RateLimited, match="all 2 keys rest") as caught:
+    with pytest.raises(RateLimited, match="all 2 keys are in cooldown") as caught:
         await ring.use(service)
     assert caught.value.retry_after == 5
     assert len(service.asked) == 2

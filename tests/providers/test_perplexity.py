@@ -120,7 +120,7 @@ class TestMapping:
         assert mapped.applied == applied
 
     def test_more_domains_than_it_takes_are_announced(self) -> None:
-        assert "20 allowed_domains at most" in to_body("words", 5, Filters(allowed_domains=DOMAINS)).warnings[0]
+        assert "at most 20 allowed_domains" in to_body("words", 5, Filters(allowed_domains=DOMAINS)).warnings[0]
 
     def test_the_limit_is_capped(self) -> None:
         assert to_body("words", 50, Filters()).values["max_results"] == 20
