@@ -8,9 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 import groundwire
 from groundwire import Page, SyncWeb, Web
+from groundwire.cli import group
 from groundwire.errors import InvalidRequest
 from groundwire.models.aliases import OPEN_PAGE, SEARCH
 from groundwire.models.validators import time_range_of
@@ -209,3 +211,23 @@ def test_every_alias_means_an_argument(method: Any, names: dict[str, str]) -> No
 )
 def test_time_ranges(name: str, letter: str) -> None:
     assert time_range_of(name) == letter
+
+
+async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settings: Make) -> None:
+    assert web.ask(input=QUERY, quote=True).text == web.ask(QUERY, quote=True).text
+    with pytest.raises(TypeError, match="'api_key'; set the variable"):
+        SyncWeb(settings(), api_key="x")
+    with pytest.raises(TypeError, match="needs a Web"):
+        web_tools(web)
+    with pytest.raises(InvalidRequest, match='language="en"'):
+        web.search(QUERY, region="us-en")
+    with pytest.raises(AttributeError, match=r"groundwire\.integrations\.langchain"):
+        _ = groundwire.langchain
+
+
+@pytest.mark.parametrize(
+    ("line", "right"), [(["open", "-o", "file", "https://a.test/"], "> FILE"), (["config", "list"], "'show'")]
+)
+def test_command_lines_typed_from_memory(line: list[str], right: str) -> None:
+    done = CliRunner().invoke(group, line, prog_name="groundwire")
+    assert (done.exit_code, right in done.stderr) == (2, True)

@@ -164,7 +164,7 @@ class BlockedByPolicy(GroundwireError):
 
 
 class BlockedAddress(BlockedByPolicy):
-    """The guard refused a URL: its form, name, port, or addresses. What is behind a name is not said."""
+    """The guard rejected a URL for its form, host name, port or addresses; the message does not reveal addresses."""
 
 
 class BlockedByRobots(BlockedByPolicy):
@@ -291,7 +291,7 @@ class ProviderUnsupported(ProviderError):
 
 
 class UnprovenEmpty(ProviderError):
-    """The service returned nothing, which it also does when it blocks a client, so this is no proof."""
+    """The service returned no results, which it also does when it blocks a client."""
 
     outcome: ClassVar[Outcome] = "unavailable"
 

@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 def _opened_by(opener: object, result: _T) -> _T:
-    """Return a result whose rows, if any, are opened synchronously, too."""
+    """Return a result; if it is a search response, `open()` of its rows is synchronous."""
     from groundwire.models import SearchResponse
 
     return result.opened_by(opener) if isinstance(result, SearchResponse) else result
@@ -38,9 +38,9 @@ def _opened_by(opener: object, result: _T) -> _T:
 def _blocking(
     method: Callable[Concatenate[Web, _P], Coroutine[Any, Any, _T]],
 ) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncWeb, _P], _T]]:
-    """Return what makes a method of `Web` one of `SyncWeb` that waits for its result.
+    """Return a decorator that makes a blocking method of `SyncWeb` from one of `Web`.
 
-    It decorates a stub with the method's name: so the method has a declared type, which is that of `Web`.
+    The decorated stub gives the name; the type is that of the method of `Web`.
     """
 
     def make(_stub: Callable[..., None]) -> Callable[Concatenate[SyncWeb, _P], _T]:
@@ -57,7 +57,7 @@ def _blocking(
 def _once(
     method: Callable[Concatenate[SyncWeb, _P], _T],
 ) -> Callable[[Callable[..., None]], Callable[_P, _T]]:
-    """Return what makes a method of `SyncWeb` a function that makes one and closes it again; it decorates a stub."""
+    """Return a decorator that makes a function from a method of `SyncWeb`; each call uses a new `SyncWeb`."""
 
     def make(stub: Callable[..., None]) -> Callable[_P, _T]:
         @functools.wraps(method, assigned=("__name__",))
@@ -84,6 +84,10 @@ class SyncWeb:
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
+        from groundwire.models.aliases import FOREIGN
+
+        for name in options.keys() & FOREIGN.keys():
+            raise TypeError(f"SyncWeb() has no argument {name!r}; {FOREIGN[name]}")
         self._web = Web(*args, **options)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="groundwire-sync", daemon=True)
@@ -162,15 +166,19 @@ class SyncWeb:
 
     def ask(
         self,
-        question: str,
+        question: str = "",
         *,
         stream: bool = False,
         model: str | None = None,
         quote: bool = False,
         on_event: Callable[[LoopEvent], None] | None = None,
         timeout: float | None = None,
+        **aliases: Any,
     ) -> CitedAnswer | Generator[AskEvent]:
-        """Answer a question; see `Web.ask`. With `stream` the events are read by `for event in web.ask(...)`."""
+        """Answer a question; see `Web.ask`. With `stream`, iterate over the events."""
+        from groundwire.models.aliases import ASK, canonical
+
+        question = canonical(SyncWeb.ask, {"question": question, "aliases": aliases}, ASK)["question"]
         web = self._web
         if stream:
             return self._each(
@@ -206,7 +214,7 @@ class SyncWeb:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether `close` was called."""
         return self._closed
 
     def close(self) -> None:
@@ -240,7 +248,7 @@ class SyncWeb:
             raise
 
     def _each(self, events: AsyncGenerator[_T]) -> Generator[_T]:
-        """Yield what comes, and end the work when no more is wanted."""
+        """Yield the events, and cancel the work when the caller stops reading."""
 
         async def following() -> _T | None:
             return await anext(events, None)
@@ -302,7 +310,7 @@ def ask(
     on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
 ) -> CitedAnswer | Generator[AskEvent]:
-    """Answer one question, with citations that are checked; see `Web.ask`."""
+    """Answer one question, with verified citations; see `Web.ask`."""
     if stream:
         return _streamed(question, model=model, quote=quote, timeout=timeout)
     with SyncWeb() as web:

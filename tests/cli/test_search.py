@@ -236,3 +236,25 @@ def test_a_cache_folder_that_cannot_be_used_is_said_and_costs_no_answer(terminal
     assert done.exit_code == 0
     assert "1. " in done.stdout
     assert "is unavailable" in done.stderr
+
+
+@pytest.mark.req("B33")
+def test_a_failing_command_says_what_else_is_wrong(terminal: Terminal) -> None:
+    cache = terminal.home / "cache"
+    cache.write_text("")
+    said = terminal.here(
+        "open",
+        "http://nowhere.invalid/",
+        "http://127.0.0.1:9/",
+        XDG_CACHE_HOME=str(cache),
+        SSL_CERT_FILE="/nowhere.pem",
+        HTTP_PROXY="http://127.0.0.1:9",
+        NO_PROXY="",
+    )
+    assert said.exit_code == 3
+    for cause in (f"The store {cache}", "Not a directory", "storage.url", "archive.path", "/nowhere.pem, which does"):
+        assert cause in said.stderr
+    assert "groundwire config set network.proxy" in said.stderr
+    assert "policy.allowed_origins" in said.stderr
+    assert "Not a directory" in terminal.here("stats", XDG_CACHE_HOME=str(cache)).stderr
+    assert "not a folder" in " ".join(terminal.here("doctor", XDG_CACHE_HOME=str(cache)).stdout.split())

@@ -31,7 +31,8 @@ _NO_PROSE: Final = ("#", "|", "-", ">", "```", "*", "1.")
 _ASKING: Final = frozenset({"are", "does", "how", "the", "was", "what", "when", "where", "which", "who", "why"})
 _WORD: Final = re.compile(r"\w+")
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+")
-_PLAIN: Final = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
+_ESCAPED: Final = re.compile(r"(?<=\w)\\([_(){}=^|.!$%&',/:;?@+-])")  # means the same without, after a letter
+_PLAIN: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -334,4 +335,4 @@ def _shared(sentence: tuple[int, str]) -> int:
 
 def _plain(markdown: str) -> str:
     """Return Markdown as one line of plain text."""
-    return " ".join(_PLAIN.sub(r"\1", markdown).split())
+    return " ".join(_ESCAPED.sub(r"\1", _PLAIN.sub(r"\1\2", markdown)).split())

@@ -44,12 +44,21 @@ class BlockSplitter:
         self._fence = ""
         self._blank = False
 
+    @property
+    def pending(self) -> str:
+        """The beginning of the block that is not complete yet."""
+        return "".join(self._lines) + self._line
+
     def feed(self, chunk: str) -> Iterator[str]:
         """Take the next chunk and yield the complete blocks."""
         *lines, rest = (self._line + chunk).split("\n")
         self._line = rest
         for line in lines:
             yield from self._take(f"{line}\n")
+        begins = self._blank and not self._fence and rest[:1].strip()
+        if begins and self._lines and not _ITEM.match(self._lines[0]):  # no need to wait for the whole line
+            yield "".join(self._lines)
+            self._lines, self._size, self._blank = [], 0, False
 
     def close(self) -> Iterator[str]:
         """End the text and yield the rest."""

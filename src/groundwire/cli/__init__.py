@@ -17,6 +17,7 @@ from groundwire._version import __version__
 from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
+from groundwire.models.aliases import LIKE_OPTIONS
 
 __all__ = ["group", "main"]
 
@@ -85,6 +86,11 @@ class _Group(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            if error.option_name in LIKE_OPTIONS:
+                right = [LIKE_OPTIONS[error.option_name]]
+                raise click.NoSuchOption(error.option_name, possibilities=right, ctx=error.ctx) from error
+            raise
         except (click.ClickException, click.exceptions.Exit):
             raise
         except GroundwireError as error:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
@@ -37,6 +39,7 @@ __all__ = [
     "run",
     "stop_progress",
     "storable",
+    "storage_notes",
     "without_waiting",
 ]
 
@@ -105,7 +108,7 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
         GroundwireError: raised by the call, or because the settings are invalid.
     """
     settings = load({key: value for key, value in arguments.items() if value is not None})
-    warn(*settings.warnings)
+    warn(*settings.warnings, *_certificates())
 
     async def whole() -> _T:
         with progress(doing) as shown:
@@ -121,7 +124,40 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
                 await web.aclose(grace_seconds=_GRACE_SECONDS)
                 return result
 
-    return asyncio.run(without_waiting(whole))
+    with storage_notes():
+        return asyncio.run(without_waiting(whole))
+
+
+def _certificates() -> Iterator[str]:
+    """Yield a note if the CA bundle of the environment is missing, which OpenSSL ignores."""
+    path = os.environ.get("SSL_CERT_FILE", "")
+    if path and not os.access(path, os.R_OK):
+        why = "cannot be read" if Path(path).exists() else "does not exist"
+        yield f"SSL_CERT_FILE names {path}, which {why}, so no certificate is trusted. Correct it, or unset it."
+
+
+class _StorageNotes(logging.Handler):
+    """Collects why the store or the archive cannot be used; a result has no paths, as it may leave this machine."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.notes: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.notes.append(record.getMessage())
+
+
+@contextmanager
+def storage_notes() -> Iterator[None]:
+    """Print the problems of the store and the archive to standard error after the block, also if it fails."""
+    logger, handler = logging.getLogger("groundwire.storage"), _StorageNotes()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        if not logger.isEnabledFor(logging.INFO):  # the log shows them then
+            warn(*dict.fromkeys(handler.notes))
 
 
 async def without_waiting(work: Callable[[], Awaitable[_T]]) -> _T:

@@ -82,6 +82,12 @@ def path() -> None:
         click.echo(f"{name:<14} {clean(str(file))}" + click.style("  (does not exist)" if missing else "", dim=True))
 
 
+@config.command("list", hidden=True)
+def list_() -> None:
+    """Name the command that lists the settings."""
+    raise click.UsageError("No such command 'list'. Did you mean 'show'?")
+
+
 @config.command("set", short_help="Change a setting in the settings file.")
 @click.argument("key")
 @click.argument("value")

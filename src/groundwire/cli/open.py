@@ -11,7 +11,8 @@ import click
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
 from groundwire.cli.completion import providers_that_read
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, say_error
+from groundwire.cli.terminal_text import clean, say_error, warn, with_setting
+from groundwire.errors import PageUnavailable
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
@@ -80,22 +81,38 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
 
     async def call(web: Web) -> Sequence[Page]:
         await web.allow_urls_in(*urls)  # URLs on the command line come from the user
-        if len(urls) > 1:
-            return await web.open_pages(urls, **options)
-        return [await web.open_page(urls[0], **options)]
+        try:
+            found = (
+                await web.open_pages(urls, **options) if len(urls) > 1 else [await web.open_page(urls[0], **options)]
+            )
+        except PageUnavailable:
+            _warn_of_proxy(web, urls)
+            raise
+        if any(page.status == "error" for page in found):
+            _warn_of_proxy(web, urls)
+        return found
 
     pages = run("Opening", {"read.providers": each(readers)} if readers else {}, call)
     for page in pages:
         if as_json:
             print_json(opened(page))
         elif page.status == "error":
-            say_error(f"{page.url}: {page.error}")
+            say_error(with_setting(f"{page.url}: {page.error}"))
         elif sections:
             click.echo(clean(_outline(page)))
         else:
             click.echo(clean(render_text(opened(page), fenced=False)))
     if any(page.status == "error" for page in pages):
         sys.exit(ExitCode.FAILED)
+
+
+def _warn_of_proxy(web: Web, urls: Sequence[str]) -> None:
+    """Print that pages are read without the proxy of the environment, if it names one."""
+    if not web.settings.network.proxy and any(map(web.settings.proxy_for, urls)):
+        warn("The proxy of HTTPS_PROXY is used for providers, not for pages. To read pages through it: " + _THROUGH)
+
+
+_THROUGH = "groundwire config set network.proxy URL"
 
 
 def _outline(page: Page) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import run
+from groundwire.cli.call_runner import run, storage_notes
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import cells, clean, escaped, warn
 from groundwire.errors import InvalidRequest
@@ -57,7 +57,8 @@ def stats(days: int, as_json: bool) -> None:
         warn(*settings.warnings)
     names = (*settings.search.providers, *settings.read.providers)
     store = functools.partial(open_store, settings.storage.url, timeout=settings.storage.timeout)
-    card = asyncio.run(card_of(store, days, names))
+    with storage_notes():
+        card = asyncio.run(card_of(store, days, names))
     sys.exit(show_card(card, as_json=as_json))
 
 

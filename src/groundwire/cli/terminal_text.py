@@ -14,10 +14,23 @@ import click
 
 from groundwire.errors import BlockedAddress, GroundwireError
 
-__all__ = ["cells", "clean", "day", "diff", "escaped", "log_to_stderr", "say_error", "say_failure", "warn", "wrap"]
+__all__ = [
+    "cells",
+    "clean",
+    "day",
+    "diff",
+    "escaped",
+    "log_to_stderr",
+    "say_error",
+    "say_failure",
+    "warn",
+    "with_setting",
+    "wrap",
+]
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_ALLOW = "For your own server, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
 _ROOM = 20  # cells; narrower text is unreadable
 
 
@@ -38,8 +51,12 @@ def say_error(text: str) -> None:
 
 def say_failure(error: GroundwireError) -> None:
     """Print why a call failed to standard error, and the setting that allows what is blocked."""
-    allow = "For your own server, add its origin (http://localhost:8000) to the setting policy.allowed_origins."
-    say_error(f"{error} {allow}" if isinstance(error, BlockedAddress) else str(error))
+    say_error(f"{error} {_ALLOW}" if isinstance(error, BlockedAddress) else str(error))
+
+
+def with_setting(text: str) -> str:
+    """Return the error of one of several pages, with the setting that allows a local address."""
+    return f"{text} {_ALLOW}" if "nly public web addresses" in text else text
 
 
 def warn(*texts: str) -> None:

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from errno import ENOTDIR
 from pathlib import Path
 
 from groundwire.doctor.context import Examination, Seen
@@ -115,6 +116,8 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
     folder = existing(path.parent)
     other = f'name another file: {setting} = "{"sqlite:///" if setting == "storage.url" else ""}/PATH"'
     try:
+        if blocking := next((one for one in path.parents if one.exists() and not one.is_dir()), None):
+            raise NotADirectoryError(ENOTDIR, f"{blocking} is not a folder")
         with tempfile.TemporaryFile(dir=folder):
             pass
         if path.exists():

@@ -19,6 +19,8 @@ __all__ = [
     "ERRORS",
     "FOREIGN",
     "LIKE_METHODS",
+    "LIKE_MODULES",
+    "LIKE_OPTIONS",
     "METHODS",
     "OPEN_PAGE",
     "SEARCH",
@@ -91,7 +93,7 @@ LIKE_METHODS: Mapping[str, str] = MappingProxyType(
         "with_options": "session",
     }
 )
-"""What other libraries can do and we cannot, or otherwise, with what comes nearest: the error names it."""
+"""Other libraries' methods that have no equivalent here, with the nearest one for the error message."""
 
 FOREIGN: Mapping[str, str] = MappingProxyType(
     {
@@ -105,9 +107,12 @@ FOREIGN: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("formats", "only_main_content", "wait_for"), "pages are always clean Markdown"),
         **dict.fromkeys(("headers", "user_agent"), "use the setting network.user_agent"),
         "urls": "use open_pages()",
+        **dict.fromkeys(
+            ("api_key", "apiKey"), "set the variable of the provider, such as BRAVE_API_KEY, or run groundwire setup"
+        ),
     }
 )
-"""Arguments of other libraries that are none here, with what to use in their place."""
+"""Other libraries' arguments that are not supported, with what to use instead."""
 
 ERRORS: Mapping[str, str] = MappingProxyType(
     {
@@ -117,7 +122,7 @@ ERRORS: Mapping[str, str] = MappingProxyType(
         "RateLimitError": "groundwire.errors.RateLimited",
     }
 )
-"""What other libraries call their errors."""
+"""Other libraries' names of errors, with the corresponding ones."""
 
 CLASSES: Mapping[str, str] = MappingProxyType(
     {
@@ -126,6 +131,28 @@ CLASSES: Mapping[str, str] = MappingProxyType(
     }
 )
 """Other libraries' names of their clients."""
+
+
+LIKE_MODULES: Mapping[str, str] = MappingProxyType(
+    dict.fromkeys(
+        (
+            *("agno", "anthropic", "autogen", "crewai", "dspy", "google_adk", "haystack", "langchain", "llamaindex"),
+            *("openai_agents", "pydantic_ai", "smolagents", "strands"),
+        ),
+        "groundwire.integrations.{}",
+    )
+)
+"""Where the adapter of a framework is."""
+
+LIKE_OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("-o", "--output", "--output-file"), "> FILE"),
+        "--format": "--json",
+        **dict.fromkeys(("get", "list", "ls", "view"), "show"),
+        **dict.fromkeys(("edit", "unset"), "set"),
+    }
+)
+"""What other command lines call options and subcommands, with what comes nearest."""
 
 
 class SearchAliases(TypedDict, total=False):
@@ -183,6 +210,6 @@ def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mappin
 
 
 def other_method(name: str) -> str:
-    """Return `; did you mean 'open_page'?` for what comes near to another library's; else nothing."""
-    near = LIKE_METHODS.get(name) or METHODS.get(name) or ERRORS.get(name)
+    """Return a hint such as `; did you mean 'open_page'?` for another library's name, else an empty string."""
+    near = LIKE_METHODS.get(name) or LIKE_MODULES.get(name, "").format(name) or METHODS.get(name) or ERRORS.get(name)
     return f"; did you mean {near!r}?" if near else ""

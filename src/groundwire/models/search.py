@@ -381,4 +381,4 @@ class Query(Filters):
         if self.published_after and self.published_before and self.published_after > self.published_before:
             raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
         check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
-        check_pattern("region", self.region, r"[A-Za-z]{2}", "us or de")
+        check_pattern("region", self.region, r"[A-Za-z]{2}", 'us or de; a language is language="en"')

@@ -54,7 +54,8 @@ def replace(path: Path, text: str, now: datetime) -> Path | None:
             shutil.copy2(target, copy)
         write(target, text, like=copy)
     except OSError as error:
-        raise ConfigurationError(f"{target} cannot be written: {error.strerror or error}.") from error
+        fix = f"Check that this user may write to {target.parent}, and that its disk is not full."
+        raise ConfigurationError(f"{target} cannot be written: {error.strerror or error}. {fix}") from error
     return copy
 
 

@@ -45,6 +45,8 @@ _TIDY_EVERY = 60.0  # seconds between two clean-ups
 _MEND_EVERY = 60.0  # seconds; a disk that damages every file must not be filled with them
 _PAGE = 500  # keys per page of a scan
 
+_FIX = "Check its folder and the space on its disk, or set storage.url to another file."
+
 _T = TypeVar("_T")
 
 
@@ -236,4 +238,7 @@ class SqliteStore:
             _logger.warning("The store %s is damaged (%s): moved to %s and recreated.", self._file.path, cause, aside)
 
     def _error(self, exc: Exception) -> StoreError:
-        return StoreError(f"The store {self._file.path} cannot be used: {exc}")
+        why = str((exc.strerror if isinstance(exc, OSError) else None) or exc).rstrip(".")
+        if isinstance(exc, sqlite3.Error) and is_busy(exc):
+            return StoreError(f"The store {self._file.path} cannot be used: {why}.")
+        return StoreError(f"The store {self._file.path} cannot be used: {why}. {_FIX}")

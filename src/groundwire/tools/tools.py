@@ -79,6 +79,8 @@ def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
         web: The web to search and read with.
         needs: What every search must honor, such as the needs of a plan with local search.
     """
+    if not hasattr(web, "settings"):
+        raise TypeError("web_tools() needs a Web, as its tools are asynchronous; use `async with Web() as web:`")
     return web_search_tool(web, needs), open_page_tool(web)
 
 

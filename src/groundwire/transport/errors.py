@@ -161,6 +161,8 @@ def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoR
             fix = "Check this machine's network connection and its DNS settings"
         case "certificate":
             fix = "Check its address. In a network that inspects TLS, set SSL_CERT_FILE to its CA bundle"
+        case "name":
+            fix = "Check its address, and that this machine is online"
         case "cassette":
             fix = _RECORD
         case _:

@@ -336,7 +336,7 @@ class Web(AnsweringView):
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether `aclose` was called."""
         return self._resources.closed
 
     async def close(self) -> None:

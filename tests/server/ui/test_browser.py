@@ -84,7 +84,7 @@ async def test_a_search_under_way_is_seen(serve: Serve, world: World, script: bo
 @pytest.mark.req("B34")
 @pytest.mark.parametrize("script", [True, False])
 async def test_an_answer_is_seen_while_it_is_written(serve: Serve, world: World, script: bool) -> None:
-    writer = world.add(Writer(["Let me look. "], ["Ranks are ", "merged [1]."], pause=True))
+    writer = world.add(Writer(["Let me look. "], ["*Lists* `a`.\n\n**Ranks** are **", "merged** [1]."], pause=True))
     _, url = await serve(answer={"model": "m", "base_url": f"{writer.url}/v1"})
     async with browsing(url) as open_:
         look = await open_(script=script)
@@ -92,6 +92,8 @@ async def test_an_answer_is_seen_while_it_is_written(serve: Serve, world: World,
         draft = look.page.locator(".draft", has_text="Ranks are")
         await draft.wait_for(state="visible")
         assert "Let me look" not in await look.text("#results")  # it was not the answer
+        assert await draft.locator("em").inner_text() == "Lists"
+        assert (await draft.inner_text()).split() == ["Lists", "a.", "Ranks", "are"]  # Markdown is not seen
         found = await look.page.locator(".found").bounding_box()
         assert (await draft.bounding_box())["y"] < found["y"]  # above the results, which are there already
         if script:
@@ -99,7 +101,7 @@ async def test_an_answer_is_seen_while_it_is_written(serve: Serve, world: World,
         writer.go_on.set()
         await look.page.locator(".answer .sources").wait_for(state="visible")
         assert await draft.is_hidden()
-        assert "Ranks are merged 1." in await look.text(".answer .prose")
+        assert "Ranks are merged 1." in await look.text(".answer .arrived .prose")
         assert await look.page.get_attribute(".answer .cite", "title") == "Reciprocal rank fusion"
         assert "Ranks are merged" not in await look.text("#results > div > .arrived")
         await look.check()

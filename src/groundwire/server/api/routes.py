@@ -64,7 +64,7 @@ __all__ = [
 
 
 class PagesReply(BaseModel):
-    """The pages."""
+    """The response with several pages."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
@@ -79,7 +79,7 @@ async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
 
 
 async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
-    """Read one page, whose failure is that of the call, or several."""
+    """Read one page or several; the failure of a single page fails the call."""
     web = caller.session(asked.session)
     given = asked.model_dump(include={"query", "find", "max_length", "max_tokens", "refresh", "keep", "timeout"})
     if asked.urls is not None:
@@ -100,27 +100,27 @@ class Operation:
     path: str
     """The path, with parameters in braces."""
     name: str
-    """Its name for programs."""
+    """The OpenAPI `operationId`."""
     summary: str
-    """What it does."""
+    """The summary."""
     app: ASGIApp
-    """The function that runs it."""
+    """The handler."""
     bodies: Mapping[str, type[BaseModel]] = field(default_factory=dict)
-    """What its body may be, by media type."""
+    """The models of its request body by media type."""
     query: type[BaseModel] | None = None
-    """Its query."""
+    """The model of its query string."""
     parameters: type[BaseModel] | None = None
     """The parameters of its path."""
     replies: tuple[type[BaseModel], ...]
     """The model of a successful response."""
     failures: tuple[type[BaseModel], ...] = (Failure,)
-    """What it answers with when it does not."""
+    """The model of an error response."""
     statuses: tuple[int, ...]
     """The error statuses, in addition to those of every operation."""
     events: bool = False
-    """Whether it also answers with events."""
+    """Whether the response may be an event stream."""
     text: bool = False
-    """Whether it also answers with plain text."""
+    """Whether the response may be plain text."""
     is_open: bool = False
     """Whether no key is required."""
 
@@ -133,7 +133,7 @@ class _ByBody:
         self._json = json
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer as the one that is meant."""
+        """Dispatch by the media type of the body."""
         chosen = self._json if is_json(Request(scope)) else self._form
         await chosen(scope, receive, send)
 
@@ -152,7 +152,7 @@ def _by_body_or_query(
     reply: type[BaseModel],
     usual: float,
 ) -> Iterator[Operation]:
-    """Yield a call that takes its arguments as JSON, and the same with its arguments in the query string."""
+    """Yield an operation with a JSON body, and the same with a query string."""
     statuses = tuple(status for status in _CALL if status != 404 or model is PagesRequest)
 
     def endpoint(read: Reader[_R]) -> ASGIApp:

@@ -18,6 +18,7 @@ from markupsafe import Markup
 
 from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextDelta, TextReset
 from groundwire.citations import find_marks
+from groundwire.citations.markdown_blocks import BlockSplitter
 from groundwire.errors import GroundwireError
 from groundwire.models import Event, SearchResponse
 from groundwire.safety.tenancy import Owner
@@ -101,8 +102,19 @@ class Answering:
     """Why there is none."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DraftText:
+    """More of a draft: complete blocks as HTML, which replace the text before them, and text that follows them."""
+
+    delta: str
+    """The text."""
+    html: Markup | None = None
+    """The blocks that are complete with it."""
+
+
 _News = Event | TextDelta | TextReset
 _Tell = Callable[[_News], None]
+_SYNTAX = str.maketrans("", "", "*`#")  # of Markdown, in a block that is not complete yet
 _T = TypeVar("_T", RecentResults, Reading, Answering)
 
 
@@ -118,10 +130,19 @@ class Pending(Generic[_T]):
         self._news: asyncio.Queue[_News | None] = asyncio.Queue()
         self._task: asyncio.Task[_T] = visit.begin(self._told(work(self._news.put_nowait)))
 
-    async def news(self) -> AsyncIterator[_News]:
-        """Yield who is asked and how it ended, and the text of an answer, while it goes on."""
+    async def news(self) -> AsyncIterator[Event | DraftText | TextReset]:
+        """Yield the start and outcome of each attempt, and the draft of an answer, as they come."""
+        draft = BlockSplitter()
         while (event := await self._news.get()) is not None:
-            yield event
+            if isinstance(event, TextReset):
+                draft = BlockSplitter()
+            if not isinstance(event, TextDelta):
+                yield event
+            elif blocks := "".join(draft.feed(event.delta)):
+                html = await asyncio.to_thread(inert_html, blocks)
+                yield DraftText(html=html, delta=draft.pending.translate(_SYNTAX))
+            else:
+                yield DraftText(delta=event.delta.translate(_SYNTAX))
 
     async def get(self) -> _T:
         """Return the value when it is available."""

@@ -21,6 +21,8 @@ _MAX_WAIT = 1.0  # seconds to wait for another process
 _LONGEST_READ = 3.0  # seconds
 _STEPS = 20_000  # of SQLite's virtual machine between two checks of the time
 
+_FIX = "Check its folder and the space on its disk, or set archive.path to another file."
+
 _T = TypeVar("_T")
 
 
@@ -151,7 +153,7 @@ class ArchiveFile:
         if isinstance(exc, OSError):
             if isinstance(exc, BlockingIOError):
                 return StoreError(f"{where} is in use by another process; try again.")
-            return Broken(f"{where} cannot be opened: {exc.strerror or exc}.", readable=False)
+            return Broken(f"{where} cannot be opened: {exc.strerror or exc}. {_FIX}", readable=False)
         code = getattr(exc, "sqlite_errorcode", 0) & 0xFF
         if is_busy(exc):
             return StoreError(f"{where} is in use by another process; try again.")
@@ -161,5 +163,5 @@ class ArchiveFile:
             text = f"{where} is damaged ({exc}). Move the file away; Groundwire creates a new one."
             return Broken(text, readable=False, damaged=True)
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
-            return Broken(f"{where} cannot be written: {exc}.", readable=self.is_open)
+            return Broken(f"{where} cannot be written: {exc}. {_FIX}", readable=self.is_open)
         return StoreError(f"{where} failed: {exc}.")
