@@ -337,7 +337,7 @@ class TestPace:
             done = await asyncio.gather(*more, return_exceptions=True)
             assert len(site.requests) == 2
             assert all(isinstance(error, DeadlineExceeded) for error in done)
-            assert all("is serving 2 pages already" in str(error) for error in done)
+            assert all("is already serving 2 pages" in str(error) for error in done)
             held.release()
             await asyncio.gather(*first)
             assert (await web.open_page(f"{site.url}/after")).content

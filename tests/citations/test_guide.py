@@ -15,7 +15,7 @@ from groundwire.citations.verify.report import Verdict
 from groundwire.testing import World
 
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "citations.md").read_text()
-BLOCK, ASKING = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+BLOCK, ASKING, STREAMING = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.req("B9", "Y12")
@@ -31,6 +31,8 @@ async def test_its_python_runs(world: World, monkeypatch: pytest.MonkeyPatch, tm
     assert "not found" in names["html"]
     await asyncio.to_thread(exec, compile(ASKING, "citations.md", "exec"), names)
     assert names["answer"].report.supported
+    await asyncio.to_thread(exec, compile(STREAMING, "citations.md", "exec"), names)
+    assert names["event"].answer.report.supported
 
 
 def test_it_names_all_channels_and_verdicts() -> None:

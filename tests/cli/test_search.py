@@ -122,7 +122,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "domain": (["x", "-d", "http://a.org/"], "'http://a.org/', which is not a domain name. Pass bare names such as"),
     "no domain": (["x", "-d", "a.org,"], "has '', which is not a domain name."),
     "language": (["x", "--language", "klingon!"], "language: does not know 'klingon!'. Pass a code such as en"),
-    "region": (["x", "--region", "usa"], "region: does not know 'usa'. Pass a code such as us or de."),
+    "region": (["x", "--region", "usa"], "region: does not know 'usa'. Pass a code such as us or de"),
     "timeout": (["x", "--timeout", "0"], "timeout: is 0.0. Pass seconds, more than 0 and at most 600."),
     "not a number": (["x", "--timeout", "nan"], "timeout: is nan. Pass seconds"),
     "provider": (["x", "-p", "serxng"], "'serxng'"),

@@ -295,7 +295,7 @@ def test_a_wrong_address_is_asked_for_again(clean: Terminal, file: Path) -> None
     for question, answer in (
         ("Address of searxng", clean.world.closed_url),
         ("SEARXNG_API_KEY .*: ", ""),
-        ("cannot be reached.*Try another address", "y"),
+        ("Check the network.*Try another address", "y"),
         ("Address of searxng", clean.world.searxng.url),
         ("SEARXNG_API_KEY .*: ", ""),
         ("searxng works.*Write this", "y"),

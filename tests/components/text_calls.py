@@ -208,7 +208,8 @@ def outlined(text: str) -> object:
 
 def said(text: str) -> object:
     talk = module("server.openai.conversations")
-    return talk._contexts(talk.said_in([{"role": "assistant", "content": text}]))
+    texts = module("server.openai.prompts").said_in([{"role": "assistant", "content": text}])
+    return talk._contexts(texts)
 
 
 def events(text: str) -> object:

@@ -185,7 +185,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         plain("providers.http_parsing", "masked"), (*PROSE, "key=", "bearer ", "token:'", "api_key ")
     ),
     "routing.result_merging.plain": Growing(plain("routing.result_merging", "plain", 500), (*ALL, *HTML, *SIGNS)),
-    "server.openai.conversations.said_in": Growing(said, MARKDOWN),
+    "server.openai.prompts.said_in": Growing(said, MARKDOWN),
     "server.mcp.config_text.has_comments": Growing(
         plain("server.mcp.config_text", "has_comments"), ('"', '\\"', "//", "/*", "*/", ",", "{", "\n")
     ),
@@ -237,6 +237,12 @@ _OTHERS: Final[Mapping[str, Growing]] = {
             for kind in ("markdown", "text", "source", "xml", "subtitles", "svg", "delimited", "json")
         ],
         (*MARKDOWN, *DATA),
+    ),
+    "reading.sites.parts.render_in_worker": Growing(
+        lambda text: module("reading.sites.parts").render_in_worker(
+            {"url": URL}, json.dumps([{"kind": kind, "text": text} for kind in ("markdown", "html")]).encode()
+        ),
+        (*HTML[:4], *MARKDOWN[:4]),
     ),
     "reading.css.parser.read_sheet": Growing(
         lambda text: module("reading.css.parser").read_sheet(text, module("reading.css.parser").Sheet()), CSS

@@ -175,7 +175,7 @@ async def test_a_worker_may_take_no_more_than_a_gigabyte_unless_another_limit_is
 @linux
 async def test_a_page_that_takes_too_much_time_is_an_error() -> None:
     workers = Workers(1, seconds=-1)  # what is left of the second in which the process was started
-    with pytest.raises(PageTooLarge, match="time"):
+    with pytest.raises(PageTooLarge, match="CPU limit"):
         await read(workers, b"<table>" + b"<tr><td>word one<td>two words here<td>3 words" * 150_000)
     await workers.aclose()
 

@@ -256,7 +256,7 @@ class TestCommand:
     def test_an_unknown_client(self) -> None:
         wrong = self.run("install", "--client", "curser")
         assert wrong.exit_code == 2
-        assert "the clients are claude-desktop" in wrong.stderr
+        assert "choose one of claude-desktop" in wrong.stderr
 
     def test_the_help_names_all_clients(self) -> None:
         text = " ".join(self.run("install", "--help").stdout.split())

@@ -270,7 +270,7 @@ export interface Page {
   stale: boolean;
 }
 
-/** The pages. */
+/** The response with several pages. */
 export interface PagesReply {
   /** One entry per URL, in order, with `status` and, if it could not be read, `error`. */
   pages: Page[];

@@ -88,8 +88,8 @@ class _Group(click.Group):
             return super().invoke(ctx)
         except click.NoSuchOption as error:
             if error.option_name in LIKE_OPTIONS:
-                right = [LIKE_OPTIONS[error.option_name]]
-                raise click.NoSuchOption(error.option_name, possibilities=right, ctx=error.ctx) from error
+                text = f"No such option {error.option_name!r}. Did you mean {LIKE_OPTIONS[error.option_name]!r}?"
+                raise click.UsageError(text, error.ctx) from error
             raise
         except (click.ClickException, click.exceptions.Exit):
             raise

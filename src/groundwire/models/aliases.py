@@ -195,7 +195,7 @@ def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mappin
         TypeError: a name is unknown, or two names mean the same argument.
     """
     parameters = inspect.signature(method).parameters
-    plain = {name: call[name] for name in parameters if name not in {"self", "aliases"}}
+    plain = {name: call.get(name, one.default) for name, one in parameters.items() if name not in {"self", "aliases"}}
     for name, value in call["aliases"].items():
         right = names.get(name)
         if right not in plain:
