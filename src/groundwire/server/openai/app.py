@@ -22,7 +22,7 @@ from groundwire.server.auth.authentication import tenant_of
 from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
-from groundwire.server.openai.gemini import GeminiHandler
+from groundwire.server.openai.generate_content import GeminiHandler
 from groundwire.server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire.server.openai.messages import CountTokensHandler, MessagesHandler
 from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
