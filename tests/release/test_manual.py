@@ -65,7 +65,8 @@ def test_it_names_every_command_and_option() -> None:
             for name in command.list_commands(context):
                 child = command.get_command(context, name)
                 assert child
-                look(child, f"{path} {name}".strip())
+                if not child.hidden:
+                    look(child, f"{path} {name}".strip())
 
     look(group, "")
 

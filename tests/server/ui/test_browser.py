@@ -256,7 +256,7 @@ async def test_a_failure_is_seen_as_one(serve: Serve, world: World) -> None:
         assert await look.page.locator(".trouble").count() == 0
         await look.go(QUERY)
         assert "Search limit reached" in await look.text(".trouble")
-        await look.follow("text=Begin a new session")
+        await look.follow("text=Start a new session")
         await look.go(QUERY)
         assert "3 results" in await look.text(".receipt")
         await look.go(f"/?open={world.site('articles').url}/nothing-here")
