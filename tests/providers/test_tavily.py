@@ -112,7 +112,7 @@ class TestBody:
         assert mapped.values["exclude_domains"] == list(many[:150])
         assert mapped.applied == {"allowed_domains": "post_filter", "blocked_domains": "post_filter"}
         assert "it accepts at most 300 allowed_domains, not 301" in mapped.warnings[0]
-        assert "it takes 150 blocked_domains at most, not 301" in mapped.warnings[1]
+        assert "it accepts at most 150 blocked_domains, not 301" in mapped.warnings[1]
 
     def test_a_long_query_is_cut_and_it_is_said(self) -> None:
         mapped = to_body("word " * 100, 5, Filters())

@@ -170,7 +170,7 @@ async def test_who_asks_for_too_much_is_told_when_to_come_again() -> None:
     clock.now += 1
     await rates.take("k", KeyLimits())
     async with slots.hold("k", KeyLimits(concurrent=1)):
-        with pytest.raises(Refusal, match="has 1 requests under way") as caught:
+        with pytest.raises(Refusal, match="has 1 requests in progress") as caught:
             await slots.hold("k", KeyLimits(concurrent=1)).__aenter__()
     assert (caught.value.status, caught.value.retry_after) == (429, 1.0)
     await slots.aclose()
