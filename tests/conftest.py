@@ -129,5 +129,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Return how many workers `-n auto` is: three for two processors. Tests often wait for programs."""
-    return max(1, (os.cpu_count() or 1) * 3 // 2)
+    """Return how many workers `-n auto` is: two for each processor. Tests wait for programs half of the time."""
+    return 2 * (os.cpu_count() or 1)
