@@ -35,7 +35,7 @@ from groundwire.reading.passages.token_budget import TextBudget, load_token_boun
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer, ServerThread
 from groundwire.tools.rendering import render_text
-from groundwire.tools.tools import open_page_tool
+from groundwire.tools import open_page_tool
 
 QUESTIONS = Path(__file__).with_suffix(".tsv")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)")

@@ -42,7 +42,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/safety/urls.py", ("tests/safety/test_url_lengths.py",)),
     ("src/groundwire/safety/robots_txt.py", ("tests/safety/test_robots_txt.py",)),
     ("src/groundwire/routing/politeness.py", ("tests/routing/test_robots.py", "tests/test_polite.py")),
-    ("src/groundwire/safety/domains.py", ("tests/safety/test_domains.py",)),
+    ("src/groundwire/safety/hostnames.py", ("tests/safety/test_domains.py",)),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_reserve_searches.py")),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_daily_quota.py", "tests/routing/test_cost_ledger.py")),
     ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_reserve_searches.py")),
@@ -85,7 +85,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("tests/reading/test_choosing.py", "tests/reading/test_select.py"),
     ),
     ("src/groundwire/server/auth/keys.py", ("tests/server/auth/test_keys.py",)),
-    ("src/groundwire/server/auth/key_file.py", ("tests/server/auth/test_key_file.py",)),
+    ("src/groundwire/server/auth/keys.py", ("tests/server/auth/test_key_file.py",)),
     ("src/groundwire/server/auth/rate_limits.py", ("tests/server/auth/test_limits.py",)),
 )
 """The mutated modules, and the files of their tests; a module may have several rows."""

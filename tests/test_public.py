@@ -127,7 +127,7 @@ def test_a_command_line_search_loads_what_a_search_needs() -> None:
     names = loaded(SEARCH)
     assert "aiohttp" in names  # it came as far as that
     heavy = {name for name in names if name.startswith(UNUSED)} - {"groundwire.reading.workers"}
-    assert heavy <= {"groundwire.reading.workers.pool", "groundwire.reading.workers.frames"}
+    assert heavy <= {"groundwire.reading.workers.pool", "groundwire.reading.workers"}
     ours = {name for name in names if name.startswith("groundwire")}
     assert len(ours) <= 105, sorted(ours)
     assert len(names) < 430, sorted(names - ours)

@@ -36,7 +36,7 @@ from benchmarks.extraction.alignment import label_blocks, words_of
 from benchmarks.extraction.export import forest_data
 from benchmarks.extraction.learn_lexicon import Votes, build_lexicon, collect_votes
 from benchmarks.extraction.pages import FOLDS, KINDS, SETS, Page, read_pages
-from groundwire.reading.html.parse import parse_page
+from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.context_features import SECOND, second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.server.auth.key_file import KeyFile
-from groundwire.server.auth.keys import id_of, is_key_of
+from groundwire.server.auth.keys import KeyFile, id_of, is_key_of
 
 
 @pytest.fixture

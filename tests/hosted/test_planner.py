@@ -15,7 +15,7 @@ from groundwire.hosted import Location, Needs, load_matrix, plan
 from groundwire.hosted.planner import Mode
 from groundwire.hosted.requirements import common, simplified
 from groundwire.models import TimeRange
-from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import MODEL_PROVIDERS, Settings
 
 EVERYBODY = Settings.model_validate({"search": {"native": {"providers": MODEL_PROVIDERS}}})

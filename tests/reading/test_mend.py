@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.reading.html.parse import mend_comments, parse_page
+from groundwire.reading.html.semantics import mend_comments, parse_page
 
 _TEXT = "The ferry will make its last trip in April, the county said on Tuesday. " * 5
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from components.data_sets import SavedPages
 from components.examples import examples
 from groundwire.reading.extract import extract
-from groundwire.reading.html.parse import parse_page
+from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import lay_out
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.select import Selection, Verdict, choose, select_main

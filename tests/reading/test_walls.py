@@ -17,7 +17,7 @@ from components.application import Application
 from groundwire import Settings, Web
 from groundwire.errors import GroundwireError, PageBlocked, PageEmpty, PageNeedsScripts, PageRefused, PageUnavailable
 from groundwire.reading.block_pages.classify import soft_block
-from groundwire.reading.block_pages.sentences import PageSentences
+from groundwire.reading.block_pages.signatures import PageSentences
 from groundwire.testing import EmulatedResponse, Recorded, World
 from groundwire.testing.server import EmulatedServer
 from groundwire.tools.results import for_model

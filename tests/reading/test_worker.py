@@ -20,7 +20,7 @@ from groundwire.models import Page, ReadResult
 from groundwire.reading.convert import convert
 from groundwire.reading.local import LocalReadProvider
 from groundwire.reading.passages.view import check_ask, view
-from groundwire.reading.workers.frames import MAX_FRAME, pack, sizes, unpack
+from groundwire.reading.workers import MAX_FRAME, pack, sizes, unpack
 from groundwire.reading.workers.pool import MEMORY, Conversion, Workers, WorkerUnavailable, view_off_loop
 from groundwire.safety.guard import Guard
 from groundwire.transport import Transport

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from groundwire.models import Page, Query
 from groundwire.routing.cache_codec import CacheTtl, lifetime, page_codec, page_key, search_key
-from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.tenancy import Partition
-from groundwire.safety.urls import parse_url
+from groundwire.safety.urls import DomainPolicy, parse_url
 
 NOBODY = DomainPolicy()
 SHARED = Partition("shared")

@@ -15,7 +15,7 @@ from groundwire.errors import AllProvidersFailed
 from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing.result_merging import filter_by_date
-from groundwire.safety.domains import DomainPolicy, host_matches
+from groundwire.safety.urls import DomainPolicy, host_matches
 from groundwire.tools.rendering import render_text
 from groundwire.tools.results import searched
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, SearchResult
 from groundwire.routing.result_merging import canonical, normalize, plain
-from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.urls import parse_url
+from groundwire.safety.urls import DomainPolicy, parse_url
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundwire.safety.domains import DomainPolicy, host_matches
+from groundwire.safety.urls import DomainPolicy, host_matches
 
 pytestmark = pytest.mark.req("Y10")
 

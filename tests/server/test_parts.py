@@ -15,7 +15,7 @@ from groundwire.server.auth import AccessPolicy, KeyFile, check_listening
 from groundwire.server.client_disconnect import ClientGone, Presence
 from groundwire.server.host_check import is_loopback
 from groundwire.server.mcp.handlers import page_of, page_uri
-from groundwire.server.mcp.progress import reporting
+from groundwire.server.mcp.sessions import reporting
 from groundwire.settings import ServerSettings, Settings
 
 TOKEN = "a-token-for-the-tests-only"

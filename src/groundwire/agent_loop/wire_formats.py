@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedCitation, HostedUsage, read_answer
 from groundwire.hosted.api_capabilities import Api, Wire
-from groundwire.hosted.requests.inspection import tools_of
+from groundwire.hosted.requests.prepare import tools_of
 from groundwire.hosted.requests.request_body import kind_of
 
 __all__ = [

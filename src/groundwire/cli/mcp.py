@@ -95,7 +95,7 @@ def uninstall(client: str, only_print: bool, yes: bool) -> None:
 
 def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool, yes: bool) -> None:
     from groundwire.server.mcp.client_configs import CLIENTS, Host
-    from groundwire.settings.atomic_write import read, replace
+    from groundwire.settings.user_folders import read, replace
 
     client = CLIENTS[name]
     path = client.file(Host.here())

@@ -18,9 +18,8 @@ from groundwire.cli.setup_steps import SetupRefused, Steps
 from groundwire.cli.terminal_text import diff, say_error, warn
 from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.settings import Settings, load
-from groundwire.settings.atomic_write import read
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
-from groundwire.settings.user_folders import expand_user
+from groundwire.settings.user_folders import expand_user, read
 from groundwire.setup import (
     FileKeeper,
     Keeper,

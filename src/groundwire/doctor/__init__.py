@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final
 
 from groundwire.deadline import Deadline
-from groundwire.doctor.context import Check, Examination, Machine
+from groundwire.doctor.context import Check, Examination, Machine, Seen
 from groundwire.doctor.files import check_files, check_settings, load_settings
-from groundwire.doctor.network import check_clock, check_network, check_port
-from groundwire.doctor.providers import check_providers
+from groundwire.doctor.network import check_clock, check_network, check_port, explained
 from groundwire.doctor.python_env import check_extras, check_keyring, check_packages, check_python
 from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault, Severity
 from groundwire.doctor.store import check_archive, check_disk, check_store
-from groundwire.errors import GroundwireError
+from groundwire.errors import GroundwireError, ProviderBlocked, ProviderUnsupported, RateLimited
+from groundwire.settings import Settings
+from groundwire.setup.provider_status import ProviderStatus, Verdict, Verification
 
 __all__ = [
     "CHECKS",
+    "JSON_ON",
     "Check",
     "CheckResult",
     "DoctorFinding",
@@ -26,8 +29,120 @@ __all__ = [
     "Fault",
     "Machine",
     "Severity",
+    "check_providers",
     "examine",
 ]
+
+_FAULTS: Final[Mapping[Verdict, Fault]] = {
+    "wrong_key": Fault.KEY_WRONG,
+    "wrong_plan": Fault.KEY_PLAN,
+    "no_quota": Fault.QUOTA_USED_UP,
+    "too_fast": Fault.RATE_LIMITED,
+    "unreachable": Fault.PROVIDER_UNREACHABLE,
+    "blocked": Fault.PROVIDER_BLOCKED,
+    "not_set_up": Fault.PROVIDER_NOT_SET_UP,
+    "failed": Fault.PROVIDER_FAILING,
+}
+JSON_ON = (
+    "In its settings.yml, under search, write formats: [html, json]; then restart it (docker restart searxng, or "
+    "systemctl restart searxng)"
+)
+"""How to enable JSON in a SearXNG (https://docs.searxng.org/admin/settings/settings_search.html)."""
+_LET_IN = (
+    'In its limiter.toml, under [botdetection.ip_lists], write pass_ip = ["THE ADDRESS OF THIS MACHINE"], or set '
+    "server.limiter: false in its settings.yml when no one else can reach it; then restart it"
+)
+
+
+async def check_providers(examination: Examination) -> Seen:
+    """Check that the providers in use have what they need, and call each once."""
+    settings = examination.known
+    rows = await examination.provider_statuses()
+    findings = [*_standing(settings, rows)]
+    calls = await examination.calls()
+    for name, call in calls.items():
+        if not call.works and not explained(call):
+            row = next(row for row in rows if row.name == name)
+            findings.append(_called(row, call))
+    working = [f"{name} ({call.latency_ms:.0f} ms)" for name, call in calls.items() if call.works]
+    ready = [row.name for row in rows if row.in_use and row.state == "ready"]
+    if calls and not working:
+        return "none answered", findings
+    return ", ".join(working) or f"ready: {', '.join(ready)}", findings
+
+
+def _standing(settings: Settings, rows: Sequence[ProviderStatus]) -> Iterator[DoctorFinding]:
+    """Yield what is missing; an unconfigured provider of the default list is not reported."""
+    used = [row for row in rows if row.in_use]
+    for row in used:
+        role = "search" if row.search_place is not None else "read"
+        able = row.offer.capabilities
+        if not (able.search if role == "search" else able.read):
+            yield _finding(
+                Fault.SETTINGS_CONTRADICTORY,
+                row.name,
+                f"{row.name} is in {role}.providers, but cannot {'search' if role == 'search' else 'read pages'}.",
+                f"Remove {row.name} from {role}.providers ({settings.origin(f'{role}.providers')}).",
+            )
+        elif row.state == "wrong":
+            yield _finding(Fault.SETTINGS_WRONG, row.name, row.reason, "Change that setting.")
+        elif row.state != "ready" and settings.origin(f"{role}.providers") != "default" and not _is_extra(row):
+            yield _missing(row)
+    for role, fault in (("search", Fault.NO_SEARCH_PROVIDER), ("read", Fault.NO_READ_PROVIDER)):
+        places = [row for row in used if (row.search_place if role == "search" else row.read_place) is not None]
+        if not any(row.state == "ready" for row in places):
+            what = "search the web" if role == "search" else "read pages"
+            yield _finding(
+                fault,
+                f"{role}.providers",
+                f"No provider can be used to {what}.",
+                "groundwire setup" if role == "search" else 'Set read.providers = ["local"], which needs nothing.',
+                why="; ".join(row.reason for row in places) or f"{role}.providers is empty.",
+            )
+
+
+def _is_extra(row: ProviderStatus) -> bool:
+    """Return whether the check of optional packages reports it."""
+    return row.offer.name in {"browser", "crawl4ai", "duckduckgo"}
+
+
+def _missing(row: ProviderStatus) -> DoctorFinding:
+    if row.state == "needs_key":
+        page = f" (get a key at {row.offer.key_page})" if row.offer.key_page else ""
+        fix = f"groundwire setup --provider {row.name}{page}, or set {row.variable} in the environment."
+        return _finding(Fault.KEY_MISSING, row.name, f"{row.name} is in use and has no key.", fix)
+    what = f"{row.name} is in use and not set up: {row.reason}."
+    return _finding(Fault.PROVIDER_NOT_SET_UP, row.name, what, f"groundwire setup --provider {row.name}")
+
+
+def _called(row: ProviderStatus, call: Verification) -> DoctorFinding:
+    """Return what a call of one provider revealed."""
+    what = f"{row.name}: {call.what}"
+    if row.offer.name == "searxng":
+        if isinstance(call.error, ProviderUnsupported):
+            why = "By default SearXNG answers format=json with 403."
+            return _finding(Fault.SEARXNG_JSON_OFF, row.name, what, f"{JSON_ON}.", why=why)
+        if isinstance(call.error, (RateLimited, ProviderBlocked)):
+            why = "Its limiter classifies this machine as a bot: it allows only a few JSON requests per hour."
+            if isinstance(call.error, ProviderBlocked):
+                why = "Its limiter, or a proxy in front of it, blocks this machine; /config is blocked, too."
+            return _finding(Fault.SEARXNG_LIMITER, row.name, what, f"{_LET_IN}.", why=why)
+    fix = call.fix
+    if call.verdict in {"wrong_key", "wrong_plan", "no_quota"} and row.offer.key_page:
+        fix = f"{fix} {row.offer.key_page}; then: groundwire setup --provider {row.name}"
+    if call.verdict == "unreachable":
+        fix = "Try again later; if no service can be reached, fix the network first."
+        if row.offer.address_needed:
+            fix = f"Check that {row.name} runs, and that providers.{row.name}.base_url is its address."
+    why = f"The key comes from {row.key_from} ({row.variable})." if row.key_from else ""
+    severity: Severity = "note" if call.verdict == "too_fast" else "problem"
+    return _finding(_FAULTS.get(call.verdict, Fault.PROVIDER_FAILING), row.name, what, fix, why=why, severity=severity)
+
+
+def _finding(
+    fault: Fault, subject: str, what: str, fix: str, *, why: str = "", severity: Severity = "problem"
+) -> DoctorFinding:
+    return DoctorFinding(fault=fault, severity=severity, subject=subject, what=what, why=why, fix=fix)
 
 
 CHECKS = (

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from groundwire.errors import InvalidRequest
 from groundwire.models import TimeRange
 from groundwire.models.validators import check_choice, check_date, check_domains, check_int, check_pattern
-from groundwire.safety.domains import host_matches
+from groundwire.safety.urls import host_matches
 
 __all__ = ["NO_NEEDS", "Location", "Needs", "common", "simplified", "sub_domains"]
 

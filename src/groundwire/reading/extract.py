@@ -33,8 +33,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
         only if it has scripts and all its text is menus.
     """
-    from groundwire.reading.html.parse import parse_page
-    from groundwire.reading.html.semantics import apply_roles, may_have_roles
+    from groundwire.reading.html.semantics import apply_roles, may_have_roles, parse_page
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.markdown.serializer import to_markdown
@@ -109,7 +108,7 @@ def fragment_to_markdown(
         pick: A CSS selector. Only the first matching element is converted, and nothing without a match.
         drop: A CSS selector. Matching elements are left out and not counted.
     """
-    from groundwire.reading.html.parse import parse_page
+    from groundwire.reading.html.semantics import parse_page
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.visibility.visible import drop_unseen
 

@@ -190,7 +190,7 @@ def hydrate(markup: str, url: str, known: Extracted) -> Extracted | None:
         url: Its URL, for relative links.
         known: The result for the shell itself; its title, dates and other metadata are kept.
     """
-    from groundwire.reading.html.parse import parse_page
+    from groundwire.reading.html.semantics import parse_page
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.visibility.visible import drop_unseen
 

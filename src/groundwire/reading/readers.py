@@ -34,11 +34,10 @@ from groundwire.providers import ReadProvider
 from groundwire.providers.base import RevalidatingReader
 from groundwire.reading.extracted import cleaned_result
 from groundwire.reading.sites.reader import SiteReader, SiteReaders
-from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.tenancy import Owner, owned_by
 from groundwire.safety.url_redaction import for_third_parties
-from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
 from groundwire.transport import FetchPolicy

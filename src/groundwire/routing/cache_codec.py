@@ -12,9 +12,8 @@ from typing import Generic, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
 from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.tenancy import Partition
-from groundwire.safety.urls import WebUrl
+from groundwire.safety.urls import DomainPolicy, WebUrl
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, Entry
 

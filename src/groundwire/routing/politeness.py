@@ -26,10 +26,9 @@ from groundwire.errors import (
 )
 from groundwire.providers.http_parsing import retry_after
 from groundwire.routing.cache import Cache, CacheTtl, Codec
-from groundwire.safety.domains import host_matches
 from groundwire.safety.robots_txt import MAX_BYTES, NO_RULES, Robots, agent_names, parse_robots
 from groundwire.safety.tenancy import LOCAL
-from groundwire.safety.urls import WebUrl
+from groundwire.safety.urls import WebUrl, host_matches
 from groundwire.storage.base import Store
 from groundwire.transport import FetchSlot, Transport
 

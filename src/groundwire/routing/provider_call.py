@@ -31,8 +31,8 @@ from groundwire.routing.health import Changes, Health
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
 from groundwire.routing.result_merging import asked_of, filter_by_date, normalize, notes, receipts
 from groundwire.routing.shared_health import SharedHealth
-from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.tenancy import owned_by
+from groundwire.safety.urls import DomainPolicy
 
 __all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt", "price_of"]
 

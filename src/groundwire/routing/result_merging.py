@@ -19,8 +19,7 @@ from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterRe
 from groundwire.providers import Capabilities
 from groundwire.providers.http_parsing import time_range_start
 from groundwire.safety.chat_template_tokens import break_marks
-from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
 
 __all__ = [
     "Address",

@@ -23,7 +23,7 @@ from groundwire.routing.provider_call import AttemptResult, AttemptState, Provid
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.routing.result_merging import fuse
 from groundwire.routing.shared_health import SharedHealth
-from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.urls import DomainPolicy
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Store
 from groundwire.storage.memory import MemoryStore

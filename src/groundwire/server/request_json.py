@@ -1,4 +1,4 @@
-"""The JSON of requests: what would keep the event loop busy for long is refused before it is validated.
+"""Errors of requests, and their JSON: what would keep the event loop busy for long is refused before it is validated.
 
 Validation notes everything that is wrong, each of a million values if need be, while no other request is served.
 Parsing alone takes some hundredths of a second for the largest body.
@@ -7,6 +7,8 @@ Parsing alone takes some hundredths of a second for the largest body.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
@@ -14,7 +16,46 @@ from pydantic_core import from_json, to_json
 
 from groundwire.errors import InvalidRequest
 
-__all__ = ["MAX_VALUES", "check_json", "parse_model_request", "write_json"]
+__all__ = ["MAX_VALUES", "UpstreamRejected", "broken", "check_json", "error_body", "parse_model_request", "write_json"]
+
+
+@dataclass(eq=False)
+class UpstreamRejected(Exception):
+    """The model server failed or did not respond; the client gets its error unchanged."""
+
+    status: int
+    """The HTTP status."""
+    body: bytes
+    """The body."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The headers for the client."""
+    is_upstreams: bool = False
+    """Whether it is the model server's own response, unchanged."""
+
+    def message(self) -> str:
+        """Return the message, for an error event or a log."""
+        try:
+            said = json.loads(self.body)
+        except ValueError:
+            return self.body[:300].decode("utf-8", "replace")
+        error = said.get("error", said) if isinstance(said, dict) else said
+        return str(error.get("message", error) if isinstance(error, dict) else error)[:300]
+
+
+def error_body(message: str, *, kind: str = "invalid_request_error", code: str = "", param: str | None = None) -> bytes:
+    """Return an error in OpenAI's form."""
+    return json.dumps({"error": {"message": message, "type": kind, "param": param, "code": code or None}}).encode()
+
+
+def broken(what: str) -> UpstreamRejected:
+    """Return the failure for an unusable response of a model server.
+
+    Args:
+        what: What it did, such as `sent an event that is not JSON`.
+    """
+    body = error_body(f"The model server {what}.", kind="upstream_error", code="upstream_broken")
+    return UpstreamRejected(502, body, {"Content-Type": "application/json"})
+
 
 MAX_VALUES: Final = 20_000
 """Values in the JSON of a request; a list of a thousand sources has some 5,000."""

@@ -6,8 +6,16 @@ be asked, `commit` keeps the answers, `verify` tries them with one call.
 
 from __future__ import annotations
 
-from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
-from groundwire.setup.catalog import Offer, SetupField, load_offers, setup_schema
+from groundwire.setup.apply import (
+    Offer,
+    SetupField,
+    SetupPlan,
+    commit,
+    load_offers,
+    setup_schema,
+    with_values,
+    would_load,
+)
 from groundwire.setup.key_storage import (
     FileKeeper,
     Keeper,

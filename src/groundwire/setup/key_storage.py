@@ -15,9 +15,9 @@ from typing import Literal, Protocol
 from pydantic import SecretStr
 
 from groundwire.errors import ConfigurationError, InvalidRequest
-from groundwire.settings.atomic_write import write
 from groundwire.settings.schema import SERVICE
 from groundwire.settings.sources import keys_file, read_dotenv
+from groundwire.settings.user_folders import write
 
 __all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state", "usual_keeper"]
 

@@ -33,7 +33,7 @@ from groundwire.providers.base import ReadProvider, SearchProvider, Transports
 from groundwire.providers.registry import create
 from groundwire.settings import Settings
 from groundwire.settings.schema import key_from_keyring
-from groundwire.setup.catalog import Offer, load_offers
+from groundwire.setup.apply import Offer, load_offers
 from groundwire.transport.clients import HttpClients
 
 __all__ = ["ProviderStatus", "Verdict", "Verification", "key_source", "provider_statuses", "verify"]

@@ -1,6 +1,24 @@
 """The two tools, for any framework: their definitions, their calls, their results, and the results as text."""
 
-from groundwire.tools.definitions import ToolDefinition, web_tool_definitions
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from groundwire.errors import GroundwireError, MissingKey
+from groundwire.models import MAX_LIMIT, Page
+from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
+from groundwire.tools.definitions import (
+    ToolDefinition,
+    local_search_definition,
+    open_page_definition,
+    web_search_definition,
+    web_tool_definitions,
+)
 from groundwire.tools.rendering import length_note, render_json, render_text
 from groundwire.tools.results import (
     ExcerptItem,
@@ -10,21 +28,19 @@ from groundwire.tools.results import (
     SearchResultItem,
     ToolResult,
     WebSearchToolResult,
+    for_model,
+    nothing_found,
     open_failed,
     opened,
     refused,
     search_failed,
     searched,
+    shown,
 )
-from groundwire.tools.tools import (
-    Tool,
-    local_search_tool,
-    open_page_result,
-    open_page_tool,
-    web_search_result,
-    web_search_tool,
-    web_tools,
-)
+
+if TYPE_CHECKING:
+    from groundwire.hosted.requirements import Needs
+    from groundwire.web import Web
 
 __all__ = [
     "ExcerptItem",
@@ -52,3 +68,189 @@ __all__ = [
     "web_tool_definitions",
     "web_tools",
 ]
+
+_logger = logging.getLogger(__name__)
+
+_BRIEF = 800  # tokens; with fewer, the outline would take too much of them
+_INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(ToolDefinition):
+    """One tool, ready for any framework."""
+
+    call: Callable[..., Awaitable[ToolResult]]
+    """Takes the arguments by keyword; raises only on cancellation."""
+
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "; did you mean 'call'?" if name in ("ainvoke", "arun", "func", "invoke", "run") else ""
+            raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
+
+
+def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
+    """Return `web_search` and `open_page` over a `Web`, which the caller closes.
+
+    Args:
+        web: The web to search and read with.
+        needs: What every search must honor, such as the needs of a plan with local search.
+    """
+    if not hasattr(web, "settings"):
+        raise TypeError("web_tools() needs a Web, as its tools are asynchronous; use `async with Web() as web:`")
+    return web_search_tool(web, needs), open_page_tool(web)
+
+
+def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
+    """Return the tool `web_search`; see `web_tools`."""
+
+    async def call(**arguments: Any) -> WebSearchToolResult:
+        return await web_search_result(web, arguments, needs)
+
+    return _with_call(web_search_definition(web.settings), call)
+
+
+def open_page_tool(web: Web) -> Tool:
+    """Return the tool `open_page`."""
+
+    async def call(**arguments: Any) -> OpenPageToolResult:
+        return await open_page_result(web, arguments)
+
+    return _with_call(open_page_definition(web.settings), call)
+
+
+def _with_call(definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]]) -> Tool:
+    return Tool(
+        name=definition.name,
+        description=definition.description,
+        parameters=definition.parameters,
+        output_schema=definition.output_schema,
+        annotations=definition.annotations,
+        call=call,
+    )
+
+
+async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs | None = None) -> WebSearchToolResult:
+    """Search with a model's arguments; every failure becomes a result with `status` error."""
+    plain = understood("web_search", arguments)
+    echo = shown(plain.get("query", ""))
+    try:
+        asked = SearchArguments.model_validate(plain)
+        filters = _filters(asked, needs)
+        response = await web.search(asked.query, limit=asked.limit, **filters)
+    except ValidationError as error:
+        return WebSearchToolResult(query=echo, status="error", error=bad_arguments(error, SearchArguments))
+    except GroundwireError as error:
+        return search_failed(echo, error)
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
+        _logger.exception("web_search failed")
+        return WebSearchToolResult(query=echo, status="error", error=_INTERNAL)
+    return searched(response)
+
+
+async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
+    """Open a page with a model's arguments; every failure becomes a result with `status` error."""
+    plain = understood("open_page", arguments)
+    echo = shown(plain.get("url", ""))
+    try:
+        asked = OpenArguments.model_validate(plain)
+        brief = asked.max_tokens is not None and asked.max_tokens < _BRIEF
+
+        def around(page: Page) -> str:
+            return render_text(opened(page, brief=brief))
+
+        page = await web.open_page(**asked.model_dump(), context=around)
+    except ValidationError as error:
+        return OpenPageToolResult(url=echo, status="error", error=bad_arguments(error, OpenArguments))
+    except GroundwireError as error:
+        return open_failed(echo, error)
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
+        _logger.exception("open_page failed")
+        return OpenPageToolResult(url=echo, status="error", error=_INTERNAL)
+    return opened(page, brief=brief)
+
+
+def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:
+    if needs is None:
+        return {"allowed_domains": asked.allowed_domains, "time_range": asked.time_range}
+    return dict(needs.within(asked.allowed_domains, asked.time_range))
+
+
+_KEYS = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")  # under which Brave's provider looks by itself
+_DDG = ("duckduckgo_lite", "duckduckgo")
+
+Backend = Literal["ddg", "brave"]
+
+
+class _LocalArguments(BaseModel):
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+    query: str
+    max_results: int | None = Field(default=None, ge=1, le=MAX_LIMIT)
+    backend: Backend | None = None
+    allowed_domains: list[str] = Field(default_factory=list)
+
+
+def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
+    """Return codelia's tool `search` over a `Web`, which the caller closes.
+
+    It shares the budget and the cache of the web. `search.local` of the settings names the backend that is asked when a
+    call names none, and the variable with the key for Brave.
+
+    Args:
+        web: What searches.
+        needs: What every search must honor, such as the needs of a plan with local search.
+    """
+    views: dict[Backend, Web] = {}
+
+    async def call(**arguments: Any) -> LocalSearchToolResult:
+        return await _local_search(web, views, arguments, needs)
+
+    return _with_call(local_search_definition(web.settings), call)
+
+
+async def _local_search(
+    web: Web, views: dict[Backend, Web], arguments: Mapping[str, Any], needs: Needs | None
+) -> LocalSearchToolResult:
+    """Search with a model's arguments; every failure becomes a result with its cause."""
+    backend = web.settings.search.local.backend
+    plain = understood("search", arguments)
+    error = _INTERNAL
+    try:
+        asked = _LocalArguments.model_validate(plain)
+        backend = asked.backend or backend
+        if backend not in views:
+            views[backend] = _asking(web, backend)
+        given = {"allowed_domains": asked.allowed_domains} if needs is None else needs.within(asked.allowed_domains)
+        found = await views[backend].search(asked.query, limit=asked.max_results, **given)
+        rows = tuple(LocalSearchItem(**row.model_dump(include=set(LocalSearchItem.model_fields))) for row in found)
+        said = [] if rows else [*nothing_found(found), *found.warnings]
+        message = "\n".join(said) if len(said) > 1 else ""
+        return LocalSearchToolResult(query=found.query, backend=backend, results=rows, message=message)
+    except ValidationError as failure:
+        error = bad_arguments(failure, _LocalArguments)
+    except GroundwireError as failure:
+        error = for_model(failure)
+    except Exception:  # the agent must never see a traceback; the log has it for the operator
+        _logger.exception("search failed")
+    return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=error)
+
+
+def _asking(web: Web, backend: Backend) -> Web:
+    """Return a view of a web that uses one backend.
+
+    Raises:
+        MissingKey: it needs a key, and the configured variable is empty.
+    """
+    settings = web.settings
+    if backend == "ddg":
+        configured = [name for name in settings.search.providers if name.startswith("duckduckgo")]
+        return web.with_providers(*(configured or _DDG))
+    variable = settings.search.local.brave_api_key_env
+    if variable in _KEYS:
+        if not any(settings.secret(name) for name in _KEYS):
+            raise MissingKey("brave", variable)
+        return web.with_providers("brave")
+    key = settings.secret(variable)
+    if key is None:
+        raise MissingKey("brave", variable)
+    return web.with_providers("brave", settings=settings.with_key(_KEYS[0], key))

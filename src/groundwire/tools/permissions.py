@@ -15,8 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from groundwire.errors import GroundwireError, PermissionDenied
-from groundwire.safety.domains import host_matches
-from groundwire.safety.urls import parse_url
+from groundwire.safety.urls import host_matches, parse_url
 from groundwire.settings import PermissionSettings
 from groundwire.settings.sections import Decision, PermissionRule, parse_rule
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools

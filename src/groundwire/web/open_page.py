@@ -31,11 +31,10 @@ from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key
 from groundwire.routing.calls import AttemptLog, CacheMode, PageCall
 from groundwire.routing.politeness import Politeness
-from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import is_owned, page_visibility, partition_of
-from groundwire.safety.urls import parse_url
+from groundwire.safety.urls import DomainPolicy, parse_url
 from groundwire.settings import Settings
 from groundwire.storage.base import Store
 from groundwire.telemetry.call_events import CallListeners, PageDone

@@ -27,9 +27,9 @@ from groundwire.routing.calls import BackgroundTasks, LoadMonitor
 from groundwire.routing.daily_quota import limits_of
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.router import Router
-from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.guard import Resolver
 from groundwire.safety.secret_scanner import SecretScanner
+from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import KEY_VARIABLES, Settings
 from groundwire.settings.schema import conflicting_settings, single_provider_warnings
 from groundwire.storage import open_store

@@ -19,9 +19,9 @@ from groundwire.routing.cache_codec import age, identity, lifetime, search_codec
 from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.routing.router import Router
-from groundwire.safety.domains import DomainPolicy
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import Owner, is_owned, partition_of
+from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, AssignNumbers, Lookup
 from groundwire.telemetry.call_events import CallListeners, SearchDone

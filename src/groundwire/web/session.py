@@ -19,8 +19,8 @@ if TYPE_CHECKING:  # as in `groundwire.web.client`
     from groundwire.routing.budget import Reservation, SessionBudget
     from groundwire.routing.daily_quota import DailyLimits, DailyQuota
     from groundwire.routing.health import ProviderHealth
-    from groundwire.safety.domains import DomainPolicy
     from groundwire.safety.tenancy import Owner
+    from groundwire.safety.urls import DomainPolicy
     from groundwire.settings import Settings
     from groundwire.storage import Store
     from groundwire.storage.archive.store import Archive
@@ -124,8 +124,8 @@ class SessionView:
         """
         from groundwire.models.validators import check_domains
         from groundwire.routing.daily_quota import DailyQuota
-        from groundwire.safety.domains import DomainPolicy
         from groundwire.safety.tenancy import Owner
+        from groundwire.safety.urls import DomainPolicy
 
         policy = self._policy.within(
             DomainPolicy(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.examples import examples
-from groundwire.reading.sites.catalog import SITES
+from groundwire.reading.sites import SITES
 from groundwire.reading.sites.parts import (
     SitePart,
     code,

@@ -15,7 +15,7 @@ from groundwire import Web
 from groundwire.errors import BlockedByRobots, ConfigurationError, PageNeedsScripts, PageNotFound
 from groundwire.models import ReadResult
 from groundwire.models.validators import SITE_READERS
-from groundwire.reading.sites.catalog import SITES
+from groundwire.reading.sites import SITES
 from groundwire.settings import Settings
 from groundwire.testing import InjectedFault
 from groundwire.testing.site_apis import SITE_APIS

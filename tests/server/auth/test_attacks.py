@@ -13,7 +13,7 @@ import pytest
 
 from groundwire.errors import ConfigurationError
 from groundwire.server.auth import check_listening
-from groundwire.server.auth.key_file import KeyFile
+from groundwire.server.auth.keys import KeyFile
 from groundwire.settings import Settings
 
 Serve = Callable[..., Any]

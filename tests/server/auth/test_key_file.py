@@ -14,8 +14,7 @@ from pathlib import Path
 import pytest
 
 from groundwire.errors import ConfigurationError
-from groundwire.server.auth.key_file import KeyFile, key_file_of
-from groundwire.server.auth.keys import KeyLimits, is_key_of, make_key
+from groundwire.server.auth.keys import KeyFile, KeyLimits, is_key_of, key_file_of, make_key
 from groundwire.settings import Settings
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
@@ -24,7 +23,7 @@ WRITER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from groundwire.server.auth.key_file import KeyFile
+from groundwire.server.auth.keys import KeyFile
 from groundwire.server.auth.keys import make_key
 for number in range(15):
     KeyFile(Path(sys.argv[1])).add(make_key(f"{sys.argv[2]}{number}", datetime.now(UTC))[1])

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from groundwire.server.auth.authentication import ClientAddress, key_in, without_key
 from groundwire.server.auth.error_response import Refusal, safe_headers
-from groundwire.server.auth.rate_limits import Failures
-from groundwire.server.auth.request_limits import check_headers, check_path, declared_length
+from groundwire.server.auth.rate_limits import Failures, check_headers, check_path, declared_length
 from groundwire.server.host_check import LOOPBACK, HostCheck
 from groundwire.storage.memory import MemoryStore
 

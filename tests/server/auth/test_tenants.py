@@ -10,7 +10,7 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.errors import AllProvidersFailed, BlockedDomain, BudgetExceeded, InvalidRequest, PermissionDenied
-from groundwire.safety.domains import DomainPolicy
+from groundwire.safety.urls import DomainPolicy
 from groundwire.server.auth.authentication import Tenant, tenant_of
 from groundwire.server.auth.keys import KeyLimits, make_key
 from groundwire.testing import World

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from groundwire.server.ui.static_files import POLICY
+from groundwire.server.ui.template_streaming import POLICY
 from groundwire.telemetry import PageDone, SearchDone
 from groundwire.testing import InjectedFault, World
 from server.ui.conftest import Serve

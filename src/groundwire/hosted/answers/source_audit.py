@@ -17,8 +17,7 @@ from groundwire.hosted.answers.json_access import clean_url, text_of
 from groundwire.hosted.answers.types import HostedAnswer, HostedCitation, HostedSource
 from groundwire.models import Applied, FilterReceipt
 from groundwire.models.validators import check_domains
-from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.urls import join_url, parse_url
+from groundwire.safety.urls import DomainPolicy, join_url, parse_url
 from groundwire.transport import Transport
 
 __all__ = ["REDIRECTORS", "Audit", "audit", "is_redirect", "resolve_redirects", "site_of"]

@@ -32,8 +32,14 @@ from groundwire.reading.block_pages.phrases import (
     REFUSED,
     REGION,
 )
-from groundwire.reading.block_pages.sentences import PageSentences
-from groundwire.reading.block_pages.signatures import CONSENT_FORM, CONSENT_MARKS, HEADERS, LOGIN_PATH, VENDORS
+from groundwire.reading.block_pages.signatures import (
+    CONSENT_FORM,
+    CONSENT_MARKS,
+    HEADERS,
+    LOGIN_PATH,
+    VENDORS,
+    PageSentences,
+)
 
 __all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
 

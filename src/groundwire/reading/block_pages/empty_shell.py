@@ -10,7 +10,7 @@ from turbohtml import Document, Element, Text
 
 from groundwire.reading.block_pages.phrases import JAVASCRIPT
 from groundwire.reading.html.limits import fit, trim
-from groundwire.reading.html.parse import parse_page
+from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.text.sanitize import strip_controls
 from groundwire.reading.visibility.visible import drop_unseen
 

@@ -1,1 +1,36 @@
 """Readers for well-known sites, through official APIs, feeds and raw files instead of web pages; one file per site."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from groundwire.reading.sites.arxiv import ARXIV
+from groundwire.reading.sites.crates import CRATES, DOCS_RS
+from groundwire.reading.sites.github import GITHUB
+from groundwire.reading.sites.hackernews import HACKER_NEWS
+from groundwire.reading.sites.markdown_twins import MARKDOWN_TWINS
+from groundwire.reading.sites.mediawiki import MEDIAWIKI
+from groundwire.reading.sites.npm import NPM
+from groundwire.reading.sites.pypi import PYPI
+from groundwire.reading.sites.reddit import REDDIT
+from groundwire.reading.sites.site import SiteSpec
+from groundwire.reading.sites.stackexchange import STACK_EXCHANGE
+from groundwire.reading.sites.youtube import YOUTUBE
+
+__all__ = ["SITES"]
+
+SITES: Final[tuple[SiteSpec, ...]] = (
+    ARXIV,
+    CRATES,
+    DOCS_RS,
+    GITHUB,
+    HACKER_NEWS,
+    MARKDOWN_TWINS,
+    MEDIAWIKI,
+    NPM,
+    PYPI,
+    REDDIT,
+    STACK_EXCHANGE,
+    YOUTUBE,
+)
+"""Every site, by name."""

@@ -39,8 +39,7 @@ from groundwire.reading.sites.parts import RenderedParts, SitePart, pack, render
 from groundwire.reading.sites.site import FormatChanged, NotAvailable, SiteContent, SiteRequest, SiteSpec, Steps
 from groundwire.reading.text.sanitize import clean, strip_invisible
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
-from groundwire.safety.domains import DomainPolicy
-from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
 from groundwire.storage.base import Store
 from groundwire.transport import Response, Transport
 
@@ -70,7 +69,7 @@ class SiteReaders:
         transport: Gets answers and pages; its guard judges every address.
         store: Keeps paces and rests, for all processes that share it.
         workers: Render long pages.
-        names: The sites that are read so; see `groundwire.reading.sites.catalog`.
+        names: The sites that are read so; see `groundwire.reading.sites`.
         hosts: Further hosts that run the software of one of them, as NAME=HOST or NAME=ORIGIN.
         isolated: Whether nothing is rendered in this process.
     """
@@ -118,7 +117,7 @@ class SiteReaders:
         return None if steps is None else SiteReader(self, site, url, steps, local, policy)
 
     def _hosts(self) -> dict[str, tuple[SiteSpec, str]]:
-        from groundwire.reading.sites.catalog import SITES
+        from groundwire.reading.sites import SITES
 
         sites = {site.name: site for site in SITES}
         found = {host: (sites[name], api) for name in self._names for host, api in sites[name].hosts.items()}

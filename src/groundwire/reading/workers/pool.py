@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
-from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
+from groundwire.reading.workers import HEAD_SIZE, pack, sizes, unpack
 
 if TYPE_CHECKING:  # what handles pages takes long to load, and a search has none
     from groundwire.models import Page

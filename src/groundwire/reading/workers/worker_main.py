@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import groundwire.reading.convert  # noqa: F401  # while everything may still be loaded
-from groundwire.reading.workers.frames import HEAD_SIZE, pack, sizes, unpack
+from groundwire.reading.workers import HEAD_SIZE, pack, sizes, unpack
 
 __all__ = ["confine", "main"]
 

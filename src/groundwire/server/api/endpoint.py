@@ -22,7 +22,7 @@ from groundwire.models import AttemptStarted, Event
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
 from groundwire.server.api.request_models import ApiRequest
-from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events
+from groundwire.server.client_disconnect import Outbox, answer_whole, answer_with_events
 from groundwire.server.request_json import check_json
 from groundwire.telemetry.call_events import listening
 

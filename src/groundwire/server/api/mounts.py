@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.util import find_spec
@@ -21,13 +21,70 @@ from groundwire.server.api.error_body import failed, failure_of
 from groundwire.server.auth import KeyFile, Tenant, tenant_of
 from groundwire.server.auth.authentication import ClientAddress
 from groundwire.server.auth.keys import KeyRecord, id_of, is_key_of
+from groundwire.server.client_disconnect import watched
 from groundwire.server.request_json import check_json
 from groundwire.web import Web
 
 if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
+    from mcp.server.transport_security import TransportSecuritySettings
+    from starlette.applications import Starlette
+
+    from groundwire.server.mcp.sessions import Sessions
     from groundwire.server.ui import Visitor
 
-__all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_mounts", "openai_mounts"]
+__all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_application", "mcp_mounts", "openai_mounts"]
+
+_PATH, _SSE_PATH, _MESSAGES = "/mcp", "/sse", "/messages/"
+
+
+def mcp_application(sessions: Sessions, *, sse: bool = False) -> tuple[ASGIApp, AbstractAsyncContextManager[object]]:
+    """Return streamable HTTP as an application for the path /mcp of another, and its context manager.
+
+    Args:
+        sessions: The sessions; they stay the caller's to close.
+        sse: Whether to speak the older SSE transport, too, at /sse and /messages.
+    """
+    from groundwire.server.mcp.handlers import make_server
+
+    server = make_server(sessions)
+    inner = _starlette(server)
+    if sse:
+        _add_sse(inner, server)
+    return watched(inner), inner.router.lifespan_context(inner)
+
+
+def _starlette(server: Server[Any]) -> Starlette:
+    return server.streamable_http_app(streamable_http_path=_PATH, transport_security=_security())
+
+
+def _security() -> TransportSecuritySettings:
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    # Hosts and origins were already checked.
+    return TransportSecuritySettings(enable_dns_rebinding_protection=False)
+
+
+def _add_sse(app: Starlette, server: Server[Any]) -> None:
+    from mcp.server.sse import SseServerTransport
+    from starlette.routing import Mount, Route
+
+    transport = SseServerTransport(_MESSAGES, security_settings=_security())
+
+    class Stream:
+        """The stream of one client, from its first request to its last; an ASGI application, not an endpoint."""
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            async with AsyncExitStack() as stack:
+                received, sent = await stack.enter_async_context(transport.connect_sse(scope, receive, send))
+                with suppress(ConnectionError):
+                    await server.run(received, sent, server.create_initialization_options())
+
+    app.router.routes += [
+        Route(_SSE_PATH, endpoint=Stream(), methods=["GET"]),
+        Mount(_MESSAGES, transport.handle_post_message),
+    ]
+
 
 LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model, which may contain images
 _MOST = 10_000  # MCP sessions whose owners are remembered
@@ -62,8 +119,8 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
     """
     if find_spec("mcp") is None:
         raise ConfigurationError('The MCP SDK is not installed: pip install "groundwire[mcp]"')
+    from groundwire.server.api.mounts import mcp_application
     from groundwire.server.mcp.sessions import Sessions
-    from groundwire.server.mcp.streamable_http import mcp_application
 
     sessions = Sessions(context.web.settings, alone=False, web=context.web, web_for=context.web_for)
     inner, running = mcp_application(sessions, sse=sse)

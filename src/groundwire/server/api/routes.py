@@ -12,7 +12,6 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.models import Page, SearchResponse
-from groundwire.server.api.answer_routes import AskReply, VerifyReply, ask, verify
 from groundwire.server.api.compat_perplexity import PerplexityReply, PerplexityRequest, search_perplexity
 from groundwire.server.api.compat_searxng import (
     SearxngFailure,
@@ -50,7 +49,18 @@ from groundwire.server.api.status import (
     reset_session,
     session,
 )
-from groundwire.server.api.tool_routes import ResolveReply, call_tool, prepared, read_prepare, read_tool, resolve
+from groundwire.server.api.tool_routes import (
+    AskReply,
+    ResolveReply,
+    VerifyReply,
+    ask,
+    call_tool,
+    prepared,
+    read_prepare,
+    read_tool,
+    resolve,
+    verify,
+)
 from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult, render_text
 
 __all__ = [

@@ -25,7 +25,7 @@ application remembers of a client between requests it should remember by `tenant
 from __future__ import annotations
 
 from groundwire.server.auth.authentication import Pages, Tenant, tenant_of
-from groundwire.server.auth.key_file import KeyFile, key_file_of
+from groundwire.server.auth.keys import KeyFile, key_file_of
 from groundwire.server.auth.middleware import Access, AccessPolicy, check_listening
 
 __all__ = [

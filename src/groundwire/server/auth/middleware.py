@@ -12,10 +12,17 @@ from types import MappingProxyType
 from groundwire.errors import ConfigurationError
 from groundwire.server.auth.authentication import TENANT, Authenticator, ClientAddress, Pages, Tenant, without_key
 from groundwire.server.auth.error_response import Refusal, refuse
-from groundwire.server.auth.key_file import KeyFile
-from groundwire.server.auth.keys import KeyRecord
-from groundwire.server.auth.rate_limits import Failures, Rates, Slots
-from groundwire.server.auth.request_limits import LimitedRequest, check_headers, check_path, declared_length, too_large
+from groundwire.server.auth.keys import KeyFile, KeyRecord
+from groundwire.server.auth.rate_limits import (
+    Failures,
+    LimitedRequest,
+    Rates,
+    Slots,
+    check_headers,
+    check_path,
+    declared_length,
+    too_large,
+)
 from groundwire.server.client_disconnect import ASGIApp, Receive, Scope, Send
 from groundwire.server.host_check import HostCheck, answer_page, is_loopback
 from groundwire.settings import ServerSettings, Settings

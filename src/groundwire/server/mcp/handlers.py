@@ -21,8 +21,7 @@ from groundwire._version import __version__
 from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
 from groundwire.server.client_disconnect import Presence
 from groundwire.server.mcp.elicitation import KeyRequests, ask_permission
-from groundwire.server.mcp.progress import HEARTBEAT, logging_attempts, reporting
-from groundwire.server.mcp.sessions import Sessions
+from groundwire.server.mcp.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
 from groundwire.tools.definitions import guidance, instructions, local_search_definition
 

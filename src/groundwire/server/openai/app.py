@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models.validators import check_int
 from groundwire.server.auth.authentication import tenant_of
-from groundwire.server.cancellable_response import Outbox, answer_whole, answer_with_events, until_done
+from groundwire.server.client_disconnect import Outbox, answer_whole, answer_with_events, until_done
 from groundwire.server.host_check import LOOPBACK, HostCheckMiddleware
 from groundwire.server.openai.chat import ChatHandler
 from groundwire.server.openai.generate_content import GeminiHandler
@@ -28,8 +28,7 @@ from groundwire.server.openai.messages import CountTokensHandler, MessagesHandle
 from groundwire.server.openai.ollama import OllamaChatHandler, OllamaGenerateHandler
 from groundwire.server.openai.responses import ResponsesHandler
 from groundwire.server.openai.upstream import Upstream, passed_back, passed_on
-from groundwire.server.request_errors import UpstreamRejected, error_body
-from groundwire.server.request_json import parse_model_request
+from groundwire.server.request_json import UpstreamRejected, error_body, parse_model_request
 from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web

@@ -18,12 +18,11 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.requirements import Needs
-from groundwire.server.cancellable_response import Outbox
+from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up, merged
 from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_errors import UpstreamRejected, broken, error_body
-from groundwire.server.request_json import write_json
+from groundwire.server.request_json import UpstreamRejected, broken, error_body, write_json
 from groundwire.settings import Settings
 
 __all__ = ["ChatHandler"]

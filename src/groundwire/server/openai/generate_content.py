@@ -21,14 +21,13 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.server.cancellable_response import Outbox
+from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import Said, question_in
 from groundwire.server.openai.grounding import Grounding
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up, said_in
 from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_errors import UpstreamRejected, broken
-from groundwire.server.request_json import write_json
+from groundwire.server.request_json import UpstreamRejected, broken, write_json
 from groundwire.settings import Settings
 from groundwire.tools import OpenPageToolResult, Tool, WebSearchToolResult
 

@@ -26,12 +26,11 @@ from groundwire.hosted.answers import HostedAnswer, HostedCall
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requirements import NO_NEEDS
 from groundwire.routing.daily_quota import limits_of
-from groundwire.server.cancellable_response import Outbox
+from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import Conversations, Said, StoredRun, question_in
 from groundwire.server.openai.prompts import dated, messages_of, said_in, with_results
 from groundwire.server.openai.upstream import Upstream, passed_back
-from groundwire.server.request_errors import UpstreamRejected, error_body
-from groundwire.server.request_json import write_json
+from groundwire.server.request_json import UpstreamRejected, error_body, write_json
 from groundwire.settings import Settings
 from groundwire.storage import Store
 from groundwire.tools import Tool, web_tools

@@ -16,13 +16,12 @@ from groundwire.citations.link_filter import LinkFilter
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.server.cancellable_response import Outbox
+from groundwire.server.client_disconnect import Outbox
 from groundwire.server.openai.conversations import question_in, text_of
 from groundwire.server.openai.handler import CompletionHandler
 from groundwire.server.openai.prompts import added_up
 from groundwire.server.openai.upstream import UpstreamAnswer, events_of, passed_back
-from groundwire.server.request_errors import UpstreamRejected, broken
-from groundwire.server.request_json import write_json
+from groundwire.server.request_json import UpstreamRejected, broken, write_json
 from groundwire.tools import ToolResult, WebSearchToolResult
 
 __all__ = ["ResponsesHandler"]

@@ -15,11 +15,10 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
-from groundwire.server.cancellable_response import until_done
+from groundwire.server.client_disconnect import until_done
 from groundwire.server.ui.login_sessions import SignIns, Visitor
 from groundwire.server.ui.query_params import ViewQuery, link
-from groundwire.server.ui.static_files import Assets, page_headers
-from groundwire.server.ui.template_streaming import Html, Redirect, Templates
+from groundwire.server.ui.template_streaming import Assets, Html, Redirect, Templates, page_headers
 from groundwire.storage import StoreError
 from groundwire.web import Web
 
