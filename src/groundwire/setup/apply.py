@@ -1,4 +1,4 @@
-"""The catalog of installed providers, and setting one up: the keys and the settings file are written together, or neither.
+"""The catalog of installed providers, and setting one up: keys and settings file are written together, or neither.
 
 Putting settings into the text of a `groundwire.toml`; comments, order and everything else in it stay.
 """

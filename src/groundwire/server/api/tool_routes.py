@@ -1,4 +1,4 @@
-"""Tools, answers and hosted search for hosts in any language: tool calls, `ask`, verification, preparation of requests."""
+"""Tools, answers and hosted search for hosts in any language: calls of tools, `ask`, verification, requests."""
 
 from __future__ import annotations
 
