@@ -69,6 +69,8 @@ def settings(folder: Path, archive: str) -> Settings:
     return Settings.model_validate(
         {
             "session": {"id": SESSION, "max_searches": 0},
+            # Nor is a busy machine to refuse calls: one that may take ten minutes bears a lag of ten seconds.
+            "search": {"timeout": 600},
             # A busy machine may write late; what process memory counted instead would be lost with the process.
             "storage": {"url": f"sqlite:///{folder}/store.db", "timeout": 60},
             "archive": {"path": f"{folder}/{archive}"},
