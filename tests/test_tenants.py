@@ -51,6 +51,8 @@ def kept(settings: Make, folder: Path, sharing: Sharing = "public", **sections: 
         cache={"enabled": True},
         archive={"enabled": True, "path": str(folder / "archive.db")},
         session={"max_searches": 0},
+        search={"timeout": 600},  # a busy machine refuses no call with so much time
+        read={"timeout": 600},
         **sections,
     )
 
