@@ -53,6 +53,9 @@ async def test_a_new_session_begins_at_zero(store: Store) -> None:
     own = budget(store, searches=1)
     await own.take()
     await own.reset()
+    state = own.state()
+    assert state is not None
+    assert (state.spent, state.remaining) == (0, 1)
     await own.take()
     state = own.state()
     assert state is not None
@@ -427,6 +430,34 @@ def test_an_idle_session_begins_anew_once_in_whatever_order_the_processes_are_se
         await shared.aclose()
 
     asyncio.run(run())
+
+
+@pytest.mark.req("H5")
+async def test_a_session_is_marked_as_used_every_eighth_of_its_idle_time(clock: Clock) -> None:
+    store = MemoryStore(clock=clock)
+    limits = Limits(searches=9, idle_timeout=800)
+    one, other = (SessionBudget(store, "s", limits, clock=clock) for _ in range(2))
+    for moment in (0.0, 99.0, 100.0, 199.0):
+        clock.now = moment
+        await one.take()
+    clock.now = 899.0
+    assert (await other.take()).spent == 5, "the last mark was set at 100"
+    clock.now = 899.0 + 801
+    await one.take()
+    assert (await other.usage())["searches"] == 1
+    await store.aclose()
+
+
+@pytest.mark.parametrize("limits", [Limits(cost_usd=1.0, idle_timeout=600), Limits(tokens=9, idle_timeout=600)])
+async def test_every_kind_of_limit_begins_anew_after_the_idle_time(limits: Limits, clock: Clock) -> None:
+    store = MemoryStore(clock=clock)
+    own = SessionBudget(store, "s", limits, clock=clock)
+    await own.take(0.1)
+    await own.read(8)
+    clock.now = 601
+    await own.take(0.1)
+    assert await own.usage() == {"searches": 1, "cost_usd": pytest.approx(0.1), "tokens": 0}
+    await store.aclose()
 
 
 async def test_a_session_that_never_ends_stays_as_it_is(clock: Clock) -> None:

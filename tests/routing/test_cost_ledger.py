@@ -242,3 +242,33 @@ async def test_fuse_pays_for_all_whom_it_asks() -> None:
     desk = Desk(Paid("a", 0.1), Paid("b", 0.2, price=0.008), strategy="fuse")
     assert await desk.search() == "a+b"
     assert await desk.spent() == pytest.approx(0.013)
+
+
+def test_closing_waits_two_seconds_for_what_is_still_written() -> None:
+    async def run(seconds: float) -> tuple[bool, float]:
+        tasks, written = BackgroundTasks(), asyncio.Event()
+
+        async def write() -> None:
+            await asyncio.sleep(seconds)
+            written.set()
+
+        tasks.start(write())
+        await tasks.aclose()
+        return written.is_set(), asyncio.get_running_loop().time()
+
+    assert run_virtually(run(1.9)) == (True, 1.9)
+    assert run_virtually(run(2.1)) == (False, 2.0)
+
+
+async def test_a_cost_that_nothing_was_charged_for_is_added() -> None:
+    late: list[int] = []
+
+    async def reserve(amount: int) -> bool:
+        return True
+
+    ledger = CostLedger(reserve, late.append)
+    ledger.add(0.004)
+    assert ledger.close() == 0.004
+    assert late == []
+    ledger.add(0.002)
+    assert late == [2_000], "after the end of the call it is passed on"

@@ -413,3 +413,34 @@ class TestOthers:
         watched.fail(times=3)
         watched.hear()
         assert watched.degraded() == 2.0
+
+
+def test_a_probe_holds_its_place_for_a_second() -> None:
+    watched = Watched()
+    watched.fail(times=3)
+    watched.now = 1_002.0
+    assert watched.order().probes == {"a"}
+    watched.now = 1_002.99
+    assert watched.order().probes == frozenset()
+    watched.now = 1_003.0
+    assert watched.order().probes == {"a"}
+
+
+def test_doubt_is_half_of_the_latest_and_half_of_all_before() -> None:
+    watched = Watched()
+    told = []
+    for contradicted in (False, True, False, False, True, False, True, True):
+        watched.health.weigh("a", contradicted=contradicted)
+        told.append(watched.health.is_doubtful("a"))
+    assert told == [False, True, False, False, True, False, True, True]
+
+
+def test_an_empty_answer_tells_others_only_that_a_provider_is_well_again() -> None:
+    watched = Watched()
+    empty = Attempt(provider="a", outcome="unavailable")
+    assert watched.health.report(empty, answered=True, rows=False) == {}
+    sick = Watched()
+    sick.fail(times=3)
+    sick.now += 2.0
+    assert sick.health.report(empty, answered=True, rows=False) == {"degraded": 0.0, "times": 0}
+    assert sick.names() == "abc"
