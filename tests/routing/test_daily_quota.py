@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.calls import BackgroundTasks
-from groundwire.routing.daily_quota import DailyLimits, DailyQuota
+from groundwire.routing.daily_quota import DailyLimits, DailyQuota, limits_of
+from groundwire.settings import SessionSettings
 from groundwire.storage import MemoryStore, Store
 from groundwire.storage.base import Count
 
@@ -227,3 +228,8 @@ async def test_what_is_left_of_a_day_is_asked_for_once_it_is_known(days: Days) -
     assert await day.take_up_to(day.today(), 1_000, 0) == 0
     assert store.counts == 3
     await store.aclose()
+
+
+def test_the_limits_of_a_session_are_those_of_its_settings() -> None:
+    own = SessionSettings(max_searches=7, warning_threshold=5, max_cost_usd=1.5, max_tokens=900, idle_timeout=60.0)
+    assert limits_of(own) == Limits(searches=7, warning_threshold=5, cost_usd=1.5, tokens=900, idle_timeout=60.0)

@@ -494,3 +494,27 @@ async def test_without_hedging_nobody_is_called_beside_another_and_nobody_is_fol
     lost = await Runs(alone).search(5.0, hedged=False)
     assert len(alone.asked) == 1
     assert lost.winner is None
+
+
+@virtually
+async def test_a_quarter_of_the_budget_is_kept_from_hedges_of_one_late_call() -> None:
+    for spent, starts in ((2.0, 0.8), (2.1, 1.4)):
+        began, paid = now(), Timed("paid", 0.1, price=PRICE)
+        runs = Runs(Timed("first", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs.runner.extra.spend(spent)
+        await runs.search()
+        assert paid.asked == [pytest.approx(began + starts, abs=0.002)], "later, it is less likely to be extra"
+        await runs.runner.aclose()
+
+
+@virtually
+async def test_searches_earn_further_rounds() -> None:
+    only = Timed("only", down("only"))
+    runs = Runs(only, retries=0.5, retries_kept=1.0)
+    calls = []
+    for _ in range(5):
+        before = len(only.asked)
+        await runs.search()
+        await asyncio.sleep(30.0)
+        calls.append(len(only.asked) - before)
+    assert calls == [2, 1, 2, 1, 2]
