@@ -249,3 +249,47 @@ async def polite(site: Ruled) -> AsyncIterator[Politeness]:
     yield politeness
     await politeness.aclose()
     await transport.aclose()
+
+
+class Silent(Transport):
+    """A client whose requests are never answered."""
+
+    async def fetch(self, *args: Any, **options: Any) -> Any:
+        await asyncio.Event().wait()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "remote", "waits"),
+    [(60.0, False, 15.0), (30.0, False, 7.5), (10.0, False, 5.0), (19.0, True, 5.0), (8.0, True, 4.0)],
+)
+def test_rules_are_waited_for_as_long_as_the_time_of_the_page_allows(
+    seconds: float, remote: bool, waits: float
+) -> None:
+    async def run() -> None:
+        clock = asyncio.get_running_loop().time
+        transport = Silent(Guard())
+        politeness = Politeness(transport, MemoryStore(clock=clock), user_agent="acme/1.0", clock=clock)
+        url, deadline = parse_url("https://a.example/open"), Deadline.after(seconds, clock)
+        if remote:
+            assert await politeness.check(url, deadline, remote=True) == 0.0, "it may be reachable from there"
+        else:
+            with pytest.raises(PageUnavailable, match=r"robots\.txt did not come in time") as caught:
+                await politeness.check(url, deadline)
+            assert caught.value.status is None
+        assert clock() == pytest.approx(waits, abs=0.3)
+        await politeness.aclose()
+        await transport.aclose()
+
+    run_virtually(run())
+
+
+@virtual
+async def test_rules_that_take_all_of_the_time_of_a_page_are_its_deadline() -> None:
+    clock = asyncio.get_running_loop().time
+    transport = Silent(Guard())
+    politeness = Politeness(transport, MemoryStore(clock=clock), user_agent="acme/1.0", clock=clock)
+    with pytest.raises(DeadlineExceeded):
+        await politeness.check(parse_url("https://a.example/open"), Deadline.after(4.0, clock))
+    assert clock() == pytest.approx(4.0, abs=0.3)
+    await politeness.aclose()
+    await transport.aclose()
