@@ -143,5 +143,91 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "pass # gateways should not all try the same slots first",
         "the order of tries changes only how many there are",
     ),
+    *(
+        (
+            "src/groundwire/routing/daily_quota.py",
+            "DailyQuota._most",
+            f"wanted = min(wanted {change}, int(limit - count.total) // each)",
+            "what is refused does not fit, so what fits is less than what was wanted",
+        )
+        for change in ("+ 1", "- 0")
+    ),
+    *(
+        (
+            "src/groundwire/safety/urls.py",
+            "_check_characters",
+            f"if ({condition}) and unicodedata.category(char) in _UNREADABLE:",
+            "the character more is no invisible one",
+        )
+        for condition in ('char <= "!" or char > "~"', 'char < "!" or char >= "~"')
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_plain",
+        'if len(host) >= _LONGEST_PLAIN or number > 65_535 or "/." in path or "/%2" in path:',
+        "the long way gives what the short way gives",
+    ),
+    *(
+        (
+            "src/groundwire/safety/urls.py",
+            "",
+            f"_LONGEST_PLAIN = {number} # characters of a host in which no label and no name can be too long",
+            "the long way gives what the short way gives, and a label of 64 characters makes a host of 67",
+        )
+        for number in (62, 64)
+    ),
+    (
+        "src/groundwire/safety/ip_ranges.py",
+        "_carried",
+        "yield IPv4Address((bits >> 64 & 0xFFFF) << 16 | bits >> 40 & 65534)",
+        "no metadata service differs from its neighbor only in this bit",
+    ),
+    (
+        "src/groundwire/routing/politeness.py",
+        "RobotsFiles._decode",
+        "return _File(Robots.unpack(data) if len(data) <= _AT_ONCE else self._unpack(data))",
+        "only whether it is kept parsed changes",
+    ),
+    (
+        "src/groundwire/routing/politeness.py",
+        "RobotsFiles._decode",
+        "return _File(Robots.unpack(data) if len(data) >= _AT_ONCE else self._unpack(data))",
+        "only whether it is kept parsed changes",
+    ),
+    *(
+        (
+            "src/groundwire/routing/politeness.py",
+            "",
+            f"_UNPACKED = {number} # files of ordinary size kept parsed",
+            "only how many are kept parsed changes",
+        )
+        for number in (63, 65)
+    ),
+    *(
+        ("src/groundwire/routing/politeness.py", "Politeness.check", line, "only where the work is done changes")
+        for line in (
+            "large = sum(map(len, robots.lines)) >= _LARGE",
+            "large = sum(map(len, robots.lines)) <= _LARGE",
+        )
+    ),
+    *(
+        ("src/groundwire/routing/politeness.py", "RobotsFiles._load", line, "only where the work is done changes")
+        for line in ("if len(reply.body) >= _AT_ONCE:", "if len(reply.body) <= _AT_ONCE:")
+    ),
+    *(
+        (
+            "src/groundwire/reading/main_content/select.py",
+            "choose",
+            f"if is_tiny(layout) or max(verdict.scores) {condition}:",
+            "scores are whole numbers, and none lies between 50.8 and 51",
+        )
+        for condition in ("<= MENUS_ONLY * 254", "< MENUS_ONLY * 255")
+    ),
+    (
+        "src/groundwire/routing/health.py",
+        "_State",
+        "probe_until: float = (-1.0)",
+        "a clock that begins at 0 is past both",
+    ),
 )
 """Module, function, the line as mutated, and why it is equivalent."""

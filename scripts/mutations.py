@@ -169,6 +169,8 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:
+        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            return  # imports for the type checker
         self._condition(node.test)
         self._edit(*self._span(node.test), "False")
         if node.orelse:

@@ -64,7 +64,16 @@ def attacker(world: World) -> Attacker:
 
 def strict(settings: Make, **sections: Any) -> Settings:
     """Settings under which only known addresses may be opened, and which hold a key."""
-    return settings(policy={"open_only": "known"}, keys={"BRAVE_API_KEY": KEY}, **sections)
+    patient = {"timeout": 600}  # a busy machine refuses no call with so much time
+    return settings(
+        **{
+            "policy": {"open_only": "known"},
+            "keys": {"BRAVE_API_KEY": KEY},
+            "search": patient,
+            "read": patient,
+            **sections,
+        }
+    )
 
 
 def attacks(site: Attacker, world: World) -> list[str]:

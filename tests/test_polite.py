@@ -288,6 +288,15 @@ class TestPace:
 
         run_virtually(main())
 
+    async def test_a_replay_keeps_no_pace(self, site: Ruled, settings: Make, world: World, tmp_path: Path) -> None:
+        file = str(tmp_path / "one.jsonl")
+        async with Web(settings(), record=file) as web:
+            pages = [await web.open_page(f"{site.url}/{number}") for number in range(2)]
+        paced = settings(read={"crawl_delay": 60})
+        world.stop()
+        async with Web(paced, replay=file) as web:
+            assert [(await web.open_page(page.url)).content for page in pages] == [page.content for page in pages]
+
     @pytest.mark.req("B3")
     async def test_a_fleet_keeps_one_pace(self, site: Ruled, settings: Make, tmp_path: Path) -> None:
         shared = {"storage": {"url": f"sqlite:///{tmp_path}/s.db"}, "read": {"crawl_delay": 60}}

@@ -54,8 +54,8 @@ class Bench:
         self.web = Web(
             Settings.model_validate(
                 {
-                    "search": {"providers": ("searxng",), "timeout": 60.0},
-                    "read": {"timeout": 60.0},
+                    "search": {"providers": ("searxng",), "timeout": 600.0},
+                    "read": {"timeout": 600.0},
                     "session": {"max_searches": 0},
                     "policy": {"allowed_origins": world.origins},
                     "providers": {"searxng": {"base_url": world.searxng.url}},

@@ -34,6 +34,7 @@ def test_a_search_does_not_cost_more_after_many(store: str, session: str, tmp_pa
     url = "memory://" if store == "memory" else f"sqlite:///{tmp_path}/store.db"
     settings = Settings(
         storage={"url": url},  # type: ignore[arg-type]  # as a user may write it
+        search={"timeout": 600},  # type: ignore[arg-type]  # a busy machine refuses no call with so much time
         session={"id": session, "max_searches": 1_000},  # type: ignore[arg-type]
         archive={"path": str(tmp_path / "archive.db")},  # type: ignore[arg-type]
     )

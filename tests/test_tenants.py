@@ -412,7 +412,9 @@ async def house(
         file = tmp_path / "keys.json"
         sharing: Sharing = getattr(request, "param", "public")
         model = world.add(ModelServer(name="model"))
-        sections = kept(settings, tmp_path, sharing, server={"key_file": str(file)})
+        patient = {"timeout": 600}  # a busy machine refuses no call with so much time
+        own = {"server": {"key_file": str(file)}, "search": patient, "read": patient}
+        sections = kept(settings, tmp_path, sharing, **own)
         headers = {}
         for name in MARKS:
             key, record = make_key(name, datetime.now(UTC), limits=KeyLimits())

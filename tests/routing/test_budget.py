@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
+from itertools import repeat
 
 import pytest
 from hypothesis import given
@@ -13,7 +15,7 @@ from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, Reservation, SessionBudget, session_name
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import MemoryStore, Store, open_store
-from groundwire.storage.base import Count
+from groundwire.storage.base import Answer, Count, Entry, Operation
 from groundwire.tools.results import for_model, warnings_for_model
 
 
@@ -51,6 +53,9 @@ async def test_a_new_session_begins_at_zero(store: Store) -> None:
     own = budget(store, searches=1)
     await own.take()
     await own.reset()
+    state = own.state()
+    assert state is not None
+    assert (state.spent, state.remaining) == (0, 1)
     await own.take()
     state = own.state()
     assert state is not None
@@ -333,6 +338,125 @@ async def test_an_idle_session_begins_anew_in_every_process(clock: Clock) -> Non
     assert await other.usage() == {"searches": 3, "cost_usd": 0, "tokens": 0}
     with pytest.raises(BudgetExceeded):
         await one.take()
+    await store.aclose()
+
+
+class Slow(MemoryStore):
+    """The store as one of several processes sees it: each of its calls is sent, and its answer read, with a delay.
+
+    Args:
+        shared: The store that they share.
+        delays: Turns of the event loop before and after each call; a starved process takes many.
+    """
+
+    def __init__(self, shared: MemoryStore, delays: Iterator[int]) -> None:
+        super().__init__()
+        self._shared = shared
+        self._delays = delays
+
+    async def _delay(self) -> None:
+        for _ in range(next(self._delays)):
+            await asyncio.sleep(0)
+
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        await self._delay()
+        answers = await self._shared.batch(operations)
+        await self._delay()
+        return answers
+
+    async def get(self, key: str) -> Entry | None:
+        await self._delay()
+        entry = await self._shared.get(key)
+        await self._delay()
+        return entry
+
+    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
+        await self._delay()
+        await self._shared.set(key, value, fresh=fresh, stale=stale)
+        await self._delay()
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        await self._delay()
+        counted = await self._shared.count(key, amount, limit=limit, ttl=ttl)
+        await self._delay()
+        return counted
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        await self._delay()
+        held = await self._shared.lease(key, owner=owner, ttl=ttl)
+        await self._delay()
+        return held
+
+
+async def _granted(own: SessionBudget, tries: int) -> int:
+    granted = 0
+    for _ in range(tries):
+        with suppress(BudgetExceeded):
+            await own.take()
+            granted += 1
+    return granted
+
+
+@pytest.mark.req("H4", "B20")
+@pytest.mark.parametrize("used_before", [0, 3])
+@pytest.mark.parametrize("delay", range(2, 12))
+async def test_a_process_that_is_slow_at_its_first_call_gives_nobody_a_second_budget(
+    delay: int, used_before: int, clock: Clock
+) -> None:
+    shared = MemoryStore(clock=clock)
+    limits = Limits(searches=4, idle_timeout=600)
+    await _granted(SessionBudget(shared, "s", limits, clock=clock), used_before)
+    clock.now += 601  # what was used before the pause does not count
+    quick, slow = (SessionBudget(Slow(shared, repeat(turns)), "s", limits, clock=clock) for turns in (1, delay))
+    granted = await asyncio.gather(_granted(quick, 8), _granted(slow, 8), _granted(slow, 8))
+    assert sum(granted) == 4
+    assert (await quick.usage())["searches"] == 4
+    await shared.aclose()
+
+
+@pytest.mark.req("H4", "B20")
+@given(st.lists(st.sampled_from([1, 5, 30]), min_size=2, max_size=4), st.integers(0, 6))
+def test_an_idle_session_begins_anew_once_in_whatever_order_the_processes_are_served(
+    delays: list[int], used_before: int
+) -> None:
+    async def run() -> None:
+        clock = Clock()
+        shared = MemoryStore(clock=clock)
+        limits = Limits(searches=6, idle_timeout=600)
+        await _granted(SessionBudget(shared, "s", limits, clock=clock), used_before)
+        clock.now += 601
+        processes = [SessionBudget(Slow(shared, repeat(turns)), "s", limits, clock=clock) for turns in delays]
+        assert sum(await asyncio.gather(*(_granted(own, 8) for own in processes))) == 6
+        await shared.aclose()
+
+    asyncio.run(run())
+
+
+@pytest.mark.req("H5")
+async def test_a_session_is_marked_as_used_every_eighth_of_its_idle_time(clock: Clock) -> None:
+    store = MemoryStore(clock=clock)
+    limits = Limits(searches=9, idle_timeout=800)
+    one, other = (SessionBudget(store, "s", limits, clock=clock) for _ in range(2))
+    for moment in (0.0, 99.0, 100.0, 199.0):
+        clock.now = moment
+        await one.take()
+    clock.now = 899.0
+    assert (await other.take()).spent == 5, "the last mark was set at 100"
+    clock.now = 899.0 + 801
+    await one.take()
+    assert (await other.usage())["searches"] == 1
+    await store.aclose()
+
+
+@pytest.mark.parametrize("limits", [Limits(cost_usd=1.0, idle_timeout=600), Limits(tokens=9, idle_timeout=600)])
+async def test_every_kind_of_limit_begins_anew_after_the_idle_time(limits: Limits, clock: Clock) -> None:
+    store = MemoryStore(clock=clock)
+    own = SessionBudget(store, "s", limits, clock=clock)
+    await own.take(0.1)
+    await own.read(8)
+    clock.now = 601
+    await own.take(0.1)
+    assert await own.usage() == {"searches": 1, "cost_usd": pytest.approx(0.1), "tokens": 0}
     await store.aclose()
 
 

@@ -17,10 +17,10 @@ from groundwire.errors import (
     RateLimited,
     UnexpectedResponse,
 )
-from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResult
+from groundwire.models import NO_FILTERS, Attempt, Filters, Query, Results, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.calls import BackgroundTasks, CostLedger, micro
+from groundwire.routing.calls import AttemptLog, BackgroundTasks, CostLedger, micro
 from groundwire.routing.hedging_policy import HedgePolicy, Strategy
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
@@ -242,3 +242,42 @@ async def test_fuse_pays_for_all_whom_it_asks() -> None:
     desk = Desk(Paid("a", 0.1), Paid("b", 0.2, price=0.008), strategy="fuse")
     assert await desk.search() == "a+b"
     assert await desk.spent() == pytest.approx(0.013)
+
+
+def test_closing_waits_two_seconds_for_what_is_still_written() -> None:
+    async def run(seconds: float) -> tuple[bool, float]:
+        tasks, written = BackgroundTasks(), asyncio.Event()
+
+        async def write() -> None:
+            await asyncio.sleep(seconds)
+            written.set()
+
+        tasks.start(write())
+        await tasks.aclose()
+        return written.is_set(), asyncio.get_running_loop().time()
+
+    assert run_virtually(run(1.9)) == (True, 1.9)
+    assert run_virtually(run(2.1)) == (False, 2.0)
+
+
+async def test_a_cost_that_nothing_was_charged_for_is_added() -> None:
+    late: list[int] = []
+
+    async def reserve(amount: int) -> bool:
+        return True
+
+    ledger = CostLedger(reserve, late.append)
+    ledger.add(0.004)
+    assert ledger.close() == 0.004
+    assert late == []
+    ledger.add(0.002)
+    assert late == [2_000], "after the end of the call it is passed on"
+
+
+def test_attempts_are_kept_in_the_order_in_which_they_ended() -> None:
+    first, second, third = (Attempt(provider=name, outcome="ok") for name in "abc")
+    log = AttemptLog()
+    assert log.entries == ()
+    log.add(first)
+    log.add(second, third)
+    assert log.entries == (first, second, third)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.calls import BackgroundTasks
-from groundwire.routing.daily_quota import DailyLimits, DailyQuota
+from groundwire.routing.daily_quota import DailyLimits, DailyQuota, limits_of
+from groundwire.settings import SessionSettings
 from groundwire.storage import MemoryStore, Store
 from groundwire.storage.base import Count
 
@@ -226,4 +227,24 @@ async def test_what_is_left_of_a_day_is_asked_for_once_it_is_known(days: Days) -
     assert store.counts == 2
     assert await day.take_up_to(day.today(), 1_000, 0) == 0
     assert store.counts == 3
+    await store.aclose()
+
+
+def test_the_limits_of_a_session_are_those_of_its_settings() -> None:
+    own = SessionSettings(max_searches=7, warning_threshold=5, max_cost_usd=1.5, max_tokens=900, idle_timeout=60.0)
+    assert limits_of(own) == Limits(searches=7, warning_threshold=5, cost_usd=1.5, tokens=900, idle_timeout=60.0)
+
+
+async def test_days_are_counted_since_the_epoch_and_a_call_without_a_price_moves_no_money() -> None:
+    days = Days()
+    store = MemoryStore(clock=days)
+    quota = DailyQuota(store, DailyLimits(name="k"), clock=days)
+    assert quota.today() == 20_000
+    days.now += 43_199.0
+    assert quota.today() == 20_000
+    days.now += 1.0
+    assert quota.today() == 20_001
+    await quota.add(20_001, 100)
+    await quota.take(20_001)
+    assert await quota.used() == {"calls": 1, "cost_usd": pytest.approx(0.0001)}
     await store.aclose()

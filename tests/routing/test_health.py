@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
+from pydantic import ValidationError
 
 from groundwire.deadline import Deadline
 from groundwire.models import NO_FILTERS, Attempt, Filters, Outcome, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing.health import Health, Order
+from groundwire.routing.health import Health, HealthRecord, Order
 
 HOUR = 3_600.0
 
@@ -413,3 +414,98 @@ class TestOthers:
         watched.fail(times=3)
         watched.hear()
         assert watched.degraded() == 2.0
+
+
+def test_a_probe_holds_its_place_for_a_second() -> None:
+    watched = Watched()
+    watched.fail(times=3)
+    watched.now = 1_002.0
+    assert watched.order().probes == {"a"}
+    watched.now = 1_002.99
+    assert watched.order().probes == frozenset()
+    watched.now = 1_003.0
+    assert watched.order().probes == {"a"}
+
+
+def test_doubt_is_half_of_the_latest_and_half_of_all_before() -> None:
+    watched = Watched()
+    told = []
+    for contradicted in (False, True, False, False, True, False, True, True):
+        watched.health.weigh("a", contradicted=contradicted)
+        told.append(watched.health.is_doubtful("a"))
+    assert told == [False, True, False, False, True, False, True, True]
+
+
+def test_an_empty_answer_tells_others_only_that_a_provider_is_well_again() -> None:
+    watched = Watched()
+    empty = Attempt(provider="a", outcome="unavailable")
+    assert watched.health.report(empty, answered=True, rows=False) == {}
+    sick = Watched()
+    sick.fail(times=3)
+    sick.now += 2.0
+    assert sick.health.report(empty, answered=True, rows=False) == {"degraded": 0.0, "times": 0}
+    assert sick.names() == "abc"
+
+
+MOMENTS = ("cooldown", "degraded", "interval", "rate", "rate_until", "rest")
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_a_record_with_an_impossible_moment_is_refused(name: str) -> None:
+    assert getattr(HealthRecord(), name) == 0.0
+    for moment in (0.0, 0.5, 1e11):
+        assert getattr(HealthRecord.model_validate({name: moment}), name) == moment
+    for moment in (-0.5, 1.1e11, 1e11 + 0.5, float("inf"), float("nan")):
+        with pytest.raises(ValidationError):
+            HealthRecord.model_validate({name: moment})
+
+
+@pytest.mark.parametrize("name", ["times", "burst", "rests"])
+def test_a_record_with_a_negative_number_is_refused(name: str) -> None:
+    assert getattr(HealthRecord(), name) == 0
+    assert getattr(HealthRecord.model_validate({name: 0}), name) == 0
+    with pytest.raises(ValidationError):
+        HealthRecord.model_validate({name: -1})
+
+
+@pytest.mark.parametrize(
+    ("outcome", "seconds", "keeps"),
+    [
+        ("unavailable", 0.49, True),
+        ("unavailable", 0.5, False),
+        ("rate_limited", 0.49, True),
+        ("rate_limited", 0.5, False),
+        ("blocked", 0.1, False),
+        ("timeout", 0.1, False),
+    ],
+)
+def test_only_a_failure_within_half_a_second_costs_nothing(outcome: Outcome, seconds: float, keeps: bool) -> None:
+    prices = {"a": 0.0, "b": 0.005, "c": 0.0}
+    watched = Watched()
+    for _ in range(4):
+        attempt = Attempt(provider="a", outcome=outcome)
+        watched.health.report(attempt, answered=False, sent_at=watched.now - seconds)
+    order = watched.health.order(watched.providers, lambda provider: prices[provider.name])
+    assert [provider.name for provider in order.queue] == (["a", "b", "c"] if keeps else ["b", "c", "a"])
+
+
+def test_a_paid_provider_that_fails_at_once_does_not_keep_its_place() -> None:
+    watched = Watched()
+    watched.fail("unavailable", times=4)
+    order = watched.health.order(watched.providers, lambda provider: 0.005)
+    assert [provider.name for provider in order.queue] == ["b", "c", "a"]
+    first = Watched()
+    first.fail("unavailable", provider="c", times=4)
+    order = first.health.order(first.providers, lambda provider: 0.005 * (provider.name != "c"))
+    assert [provider.name for provider in order.queue] == ["a", "b", "c"], "only before those that come after it"
+
+
+@pytest.mark.parametrize(("later", "counts"), [(0.09, False), (0.11, True)])
+def test_a_failure_of_a_later_request_counts(later: float, counts: bool) -> None:
+    watched = Watched()
+    sent = watched.now
+    watched.answer()
+    watched.now += 6.0
+    for _ in range(3):
+        watched.health.report(Attempt(provider="a", outcome="timeout"), answered=False, sent_at=sent + later)
+    assert watched.names() == ("bca" if counts else "abc")

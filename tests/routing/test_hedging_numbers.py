@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 import pytest
 
 from components.calls import search_call
 from groundwire.deadline import Deadline
+from groundwire.errors import AuthenticationFailed, RateLimited
 from groundwire.models import Attempt, Query
 from groundwire.routing.health import Health
 from groundwire.routing.hedging import HedgedRunner, HedgeResult
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.provider_call import ProviderCaller
-from groundwire.routing.rate_limiter import RateLimiter
+from groundwire.routing.rate_limiter import Rate, RateLimiter
 from groundwire.storage.memory import MemoryStore
 
 from .test_hedging import SLOW_ENOUGH, Timed, down, now, virtually
@@ -31,8 +33,9 @@ class Runs:
         self.providers = providers
         self.health = Health(jitter=lambda: 1.0)
         self.runner = HedgedRunner(HedgePolicy(**numbers), self.health, random_=lambda: 0.5)  # type: ignore[arg-type]
-        limiter = RateLimiter(MemoryStore(clock=self.time))
-        self._caller = ProviderCaller(self.health, limiter=limiter)
+        self.limiter = RateLimiter(MemoryStore(clock=self.time))
+        self.looks = 0
+        self._caller = ProviderCaller(self.health, limiter=self.limiter)
 
     def lose(self, provider: str, share: float) -> float:
         """Report calls until about this share of them is lost, and return which it is."""
@@ -41,9 +44,29 @@ class Runs:
             self.health.report(Attempt(provider=provider, outcome="ok"), answered=True)
         return self.health.lost(provider)
 
-    async def search(self) -> HedgeResult:
-        call = search_call(Query(text="q"), Deadline.after(10.0, self.time))
-        return await self.runner.run(call, self.providers, self._caller, hedged=True)
+    def usual(self, provider: str, seconds: Sequence[float]) -> None:
+        """Report latencies."""
+        for one in seconds:
+            self.runner.latencies(provider).add(one)
+
+    def known(self) -> None:
+        """Make every provider one that has had rows, long enough ago for new outcomes to count."""
+        for provider in self.providers:
+            self.health.report(Attempt(provider=provider.name, outcome="ok"), answered=True, sent_at=-1.0)
+
+    def pace(self, provider: str, interval: float) -> None:
+        """Give a provider one slot in so many seconds."""
+        rate = Rate(interval)
+        self.limiter.merge(provider, announced=rate, learned=0.0, learned_for=0.0, rest=0.0, times=0)
+
+    async def search(self, seconds: float = 10.0, *, hedged: bool = True) -> HedgeResult:
+        call = search_call(Query(text="q"), Deadline.after(seconds, self._look))
+        return await self.runner.run(call, self.providers, self._caller, hedged=hedged)
+
+    def _look(self) -> float:
+        """Count how often a search looks at the clock, which is a measure of its work."""
+        self.looks += 1
+        return self.time()
 
     def spent(self, kept: float) -> float:
         """Return what is spent of the budget for extra paid calls, to a thousandth, if it is less than a call."""
@@ -150,3 +173,348 @@ async def test_only_answers_with_rows_make_a_habit() -> None:
         await runs.search()
     for name in ("failing", "empty"):
         assert runs.runner.latencies(name).quantile(0.5, 7.0) == 7.0
+
+
+@virtually
+async def test_requests_of_a_search_that_are_too_many_wait_for_their_second() -> None:
+    down_all = [Timed(name, down(name)) for name in "abcd"]
+    await Runs(*down_all, rounds=1).search()
+    assert [one.asked for one in down_all] == [[0.0], [0.0], [0.0], [1.0]]
+    began = now()
+    slow, second = Timed("slow", SLOW_ENOUGH), Timed("second", 0.4)
+    result = await Runs(slow, second, most_requests=1).search()
+    assert second.asked == [pytest.approx(began + 1.0)], "it is late after 0.8 s"
+    assert result.winner is not None
+    began = now()
+    slow, second = Timed("slow", 0.9), Timed("second", 0.4)
+    result = await Runs(slow, second, most_requests=1).search()
+    assert (second.asked, now()) == ([], pytest.approx(began + 0.9)), "an answer ends the wait"
+
+
+@virtually
+async def test_a_wait_for_the_next_second_ends_with_the_deadline_and_says_who_was_not_called() -> None:
+    failed, waiting = Timed("failed", down("failed")), Timed("waiting", 0.1)
+    result = await Runs(failed, waiting, most_requests=1).search(0.5)
+    assert now() == 0.5
+    assert waiting.asked == []
+    assert [(item.attempt.provider, item.attempt.outcome) for item in result.results] == [
+        ("failed", "unavailable"),
+        ("waiting", "timeout"),
+    ]
+    assert result.results[1].attempt.reason == "not called: no time was left"
+
+
+@virtually
+async def test_failures_are_not_results_without_rows() -> None:
+    providers = [*(Timed(name, down(name)) for name in "abc"), Timed("d", 0.1)]
+    runs = Runs(*providers)
+    runs.known()
+    result = await runs.search()
+    assert result.winner is not None
+    assert result.winner.attempt.provider == "d"
+
+
+@virtually
+async def test_the_next_provider_and_not_a_later_one_says_when_it_starts() -> None:
+    habits = [number / 64 for number in range(16, 56)]
+    for price, share in ((0.0, 0.5), (PRICE, 0.95)):
+        began, first = now(), Timed("first", SLOW_ENOUGH)
+        second, third = Timed("second", 0.1, price=price), Timed("third", 0.1, price=PRICE - price)
+        runs = Runs(first, second, third)
+        runs.usual("first", habits)
+        await runs.search()
+        assert second.asked == [pytest.approx(began + habits[int(share * 40)], abs=0.002)]
+        await runs.runner.aclose()
+
+
+@virtually
+async def test_two_late_calls_may_use_what_is_left_of_the_budget_and_no_more() -> None:
+    for spent, is_asked in ((3.6, True), (4.0, False)):
+        began = now()
+        paid = Timed("paid", 0.1, price=PRICE)
+        runs = Runs(Timed("a", SLOW_ENOUGH), Timed("b", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs.runner.extra.spend(spent)
+        await runs.search()
+        assert (min(paid.asked) - began < 5.9) is is_asked
+        await runs.runner.aclose()
+
+
+@virtually
+async def test_a_hedge_that_the_budget_forbids_starts_soon_after_it_is_allowed_and_costs_little_work() -> None:
+    first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=PRICE)
+    runs = Runs(first, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs.runner.extra.spend(4.0)
+    searching = asyncio.create_task(runs.search())
+    await asyncio.sleep(3.05)
+    assert 20 < runs.looks < 400, "a few times for each tenth of a second"
+    runs.runner.extra.spend(-3.0)
+    await searching
+    assert 3.05 <= paid.asked[0] <= 3.151
+    await runs.runner.aclose()
+
+
+@virtually
+async def test_the_first_call_of_a_search_is_not_extra() -> None:
+    for price in (0.0, PRICE):
+        runs = Runs(Timed("only", 0.1, price=price), extra_paid=1e-6, extra_paid_kept=4.0)
+        searching = asyncio.create_task(runs.search())
+        await asyncio.sleep(0.05)
+        assert runs.spent(4.0) == 0
+        await searching
+        assert runs.spent(4.0) == 0
+
+
+@virtually
+async def test_a_paid_call_in_place_of_a_failed_one_is_not_extra_and_one_of_a_further_round_is() -> None:
+    failed, paid = Timed("failed", down("failed")), Timed("paid", 1.0, price=PRICE)
+    runs = Runs(failed, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+    await runs.search()
+    assert runs.spent(4.0) == 0
+    again = Timed("again", down("again"), 1.0, price=PRICE)
+    runs = Runs(again, extra_paid=1e-6, extra_paid_kept=4.0)
+    searching = asyncio.create_task(runs.search())
+    await asyncio.sleep(0.5)
+    assert runs.spent(4.0) == 1.0
+    await searching
+    assert runs.spent(4.0) == 1.0
+
+
+@virtually
+async def test_a_paid_call_beside_one_that_is_lost_counts_whether_or_not_that_answers() -> None:
+    again = Timed("again", SLOW_ENOUGH, 1.0, price=PRICE)
+    runs = Runs(again, extra_paid=1e-6, extra_paid_kept=4.0)
+    result = await runs.search()
+    assert again.asked == [0.0, 2.0]
+    assert result.winner is not None
+    await asyncio.sleep(7.0)
+    assert runs.spent(4.0) == 1.0
+
+
+@virtually
+async def test_a_hedge_that_fails_is_not_paid_and_one_that_is_cancelled_with_the_search_keeps_its_charge() -> None:
+    first, failing = Timed("first", 1.5), Timed("failing", down("failing"), price=PRICE)
+    runs = Runs(first, failing, extra_paid=1e-6, extra_paid_kept=4.0)
+    await runs.search()
+    assert len(failing.asked) == 1
+    assert runs.spent(4.0) == 0
+    first, slow = Timed("first", SLOW_ENOUGH), Timed("slow", SLOW_ENOUGH, price=PRICE)
+    runs = Runs(first, slow, extra_paid=1e-6, extra_paid_kept=4.0)
+    searching = asyncio.create_task(runs.search())
+    await asyncio.sleep(1.5)
+    searching.cancel()
+    await asyncio.gather(searching, return_exceptions=True)
+    await asyncio.sleep(0.1)
+    assert (first.cancelled, slow.cancelled) == (1, 1)
+    alive = 0.99 * 0.25
+    assert runs.spent(4.0) == pytest.approx(alive / (alive + 0.01), abs=0.002)
+
+
+@virtually
+async def test_lost_calls_are_followed_later_in_each_round_and_three_times_at_most() -> None:
+    only = Timed("only", SLOW_ENOUGH)
+    runs = Runs(only)
+    runs.usual("only", [0.2] * 40)
+    await runs.search(5.5)
+    assert only.asked == [0.0, 0.5, 1.5, 3.5]
+
+
+@virtually
+async def test_nobody_is_followed_while_less_than_half_a_second_is_left_and_that_costs_no_work() -> None:
+    for seconds, asked in ((1.0, [0.0, 0.5]), (0.95, [0.0])):
+        began, only = now(), Timed("only", SLOW_ENOUGH)
+        runs = Runs(only)
+        runs.usual("only", [0.2] * 40)
+        await runs.search(seconds)
+        assert [round(at - began, 3) for at in only.asked] == asked
+        assert now() == pytest.approx(began + seconds)
+        assert runs.looks < 60
+
+
+@virtually
+async def test_a_call_that_waits_for_its_slot_is_neither_late_nor_lost() -> None:
+    only = Timed("only", 0.1, SLOW_ENOUGH, 0.1)
+    runs = Runs(only)
+    runs.pace("only", 3.0)
+    runs.usual("only", [0.2] * 40)
+    await runs.search()
+    assert only.asked == [0.0]
+    runs.looks = 0
+    searching = asyncio.create_task(runs.search())
+    await asyncio.sleep(2.5)
+    assert only.asked == [0.0]
+    assert runs.looks < 40, "it is not looked at again and again while it waits"
+    await searching
+    assert only.asked == [0.0, 3.0, 6.0], "lost at 3.5, and then paced"
+
+
+@virtually
+async def test_who_waits_for_a_slot_lets_the_others_go_first_unless_nobody_else_is_left() -> None:
+    paced, other = Timed("paced", 0.1), Timed("other", 0.1)
+    for alone in (False, True):
+        began = now()
+        runs = Runs(*([paced] if alone else [paced, other]))
+        runs.pace("paced", 4.0)
+        await runs.search()
+        await runs.search()
+        assert now() - began == pytest.approx(4.1 if alone else 0.2)
+    assert len(other.asked) == 1
+    assert len(paced.asked) == 3
+
+
+@virtually
+async def test_what_was_still_running_is_told_with_its_time_and_its_price() -> None:
+    first, second = Timed("first", SLOW_ENOUGH, price=PRICE), Timed("second", 0.4)
+    result = await Runs(first, second).search()
+    (left,) = result.left
+    assert (left.provider, left.outcome, left.abandoned) == ("first", "timeout", True)
+    assert (left.latency_ms, left.cost_usd) == (1_200, PRICE)
+    assert left.reason == "abandoned: another provider answered first"
+    assert result.winner is result.results[-1]
+    lost = await Runs(Timed("lost", SLOW_ENOUGH, price=PRICE)).search(0.5)
+    (ended,) = (item.attempt for item in lost.results)
+    assert (ended.outcome, ended.reason, ended.abandoned) == ("timeout", "no answer in time", False)
+    assert (ended.latency_ms, ended.cost_usd) == (500, PRICE)
+    assert lost.left == []
+
+
+@virtually
+async def test_who_had_no_turn_was_not_sent_and_costs_nothing() -> None:
+    paced = Timed("paced", 0.1, price=PRICE)
+    runs = Runs(paced)
+    await runs.limiter.acquire(paced, Deadline.after(10.0, runs.time), 10.0)
+    runs.pace("paced", 4.0)
+    await runs.search()
+    other = Timed("other", 0.3)
+    hedged = Runs(paced, other)
+    hedged.limiter = runs.limiter
+    waits = Runs(paced, other, unknown=0.1, shortest=0.1)
+    waits.pace("paced", 1.5)
+    await waits.search()
+    result = await waits.search()
+    assert [item.attempt.provider for item in result.results if item.rows] == ["other"]
+    (left,) = result.left
+    assert (left.provider, left.outcome, left.reason) == (
+        "paced",
+        "rate_limited",
+        "not called: still waiting for its rate limit",
+    )
+    assert left.cost_usd == 0
+
+
+@virtually
+async def test_a_probe_is_late_at_its_median_and_calls_are_late_sooner_when_two_are() -> None:
+    habits = [number / 64 for number in range(10, 110)]
+    for sick, share in ((False, 0.95), (True, 0.5)):
+        first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=PRICE)
+        runs = Runs(first, paid, rounds=1)
+        runs.usual("first", habits)
+        if sick:
+            for _ in range(4):
+                runs.health.report(Attempt(provider="first", outcome="unavailable"), answered=False)
+            await asyncio.sleep(3.0)
+        began = now()
+        await runs.search()
+        assert paid.asked == [pytest.approx(began + habits[int(share * 100)], abs=0.002)]
+        await runs.runner.aclose()
+    began = now()
+    first, second = Timed("first", SLOW_ENOUGH), Timed("second", SLOW_ENOUGH)
+    paid = Timed("paid", 0.1, price=PRICE)
+    runs = Runs(first, second, paid)
+    runs.usual("first", habits)
+    runs.usual("second", habits)
+    await runs.search()
+    assert second.asked == [pytest.approx(began + habits[50], abs=0.002)]
+    assert paid.asked == [pytest.approx(began + habits[50] + habits[90], abs=0.004)]
+    await runs.runner.aclose()
+
+
+@virtually
+async def test_a_retry_waits_its_pause_and_no_longer_than_the_time_allows() -> None:
+    for seconds, asked in ((0.66, [0.0, 0.15]), (0.64, [0.0])):
+        began, only = now(), Timed("only", down("only"), 0.1)
+        await Runs(only).search(seconds)
+        assert [round(at - began, 3) for at in only.asked] == asked
+    began, only = now(), Timed("only", down("only"))
+    await Runs(only).search()
+    assert [round(at - began, 3) for at in only.asked] == [0.0, 0.15, 0.45], "0.1 s, doubled, with three quarters"
+
+
+@virtually
+async def test_only_those_that_failed_for_now_are_asked_in_the_next_round() -> None:
+    for_good = AuthenticationFailed("for_good", "no such key", status=401)
+    refused, empty, failed = Timed("refused", for_good), Timed("empty", 0.1, rows=0), Timed("failed", down("f"), 0.1)
+    result = await Runs(refused, empty, failed).search()
+    assert (len(refused.asked), len(empty.asked), len(failed.asked)) == (1, 1, 2)
+    assert result.winner is not None
+
+
+@virtually
+async def test_the_shortest_time_that_was_said_is_waited_for_unless_somebody_said_none() -> None:
+    def told(name: str, seconds: float) -> Timed:
+        return Timed(name, RateLimited(name, "slow down", status=429, retry_after=seconds), 0.1)
+
+    one, other = told("one", 3.0), told("other", 2.0)
+    await Runs(one, other, retries=0.0).search()
+    assert one.asked == [0.0, pytest.approx(2.15)]
+    began = now()
+    one, other = told("one", 1.0), Timed("other", down("other"), 0.1)
+    await Runs(one, other).search()
+    assert one.asked == [began, pytest.approx(began + 0.5)], "it rests for half a second, see RateLimiter"
+    began = now()
+    late = told("late", 9.0)
+    await Runs(late).search(6.0)
+    assert (len(late.asked), now()) == (1, pytest.approx(began)), "nobody waits for what comes after the deadline"
+
+
+@virtually
+async def test_a_further_round_calls_a_paid_provider_only_within_the_budget() -> None:
+    for left, times in ((1.0, 2), (0.99, 1)):
+        paid = Timed("paid", down("paid"), 0.1, price=PRICE)
+        runs = Runs(paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs.runner.extra.spend(4.0 - left)
+        await runs.search()
+        assert len(paid.asked) == times
+    free = Timed("free", down("free"), 0.1)
+    runs = Runs(free, extra_paid=1e-6, extra_paid_kept=4.0)
+    runs.runner.extra.spend(4.0)
+    await runs.search()
+    assert len(free.asked) == 2
+
+
+@virtually
+async def test_without_hedging_nobody_is_called_beside_another_and_nobody_is_followed() -> None:
+    only = Timed("only", SLOW_ENOUGH)
+    runs = Runs(only, Timed("second", 0.1))
+    runs.usual("only", [0.2] * 40)
+    result = await runs.search(7.0, hedged=False)
+    assert only.asked == [0.0]
+    assert (runs.providers[1].asked, now()) == ([6.0], 6.1)
+    assert result.winner is not None
+    alone = Timed("alone", SLOW_ENOUGH)
+    lost = await Runs(alone).search(5.0, hedged=False)
+    assert len(alone.asked) == 1
+    assert lost.winner is None
+
+
+@virtually
+async def test_a_quarter_of_the_budget_is_kept_from_hedges_of_one_late_call() -> None:
+    for spent, starts in ((2.0, 0.8), (2.1, 1.4)):
+        began, paid = now(), Timed("paid", 0.1, price=PRICE)
+        runs = Runs(Timed("first", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs.runner.extra.spend(spent)
+        await runs.search()
+        assert paid.asked == [pytest.approx(began + starts, abs=0.002)], "later, it is less likely to be extra"
+        await runs.runner.aclose()
+
+
+@virtually
+async def test_searches_earn_further_rounds() -> None:
+    only = Timed("only", down("only"))
+    runs = Runs(only, retries=0.5, retries_kept=1.0)
+    calls = []
+    for _ in range(5):
+        before = len(only.asked)
+        await runs.search()
+        await asyncio.sleep(30.0)
+        calls.append(len(only.asked) - before)
+    assert calls == [2, 1, 2, 1, 2]

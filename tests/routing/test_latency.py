@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from groundwire.routing.hedging_policy import ExtraBudget, Latencies
+from groundwire.routing.hedging_policy import ExtraBudget, Latencies, Tokens
+from groundwire.storage.base import Count, StoreError
+from groundwire.storage.memory import MemoryStore
+from groundwire.testing.virtual_time import run_virtually
 
 
 def test_fewer_than_twenty_answers_say_nothing() -> None:
@@ -65,3 +70,130 @@ def test_a_whole_call_is_allowed_while_one_is_left_and_a_part_the_less_the_less_
     budget.earn()
     budget.spend(0.2)
     assert not budget.allows(1.0)
+
+
+@pytest.mark.parametrize(
+    ("kept", "spent", "calls", "reserve", "allowed"),
+    [
+        (4.0, 3.0, 1.0, 0.0, True),
+        (4.0, 3.01, 1.0, 0.0, False),
+        (4.0, 2.0, 1.0, 0.25, True),
+        (4.0, 2.01, 1.0, 0.25, False),
+        (4.0, 3.0, 0.75, 0.0, True),
+        (4.0, 3.0, 0.76, 0.0, False),
+        (4.0, 3.0, 1.5, 0.0, False),
+        (4.0, 1.0, 2.0, 0.0, True),
+        (1.0, 0.0, 1.0, 0.25, True),
+        (1.5, 0.5, 1.0, 0.5, False),
+        (1.5, 0.0, 1.0, 0.5, True),
+        (0.5, 0.0, 0.5, 0.5, True),
+        (0.5, 0.25, 0.25, 0.0, True),
+        (0.5, 0.25, 0.26, 0.0, False),
+    ],
+)
+def test_what_the_budget_allows(kept: float, spent: float, calls: float, reserve: float, allowed: bool) -> None:
+    budget = ExtraBudget(0.1, kept)
+    budget.spend(spent)
+    assert budget.allows(calls, reserve=reserve) is allowed
+    if not reserve:
+        assert budget.allows(calls) is allowed
+
+
+def test_who_earns_nothing_may_spend_nothing() -> None:
+    for earned in (0.0, -1.0):
+        assert not ExtraBudget(earned, 4.0).allows(1.0)
+        assert not ExtraBudget(earned, 4.0).allows(0.001)
+    assert ExtraBudget(0.001, 1.0).allows(1.0)
+    assert not ExtraBudget(0.001, 1.0).allows(1.001)
+
+
+class Counting(MemoryStore):
+    """A store that counts how often it was asked, and fails on request."""
+
+    asked = 0
+    gone = False
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        self.asked += 1
+        if self.gone:
+            raise StoreError("gone")
+        return await super().count(key, amount, limit=limit, ttl=ttl)
+
+
+def test_it_is_exchanged_when_something_was_spent_and_every_five_seconds() -> None:
+    async def run() -> None:
+        store = Counting(clock=asyncio.get_running_loop().time)
+        budget = ExtraBudget(0.5, 2.0)
+        asked = []
+        for seconds, spent in ((0.0, 0.0), (4.9, 0.0), (0.1, 0.0), (1.0, 0.25), (4.9, 0.0), (0.1, 0.0), (0.0, 0.0)):
+            await asyncio.sleep(seconds)
+            budget.spend(spent)
+            await budget.exchange(store)
+            asked.append(store.asked)
+        assert asked == [1, 1, 2, 3, 3, 4, 4]
+
+    run_virtually(run())
+
+
+def test_what_was_spent_is_counted_in_the_store_for_an_hour_and_without_it_in_the_process() -> None:
+    async def run() -> None:
+        store = Counting(clock=asyncio.get_running_loop().time)
+        one, other = ExtraBudget(0.5, 2.0), ExtraBudget(0.5, 2.0)
+        one.spend(1.25)
+        await one.exchange(store)
+        assert (one.allows(0.75), one.allows(1.0)) == (True, False)
+        assert other.allows(2.0)
+        await other.exchange(store)
+        assert (other.allows(0.75), other.allows(1.0)) == (True, False)
+        other.earn()
+        other.earn()
+        assert other.allows(1.75)
+        assert not other.allows(1.76)
+        await other.exchange(store)
+        await asyncio.sleep(5.0)
+        await one.exchange(store)
+        assert (one.allows(1.75), one.allows(2.0)) == (True, False)
+        for _ in range(5):
+            one.earn()
+        assert one.allows(2.0), "what others spent is given back as well"
+        assert not one.allows(2.01), "and no more than that"
+        await asyncio.sleep(3_594.9)
+        await one.exchange(store)
+        store.gone = True
+        one.spend(1.5)
+        await one.exchange(store)
+        assert (one.allows(0.5), one.allows(1.0)) == (True, False)
+
+    run_virtually(run())
+
+
+def test_spending_is_forgotten_an_hour_after_it_began() -> None:
+    async def run(seconds: float) -> bool:
+        store = Counting(clock=asyncio.get_running_loop().time)
+        budget = ExtraBudget(0.5, 2.0)
+        budget.spend(1.5)
+        await budget.exchange(store)
+        await asyncio.sleep(seconds)
+        await budget.exchange(store)
+        return budget.allows(2.0)
+
+    assert not run_virtually(run(3_599.5))
+    assert run_virtually(run(3_600.5))
+
+
+def test_tokens_are_spent_whole_and_never_more_than_the_bucket_holds() -> None:
+    tokens = Tokens(0.5, 2.0)
+    given = []
+    for step in "ssseeseeeeeesss":
+        if step == "e":
+            tokens.earn()
+        elif tokens.has_one:
+            tokens.spend()
+            given.append(True)
+        else:
+            given.append(False)
+    assert given == [True, True, False, True, True, True, False]
+    for earned in (0.0, -1.0):
+        assert not Tokens(earned, 2.0).has_one
+    assert Tokens(0.01, 1.0).has_one
+    assert not Tokens(0.01, 0.99).has_one

@@ -138,3 +138,78 @@ def test_no_call_outlives_its_deadline_at_any_load_and_what_the_machine_carries_
 
 def test_time_in_which_the_thread_is_ready_to_run_counts() -> None:
     assert cpu_wanted() >= time.thread_time() * 0.5
+
+
+@pytest.mark.req("B29")
+def test_what_was_late_before_a_pause_is_forgotten() -> None:
+    async def run() -> None:
+        starved = Starved(0.3)
+        await starved.turns(30)
+        assert starved.refused > 0
+        starved.refused = 0
+        await asyncio.sleep(1.5)
+        starved.lag = 0.0
+        await starved.turns(1)
+        assert starved.refused == 0
+        starved.monitor.close()
+
+    run_virtually(run())
+
+
+@pytest.mark.req("B29")
+def test_ten_calls_in_a_second_or_longer_are_few() -> None:
+    async def run(calls: int) -> int:
+        starved = Starved(0.25, calls)
+        loop = asyncio.get_running_loop()
+        for turn in range(40):
+            for _ in range(calls):
+                try:
+                    starved.monitor.admit()
+                except Overloaded:
+                    starved.refused += 1
+            starved.selector.now = (turn + 1) / 4
+            await asyncio.sleep(0)
+            assert loop.time() == (turn + 1) / 4
+        starved.monitor.close()
+        return starved.refused
+
+    assert run_virtually(run(2)) == 0
+    assert run_virtually(run(3)) > 0
+
+
+@pytest.mark.req("B29")
+def test_it_is_measured_while_calls_come_and_for_a_second_after_the_last() -> None:
+    async def run() -> list[float]:
+        loop = asyncio.get_running_loop()
+        looks: list[float] = []
+
+        def cpu() -> float:
+            looks.append(loop.time())
+            return 0.0
+
+        monitor = LoadMonitor(cpu)
+        monitor.admit()
+        await asyncio.sleep(0.9)
+        monitor.admit()
+        await asyncio.sleep(5.0)
+        return looks
+
+    looks = run_virtually(run())
+    assert looks[0] == 0.0
+    assert looks[-1] == pytest.approx(1.95, abs=0.06)
+    assert len(looks) == pytest.approx(40, abs=2)
+
+
+@pytest.mark.req("B29")
+def test_a_thread_is_judged_by_what_it_used_since_the_first_call() -> None:
+    async def run() -> int:
+        await asyncio.sleep(1_000.0)
+        starved = Starved(0.3)
+        starved.monitor = LoadMonitor(lambda: starved.selector.now - 1_000.0)
+        await starved.turns(3)
+        assert starved.refused == 0
+        await starved.turns(1)
+        starved.monitor.close()
+        return starved.refused
+
+    assert run_virtually(run()) > 0

@@ -245,3 +245,21 @@ def test_what_standard_tables_call_private_is_never_public(
 def test_the_positive_range_is_global_unicast() -> None:
     assert str(IPV6_PUBLIC) == "2000::/3"
     assert all(network.subnet_of(IPV6_PUBLIC) for network in IPV6_NOT_PUBLIC)
+
+
+SERVICES = ["100.100.100.200", "168.63.129.16", "169.254.169.254", "169.254.0.1", "192.0.0.192"]
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("length", [48, 56, 64, 96])
+def test_a_metadata_service_is_known_behind_every_local_nat64_prefix(service: str, length: int) -> None:
+    """RFC 6052, 2.2: the address follows the prefix, and leaves out bits 64 to 71."""
+    bits = int(IPv4Address(service))
+    prefix = int(IPv6Address("64:ff9b:1::"))
+    if length == 96:
+        embedded = prefix | bits
+    else:
+        before = 64 - length  # bits of the address before those that are left out
+        embedded = prefix | (bits >> (32 - before)) << 64 | (bits & ((1 << (32 - before)) - 1)) << (56 - (32 - before))
+    assert is_metadata(IPv6Address(embedded))
+    assert not is_metadata(IPv6Address(prefix | 0x0808_0808))

@@ -71,15 +71,17 @@ def test_a_secret_is_found(encoding: str, place: str) -> None:
 
 
 @pytest.mark.req("B10")
-@given(st.sampled_from(sorted(ENCODINGS)), st.text(max_size=20), st.text(max_size=20), st.integers(0, 15))
-def test_it_is_found_among_other_words_and_when_half_of_it_is_missing(
-    encoding: str, before: str, after: str, cut: int
-) -> None:
-    encode = ENCODINGS[encoding]
+@given(st.sampled_from(sorted(ENCODINGS)), st.text(max_size=20), st.text(max_size=20))
+def test_it_is_found_among_other_words(encoding: str, before: str, after: str) -> None:
     data = (before + KEY + after).encode("utf-8", "ignore").decode()
-    assert CANARIES.found_in(f"https://evil.example/?d={encode(data)}")
-    if encoding not in {"base64 of base64", "percent of base64"}:
-        assert CANARIES.found_in(f"https://evil.example/?d={encode(KEY[cut : cut + 21])}")
+    assert CANARIES.found_in(f"https://evil.example/?d={ENCODINGS[encoding](data)}")
+
+
+@pytest.mark.req("B10")
+@pytest.mark.parametrize("encoding", sorted(ENCODINGS.keys() - {"base64 of base64", "percent of base64"}))
+def test_it_is_found_when_half_of_it_is_missing(encoding: str) -> None:
+    for cut in range(16):  # in base 85 some of these parts have only letters
+        assert CANARIES.found_in(f"https://evil.example/?d={ENCODINGS[encoding](KEY[cut : cut + 21])}"), cut
 
 
 @pytest.mark.req("B10")

@@ -118,3 +118,9 @@ def test_sub_domains_match_and_longer_words_do_not(domain: str, label: str) -> N
 def test_any_text_is_judged(host: str, domain: str) -> None:
     assert host_matches(host, domain) in {True, False}
     assert DomainPolicy(allowed=(domain,), blocked=(host,)).permits(host) is False
+
+
+@pytest.mark.parametrize(("host", "domain"), [("example.com]", "xample.com"), ("[example.com", "example.co")])
+def test_half_of_a_pair_of_brackets_makes_no_host(host: str, domain: str) -> None:
+    assert not host_matches(host, domain)
+    assert not DomainPolicy(allowed=(domain,)).permits(host)

@@ -356,3 +356,8 @@ def test_an_address_in_canonical_form_takes_a_short_way_to_the_same_result(rest:
             return str(error)
 
     assert read(f"{scheme}://{rest}") == read(f"{scheme.upper()}://{rest}")  # capitals take the long way
+
+
+def test_a_location_of_blanks_is_empty() -> None:
+    with pytest.raises(InvalidRequest, match="is empty"):
+        join_url(parse_url("https://example.com/a"), "  ")

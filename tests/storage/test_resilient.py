@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 
 import pytest
 
 from groundwire.storage import Count, Entry, MemoryStore, Pace, ResilientStore, StoreError, open_store
+from groundwire.storage.base import Add, Answer, Get, Operation, Set
 
 
 class Moody(MemoryStore):
@@ -170,6 +171,63 @@ async def test_a_budget_goes_on_through_an_outage_and_after_it(
     now[0] += 1.5
     real.gone = False
     assert await store.count("c", 0) == Count(True, 3)
+
+
+class Gated(Moody):
+    """A store of which one counter waits at a gate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
+        if key == "gated":
+            await self.gate.wait()
+        return await super().count(key, amount, limit=limit, ttl=ttl)
+
+
+@pytest.mark.req("H4", "B20")
+async def test_what_was_counted_while_the_store_came_back_is_known_if_it_goes_again(now: list[float]) -> None:
+    real = Gated()
+    store = ResilientStore(real, bound=60, pause=1, clock=lambda: now[0])
+    real.gone = True
+    assert await store.count("c", 1, limit=2, ttl=600) == Count(True, 1)
+    real.gone = False
+    now[0] += 1.5
+    real.gate.clear()
+    probe = asyncio.create_task(store.count("gated", 1))
+    await asyncio.sleep(0)
+    assert await store.count("c", 1, limit=2, ttl=600) == Count(True, 2)
+    real.gate.set()
+    await probe
+    real.gone = True
+    assert await store.count("c", 1, limit=2, ttl=600) == Count(False, 2)
+    real.gone = False
+    now[0] += 1.5
+    assert await store.count("c", 0) == Count(True, 2)
+    await store.aclose()
+
+
+class ReadOnly(MemoryStore):
+    """A store that can be read, with a delay, and not be written."""
+
+    async def get(self, key: str) -> Entry | None:
+        await asyncio.sleep(0)
+        return await super().get(key)
+
+    async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        raise StoreError("The store is full.")
+
+
+@pytest.mark.req("B20")
+async def test_a_batch_that_a_value_ends_is_one_step_while_nothing_can_be_written(now: list[float]) -> None:
+    store = ResilientStore(ReadOnly(), clock=lambda: now[0])
+    once = (Get("k", ends=True), Add("c", 1), Set("k", b"", 60))
+    ran = await asyncio.gather(*(store.batch(once) for _ in range(5)))
+    assert sorted(map(len, ran)) == [1, 1, 1, 1, 3]
+    assert store.degraded
+    await store.aclose()
 
 
 async def test_a_counter_that_ended_is_not_continued(store: ResilientStore, real: Moody, now: list[float]) -> None:

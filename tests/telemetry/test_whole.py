@@ -44,7 +44,7 @@ async def test_all_watchers_tell_one_story_and_the_targets_are_met(
 ) -> None:
     store = f"sqlite:///{tmp_path}/store.db"
     made = settings(
-        search={"providers": ("searxng", "brave")},
+        search={"providers": ("searxng", "brave"), "timeout": 600},  # a busy machine refuses no call with so much time
         providers={
             "searxng": {"base_url": world.searxng.url},
             "brave": {"base_url": world.service("brave").url},

@@ -10,18 +10,16 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from uuid import uuid4
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
 from groundwire.routing.calls import MICRO, BackgroundTasks, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota, Limits
 from groundwire.safety.tenancy import LOCAL, Owner
-from groundwire.storage.base import Add, Count, Lookup, Operation, Store
+from groundwire.storage.base import Add, Count, Get, Lookup, Operation, Set, Store
 
 __all__ = ["Limits", "Reservation", "SessionBudget", "session_name"]
 
-_ENDING = 60.0  # seconds for which one caller has the lease to reset an idle session
 _LIFE = 7 * 86_400.0  # seconds after which the store deletes a session
 _CHARACTERS_PER_TOKEN = 4  # English prose in the usual tokenizers; an estimate
 _USED = ("searches", "usd", "tokens")
@@ -282,21 +280,22 @@ class SessionBudget:
     async def _end_if_idle(self) -> None:
         """Reset the counts if the session was idle for `idle_timeout` in every process.
 
-        The counts from before the pause are subtracted, so that concurrent calls stay counted; the lease ensures that
-        only one of several processes does so.
+        The counts from before the pause are subtracted, so that concurrent calls stay counted. They are read only while
+        the session is unmarked, and subtracted only if it still is, each in one batch: a process that is slow between
+        the two must not subtract what another one has counted since.
         """
         idle, activity, now = self.limits.idle_timeout, self._activity, self._clock()
         if not (idle and (self.limits.searches or self.limits.cost_usd or self.limits.tokens)):
             return
         if now - activity.marked < idle / 8:  # the mark in the store is renewed at most this often
             return
-        active, owner = self._key("active"), uuid4().hex
-        if await self._store.get(active) is None:
-            before = {what: (await self._store.count(self._key(what), 0)).total for what in _USED}
-            if any(before.values()) and await self._store.lease(active, owner=owner, ttl=min(idle, _ENDING)):
-                for what, total in before.items():
-                    await self._store.count(self._key(what), -total)
-        await self._store.set(active, b"", fresh=idle)
+        marked = Get(self._key("active"), ends=True)
+        _, *before = await self._store.batch((marked, *(Add(self._key(what), 0) for what in _USED)))
+        spent = [(what, one.total) for what, one in zip(_USED, before, strict=False) if isinstance(one, Count)]
+        if any(total for _, total in spent):
+            subtract = (Add(self._key(what), -total) for what, total in spent)
+            await self._store.batch((marked, *subtract, Set(marked.key, b"", idle)))
+        await self._store.set(marked.key, b"", fresh=idle)
         activity.marked = now
 
     def _how_to_reset(self) -> str:

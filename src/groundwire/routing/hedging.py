@@ -209,11 +209,11 @@ class _HedgedRun:
         wake, newest, now = self._deadline.remaining(), self._newest(), self._loop.time()
         late = 0.0
         if self._hedged and self._queue:
-            late = newest.began + self._late_after(newest, self._queue[0]) - now
+            late = self._late_after(newest, self._queue[0]) - (now - newest.began)  # rounded as where it is compared
             wake = min(wake, max(0.001, late) if late > 0 else _POLL)  # due, if the budget allows it
         elif self._may_retry():
-            late = newest.began + self._lost_for_good(newest.provider) - now
-            if newest.state.sent or late > 0:
+            late = self._lost_for_good(newest.provider) - (now - newest.began)
+            if late > 0:
                 wake = min(wake, max(0.001, late))
         await self._until_one_ends(wake, until_sent=late <= 0)
 
@@ -278,12 +278,14 @@ class _HedgedRun:
 
     def _may_retry(self) -> bool:
         """Whether another round may start beside calls presumed lost, which may have exhausted the tokens."""
-        return self._hedged and self._round <= self._policy.rounds and self._runner._retries.has_one
+        policy = self._policy
+        enough = self._round <= policy.rounds and self._deadline.remaining() >= policy.least_for_retry
+        return self._hedged and enough and self._runner._retries.has_one
 
     def _is_lost(self) -> bool:
         """Whether every provider was called and the latest call is more likely lost than slow."""
         newest = self._newest()
-        if not newest.state.sent or not self._may_retry() or self._deadline.remaining() < self._policy.least_for_retry:
+        if not newest.state.sent or not self._may_retry():
             return False
         return self._loop.time() - newest.began >= self._lost_for_good(newest.provider)
 

@@ -28,6 +28,7 @@ _PART = 12  # letters and digits of a part that is searched, or half of the whol
 _TIMES = 3  # nested percent-encodings
 _PIECE, _HEX_PIECE = 4, 6  # letters and digits of a piece; in base 16, shorter ones match by chance
 _HEX_SIGNS = frozenset("0123456789abcdef")
+_READABLE = 3  # forms that words in a secret remain words in, or as good as: itself, reversed, ROT13
 _DIGITS = 16  # digits of an all-digit part, such as character codes
 _PACKED = re.compile(r"[!-~]{16,12000}")
 _MOST_PACKED = 60  # words that are examined as compressed data
@@ -43,7 +44,7 @@ class SecretScanner:
     """
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        self._forms: list[tuple[str, int]] = []
+        self._forms: list[tuple[str, int, bool]] = []
         self._starts: dict[str, list[tuple[int, int]]] = {}
         self._pieces: dict[str, list[tuple[int, int]]] = {}
         self._enough: list[int] = []
@@ -52,8 +53,8 @@ class SecretScanner:
                 continue
             for bare in (_bare(secret), _bare(secret[::-1])):
                 self._add_pieces(bare)
-            for form in dict.fromkeys(map(_bare, _forms(secret))):
-                self._add_form(form)
+            for index, form in enumerate(dict.fromkeys(map(_bare, _forms(secret)))):
+                self._add_form(form, is_encoded=index >= _READABLE)
 
     def found_in(self, text: str) -> bool:
         """Return whether a text contains one of them, or half of one."""
@@ -61,9 +62,9 @@ class SecretScanner:
             return False
         return any(self._is_in(bare) or self._is_in_pieces(bare) for bare in _readings(text))
 
-    def _add_form(self, form: str) -> None:
+    def _add_form(self, form: str, *, is_encoded: bool) -> None:
         number = len(self._forms)
-        self._forms.append((form, min(len(form), max(_PART, len(form) // 2))))
+        self._forms.append((form, min(len(form), max(_PART, len(form) // 2)), is_encoded))
         for at in range(len(form) - _SHORTEST + 1):
             self._starts.setdefault(form[at : at + _SHORTEST], []).append((number, at))
 
@@ -71,11 +72,12 @@ class SecretScanner:
         """Whether one of the forms occurs, or a long distinctive part of one."""
         for start in range(len(bare) - _SHORTEST + 1):
             for number, at in self._starts.get(bare[start : start + _SHORTEST], ()):
-                form, size = self._forms[number]
+                form, size, is_encoded = self._forms[number]
                 part = form[at : at + size]
-                if (at == 0 and bare.startswith(form, start)) or (
-                    len(part) == size and bare.startswith(part, start) and _is_mixed(part)
-                ):
+                if at == 0 and bare.startswith(form, start):
+                    return True
+                random = _is_mixed(part) or (is_encoded and part.isalpha())  # letters of an encoding make no words
+                if random and len(part) == size and bare.startswith(part, start):
                     return True
         return False
 

@@ -275,8 +275,6 @@ def _scheme_fault(text: str, name: str, rest: str) -> InvalidRequest:
 
 def _authority(text: str, default_port: int) -> tuple[str, int]:
     """Return the canonical host and the port."""
-    if not text:
-        raise _fault("has no host", "Write the host right after the two slashes: https://example.com/.")
     if "@" in text:
         raise _fault("has a user name or password", "Leave out everything between // and the @, and the @ itself.")
     if "%" in text:

@@ -259,8 +259,8 @@ class ResilientStore:
             answer = await self._stall_timeout.wait(self._settled(operation) if owed else operation(self._store))
         except _FAILURES as exc:
             if not self.degraded:
-                reason = str(exc) or f"no answer within {self._bound:g} s"
-                _logger.warning("%s Using process memory instead, which other processes cannot see.", _sentence(reason))
+                reason = (str(exc) or f"no answer within {self._bound:g} s").removesuffix(".")
+                _logger.warning("%s. Using process memory instead, which other processes cannot see.", reason)
             switch.failed()
             raise _FellBack from exc
         finally:
@@ -286,7 +286,7 @@ class ResilientStore:
             if isinstance(one, Add):
                 answer = await self._count_here(one.key, one.amount, one.limit, one.ttl)
             elif isinstance(one, Get):
-                answer = await self.get(one.key)
+                answer = await self.get(one.key) or await self._fallback.get(one.key)  # one was set while it waited
             else:
                 (answer,) = await self._fallback.batch(
                     (_raised(one, self._given) if isinstance(one, AssignNumbers) else one,)
@@ -305,7 +305,10 @@ class ResilientStore:
             self._seeded.add(key)
             total, until = self._totals.get(key, (0.0, None))
             left = None if until is None else until - self._clock()
-            if total > 0 and (left is None or left > 0):
+            if left is not None and left <= 0:
+                total, left = 0.0, ttl
+            total += self._owed.get(key, (0.0, None))[0]  # of an earlier outage, and not in the real counter yet
+            if total > 0:
                 await self._fallback.count(key, total, ttl=left)
         before = (await self._fallback.count(key, 0)).total
         answer = await self._fallback.count(key, amount, limit=limit, ttl=ttl)
@@ -394,7 +397,3 @@ class _Switch:
         """Record a response; return whether it ends an outage."""
         was_off, self._retry_at = self.off, None
         return was_off
-
-
-def _sentence(text: str) -> str:
-    return text if text.endswith(".") else f"{text}."

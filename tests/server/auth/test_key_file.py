@@ -222,3 +222,18 @@ def test_a_disk_that_cannot_be_written_is_said_and_leaves_the_old_file(path: Pat
         signal.signal(signal.SIGXFSZ, handler)
     assert path.read_bytes() == before
     assert sorted(one.name for one in path.parent.iterdir()) == ["keys.json", "keys.json.lock"]
+
+
+def test_it_is_made_with_all_folders_above_it_and_a_lock_that_only_its_owner_opens(tmp_path: Path) -> None:
+    path = tmp_path / "one" / "two" / "keys.json"
+    before = os.umask(0)
+    try:
+        KeyFile(path).add(make_key("ci", NOW)[1])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.with_name("keys.json.lock").stat().st_mode) == 0o600
+
+
+def test_what_the_system_says_of_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="Is a directory"):
+        KeyFile(tmp_path).records()

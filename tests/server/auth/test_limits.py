@@ -11,9 +11,10 @@ import pytest
 
 from groundwire.server.auth.error_response import Refusal
 from groundwire.server.auth.keys import KeyLimits
-from groundwire.server.auth.rate_limits import Rates, Slots, rate_headers
+from groundwire.server.auth.rate_limits import Failures, Rates, Slots, rate_headers
 from groundwire.storage import MemoryStore, Store, open_store
 from groundwire.storage.base import Pace
+from groundwire.testing.virtual_time import run_virtually
 
 
 class Clock:
@@ -246,3 +247,78 @@ async def test_a_store_that_fails_says_so_and_holds_nothing() -> None:
     async with slots.hold("k", limits):
         pass
     await slots.aclose()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("192.0.2.1", "192.0.2.1", True),
+        ("192.0.2.1", "192.0.2.2", False),
+        ("2001:db8:0:1::1", "2001:db8:0:1:ffff:ffff:ffff:ffff", True),
+        ("2001:db8:0:1::1", "2001:db8::1", False),
+        ("2001:db8::8000:0:0:1", "2001:db8::1", True),
+        ("fe80::1%eth0", "fe80::1%eth1", True),
+        ("::ffff:192.0.2.1", "192.0.2.1", True),
+        ("::ffff:192.0.2.1", "::ffff:192.0.2.2", False),
+        ("a name", "a name", True),
+        ("a name", "another", False),
+    ],
+)
+async def test_wrong_keys_are_counted_by_address_and_by_network(one: str, other: str, same: bool) -> None:
+    clock = Clock()
+    failures = Failures(MemoryStore(clock=clock))
+    assert [await failures.count(one) for _ in range(10)] == [0.0] * 10
+    assert await failures.count(one) == pytest.approx(6.0)
+    assert await failures.count(other) == (pytest.approx(6.0) if same else 0.0)
+    clock.now += 5.5
+    assert await failures.count(one) == 1.0, "at least a second"
+    clock.now += 0.5
+    assert await failures.count(one) == 0.0
+
+
+async def test_requests_of_one_process_never_share_a_slot_while_the_store_takes_its_time() -> None:
+    class Slow(MemoryStore):
+        async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+            await asyncio.sleep(0)
+            mine = await super().lease(key, owner=owner, ttl=ttl)
+            await asyncio.sleep(0)
+            return mine
+
+    slots, limits = Slots(Slow()), KeyLimits(concurrent=8)
+    held = 0
+
+    async def one() -> None:
+        nonlocal held
+        async with slots.hold("k", limits):
+            held += 1
+            await asyncio.sleep(0.01)
+
+    results = await asyncio.gather(*(one() for _ in range(12)), return_exceptions=True)
+    assert {type(result) for result in results} <= {type(None), Refusal}
+    assert held == sum(result is None for result in results)
+    assert not slots.__dict__["_held"]
+    await slots.aclose()
+
+
+def test_a_lease_is_renewed_three_times_in_its_life() -> None:
+    async def run() -> list[float]:
+        moments: list[float] = []
+        clock = asyncio.get_running_loop().time
+
+        class Telling(MemoryStore):
+            async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+                moments.append(clock())
+                return await super().lease(key, owner=owner, ttl=ttl)
+
+        slots = Slots(Telling(clock=clock), ttl=30.0)
+        async with slots.hold("k", KeyLimits(concurrent=1)):
+            await asyncio.sleep(35.0)
+        await slots.aclose()
+        return moments
+
+    assert run_virtually(run()) == pytest.approx([0.0, 10.0, 20.0, 30.0])
+
+
+def test_a_backlog_beyond_the_burst_leaves_nothing() -> None:
+    told = rate_headers(Pace(granted=True, wait=0.0, backlog=70.0), 10.0, 6)
+    assert told["ratelimit"] == '"requests";r=0;t=70'

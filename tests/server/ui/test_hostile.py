@@ -77,7 +77,9 @@ def attacker(world: World) -> Attacker:
 @pytest.fixture
 async def page(serve: Serve, attacker: Attacker, world: World) -> str:
     _, url = await serve(
-        providers={"searxng": {"base_url": attacker.url}}, policy={"allowed_origins": (*world.origins, attacker.url)}
+        providers={"searxng": {"base_url": attacker.url}},
+        policy={"allowed_origins": (*world.origins, attacker.url)},
+        read={"timeout": 600},  # a busy machine refuses no call with so much time
     )
     return str(url)
 
