@@ -35,7 +35,7 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
         lines: The lines of a column, from top to bottom.
         start: The place of the line.
     """
-    if not lines[start].cells:
+    if not lines[start].cells or lines[start].rows is not None:
         return None
     end = start + 1
     while end < len(lines) and end - start < _MAX_ROWS and _goes_on(lines, start, end):
@@ -68,7 +68,7 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
 def _goes_on(lines: Sequence[Line], start: int, index: int) -> bool:
     line, before = lines[index], lines[index - 1]
     size = max(line.size, before.size, 1.0)
-    if line.middle - before.middle > 3.0 * size:
+    if line.middle - before.middle > 3.0 * size or line.rows is not None:
         return False
     if line.cells:
         return True
@@ -170,7 +170,11 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
     leading = _leading(lines)
     index = 0
     while index < len(lines):
-        if (table := table_at(lines, index)) is not None:
+        if (rows := lines[index].rows) is not None:
+            text = _to_markdown([[_joined(cell, compounds) for cell in row] for row in rows])
+            taken = 1
+            found.append(Block("table", text, lines[index].plain, lines[index].size, bold=False, lines=1))
+        elif (table := table_at(lines, index)) is not None:
             text, taken = table
             first = lines[index]
             found.append(Block("table", text, first.plain, first.size, bold=False, lines=taken))
@@ -211,7 +215,7 @@ def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, 
     end = start + 1
     while end < len(lines):
         line, before = lines[end], lines[end - 1]
-        if (code and line.mono) or table_at(lines, end) is not None:
+        if (code and line.mono) or line.rows is not None or table_at(lines, end) is not None:
             break
         if _apart(before, line, leading) or _starts(line) or _ENTRY.search(before.plain):
             break
@@ -268,9 +272,7 @@ def _is_large(line: Line, leading: float) -> bool:
 
 
 def _text(lines: Sequence[Line], compounds: AbstractSet[str]) -> Block:
-    text = lines[0].text
-    for before, line in itertools.pairwise(lines):
-        text = join_broken(text, line.text, compounds) if before.broken else f"{text} {line.text}"
+    text = _joined(lines, compounds)
     plain = " ".join(line.plain for line in lines)
     first = lines[0]
     block = Block(
@@ -287,6 +289,13 @@ def _text(lines: Sequence[Line], compounds: AbstractSet[str]) -> Block:
     if block.kind == "text":
         block.text = escape_line(text)
     return block
+
+
+def _joined(lines: Sequence[Line], compounds: AbstractSet[str]) -> str:
+    text = lines[0].text if lines else ""
+    for before, line in itertools.pairwise(lines):
+        text = join_broken(text, line.text, compounds) if before.broken else f"{text} {line.text}"
+    return text
 
 
 def _code_run(lines: Sequence[Line], start: int, leading: float) -> int:

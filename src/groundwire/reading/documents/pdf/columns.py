@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from groundwire.reading.documents.pdf.words import Word
+from groundwire.reading.documents.pdf.words import Word, is_to_left
 
 __all__ = ["Segment", "regions", "segments"]
 
@@ -107,8 +107,13 @@ def regions(parts: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]
 
 def _continues(last: Segment, word: Word) -> bool:
     before = last.words[-1]
+    if word.rows is not None or before.rows is not None:
+        return False
     size = before.face.size if before.face is word.face else max(before.face.size, word.face.size, 1.0)
-    if not -0.6 * size <= word.x0 - before.x1 <= _GAP * size:
+    gap = word.x0 - before.x1
+    if gap < 0 and is_to_left(word.text) and is_to_left(before.text):
+        gap = before.x0 - word.x1
+    if not -0.6 * size <= gap <= _GAP * size:
         return False
     if before.y0 == word.y0 and before.y1 == word.y1:
         return True
