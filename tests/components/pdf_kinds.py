@@ -286,9 +286,9 @@ def _turned(angle: int) -> Callable[[_Author], Made]:
     def written(author: _Author) -> Made:
         style, texts = _style(author), author.sentences(12)
         file = io.BytesIO()
-        canvas = Canvas(file, pagesize=A4, invariant=1)
-        canvas.setPageRotation(angle)
         width, height = (A4[1], A4[0]) if angle in {90, 270} else A4
+        canvas = Canvas(file, pagesize=(width, height), invariant=1)
+        canvas.setPageRotation(angle)
         if angle == 90:
             canvas.translate(A4[0], 0)
         elif angle == 270:

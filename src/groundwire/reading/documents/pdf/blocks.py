@@ -15,6 +15,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
+from groundwire.reading.documents.pdf.grids import TextLine, row_starts
 from groundwire.reading.documents.pdf.lines import Cell, Line
 from groundwire.reading.markdown.escaping import escape_line, fence
 
@@ -50,16 +51,19 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
     if min(right[0] - left[1] for left, right in pairwise(edges)) < size:
         return None  # no table leaves less between its columns; justified text does
     table: list[list[str]] = []
-    for line in lines[start:end]:
-        places = _places(line, edges)
-        if places is None:
-            return None
-        if table and not line.cells and places[0][0] > 0:
-            _append(table[-1], places)  # the rest of a cell that took more than one line
-        else:
-            row = [""] * len(edges)
+    found = [_places(line, edges) for line in lines[start:end]]
+    if None in found:
+        return None
+    every = [places for places in found if places is not None]
+    heights = [
+        TextLine(line.middle, line.size, filled=frozenset(column for column, _ in places))
+        for line, places in zip(lines[start:end], every, strict=True)
+    ]
+    for begin, stop in pairwise([*row_starts(heights, len(edges)), len(every)]):
+        row = [""] * len(edges)
+        for places in every[begin:stop]:
             _append(row, places)
-            table.append(row)
+        table.append(row)
     if not _is_sure(table):
         return None
     return _to_markdown(table), end - start
