@@ -128,7 +128,7 @@ def _built(story: Sequence[Any], pagesize: tuple[float, float] = A4, **options: 
 
 
 def _widths(author: _Author, styles: Sequence[str], whole: float) -> list[float]:
-    shares = [author.chance.uniform(2.2, 3.5) if style == "long" else 1.4 for style in styles]
+    shares = [author.chance.uniform(1.8, 2.8) if style == "long" else 1.4 for style in styles]
     return [whole * share / sum(shares) for share in shares]
 
 

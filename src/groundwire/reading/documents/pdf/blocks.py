@@ -26,6 +26,8 @@ _LEAST_ROWS: Final = 3
 _MAX_ROWS: Final = 2_000
 _MAX_COLUMNS: Final = 30
 _LONG: Final = 60  # characters; running text is not a cell
+_LONG_WRAPPED: Final = 250
+_MAX_WRAPPED: Final = 8  # lines of the first column alone
 _FILLED: Final = 0.6  # of the cells
 
 
@@ -38,11 +40,7 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
     """
     if not lines[start].cells or lines[start].rows is not None:
         return None
-    end = start + 1
-    while end < len(lines) and end - start < _MAX_ROWS and _goes_on(lines, start, end):
-        end += 1
-    while end > start and not lines[end - 1].cells:
-        end -= 1
+    end = _end(lines, start)
     rows = [line for line in lines[start:end] if line.cells]
     edges = _columns(rows)
     if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < _LEAST_ROWS:
@@ -59,26 +57,38 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
         TextLine(line.middle, line.size, filled=frozenset(column for column, _ in places))
         for line, places in zip(lines[start:end], every, strict=True)
     ]
-    for begin, stop in pairwise([*row_starts(heights, len(edges)), len(every)]):
+    starts = row_starts(heights, len(edges))
+    for begin, stop in pairwise([*starts, len(every)]):
         row = [""] * len(edges)
         for places in every[begin:stop]:
             _append(row, places)
         table.append(row)
-    if not _is_sure(table):
+    if not _is_sure(table, _LONG if len(starts) == len(every) else _LONG_WRAPPED):
         return None
     return _to_markdown(table), end - start
 
 
-def _goes_on(lines: Sequence[Line], start: int, index: int) -> bool:
-    line, before = lines[index], lines[index - 1]
-    size = max(line.size, before.size, 1.0)
-    if line.middle - before.middle > 3.0 * size or line.rows is not None:
-        return False
-    if line.cells:
-        return True
-    if line.middle - before.middle > 1.6 * size or line.x0 <= lines[start].cells[0].x1:
-        return False
-    return index + 1 < len(lines) and bool(lines[index + 1].cells)
+def _end(lines: Sequence[Line], start: int) -> int:
+    """Return where a table ends that begins at a line; a line of one part continues a wrapped cell."""
+    left, right, second = lines[start].x0, lines[start].cells[0].x1, lines[start].cells[1].x0
+    end = start  # after the last line that certainly is in it
+    for index in range(start, min(len(lines), start + _MAX_ROWS)):
+        line, before = lines[index], lines[max(index - 1, start)]
+        size = max(line.size, before.size, 1.0)
+        step = line.middle - before.middle
+        if step > 3.0 * size or line.rows is not None:
+            break
+        if line.cells:
+            if line.cells[0].x0 <= left + size:
+                right, second = max(right, line.cells[0].x1), min(second, line.cells[1].x0)
+            end = index + 1
+        elif step > 1.6 * size or index - end > _MAX_WRAPPED:
+            break
+        elif line.x0 > right:
+            end = index + 1
+        elif line.x1 >= second:
+            break
+    return end
 
 
 def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
@@ -108,14 +118,14 @@ def _append(row: list[str], places: Sequence[tuple[int, str]]) -> None:
         row[column] = f"{row[column]} {text}".strip()
 
 
-def _is_sure(table: Sequence[Sequence[str]]) -> bool:
+def _is_sure(table: Sequence[Sequence[str]], longest: int) -> bool:
     if len(table) < 2:
         return False
     cells = [text for row in table for text in row if text]
     filled = len(cells) / (len(table) * len(table[0]))
     return (
         filled >= _FILLED
-        and median(map(len, cells)) <= _LONG
+        and median(map(len, cells)) <= longest
         and not all(text in "\u2026.-" for row in table for text in row[1:])
     )
 
@@ -194,6 +204,8 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
 
 def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
     """Join two pieces of text, restoring a hyphenated word between them."""
+    if text[-2:-1].isdigit() and following[:1].isdigit():
+        return text + following  # a date or number
     match, after = _COMPOUND.search(text), _NEXT.match(following)
     if match is None or after is None or not after[0][0].islower():
         return f"{text}{following}" if match is not None and after is not None else f"{text} {following}"

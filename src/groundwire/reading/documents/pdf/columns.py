@@ -23,6 +23,8 @@ _GUTTER: Final = 0.8  # times the font size
 _TEXT: Final = 18  # characters of a line; a text column has more, a table cell fewer
 _FULL: Final = 0.5  # share of a column's width
 _ALIGNED: Final = 0.7  # share of the lines; in a table most cells have a neighbor at their height
+_WIDE: Final = 5.0  # times the font size; a wider strip is no gutter
+_IN_STEP: Final = 0.8  # share of the rows
 _FEW: Final = 3  # lines; fewer are not a column
 
 _Strip = tuple[float, float]
@@ -132,7 +134,7 @@ def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
     strips = whole
     for part in sorted(parts, key=lambda part: (part.middle, part.x0)):
         left_free = _without(strips, part, least)
-        if run and not left_free:
+        if run and (not left_free or _is_in_gutter(part, strips, run)):
             runs.append((run, strips))
             run, left_free = [], _without(whole, part, least)
         run.append(part)
@@ -156,6 +158,15 @@ def _without(strips: Sequence[_Strip], part: Segment, least: float) -> list[_Str
             while len(found) > 1 and found[-1] == found[-2]:
                 found.pop()
     return found
+
+
+def _is_in_gutter(part: Segment, strips: Sequence[_Strip], run: Sequence[Segment]) -> bool:
+    """Return whether a segment, such as a page number, stands between columns and so ends them."""
+    for start, end in strips:
+        if start < part.x0 and part.x1 < end and end - start <= _WIDE * part.size:
+            beside = (sum(one.x1 <= start + 0.01 for one in run), sum(one.x0 >= end - 0.01 for one in run))
+            return min(beside) >= _FEW
+    return False
 
 
 def _columns(run: Sequence[Segment], strips: Sequence[_Strip]) -> list[list[Segment]] | None:
@@ -210,6 +221,8 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether adjacent segments belong together line by line."""
     near = 0.3 * median(part.size for column in columns for part in column)
     rows = [_rows(column, near) for column in columns]
+    if _in_step(rows, 0.7 * near):
+        return True
     texts = 0
     for column in rows:
         width = max(row.x1 for row in column) - min(row.x0 for row in column)
@@ -223,6 +236,20 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     others = [row.middle for column in rows if column is not fewest for row in column]
     aligned = sum(any(abs(row.middle - other) <= near for other in others) for row in fewest)
     return aligned >= _ALIGNED * len(fewest)
+
+
+def _in_step(columns: Sequence[Sequence[_Row]], near: float) -> bool:
+    """Return whether the columns have gaps at the same heights, and begin together after each: rows of a table."""
+    heights = sorted(row.middle for column in columns for row in column)
+    steps = [other - one for one, other in itertools.pairwise(heights) if other - one > near]
+    if min(steps, default=0.0) < 3.0 * near:
+        return False  # columns of text: their lines are at different heights
+    tight = min(steps) * 1.15 + 0.6
+    starts = [heights[0], *(other for one, other in itertools.pairwise(heights) if other - one > tight)]
+    if not _FEW <= len(starts) <= 0.8 * (len(steps) + 1):
+        return False
+    beside = [sum(any(abs(row.middle - start) <= near for row in column) for column in columns) for start in starts]
+    return sum(count > 1 for count in beside) >= _IN_STEP * len(starts)
 
 
 @dataclass(slots=True)

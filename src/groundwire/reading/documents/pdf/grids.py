@@ -38,6 +38,7 @@ _FILLED: Final = 0.3  # share of the cells with text; charts have fewer
 
 _RULES: Final = 3  # of a table without vertical lines
 _MANY: Final = 6  # lines, after which a narrow strip without words is no chance
+_NARROW: Final = 0.35  # times the font size
 _PARTS: Final = 0.75  # share of the columns; lines that fill more are rows
 _LONGEST: Final = 500  # characters of a cell without vertical lines
 
@@ -290,7 +291,8 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
     columns = len(gutters) + 1
     parts = [line for band in bands.values() for line in band[1:]]
     whole = len(bands) > _RULES and (not parts or _are_parts(parts, columns))
-    grid = Grid(left, taken[0].words[0].y0, right, taken[-1].words[0].y1) if taken else Grid(left, first, right, last)
+    grid = Grid(left, min(first, taken[0].middle), right, max(last, taken[-1].middle)) if taken else Grid(0, 0, 0, 0)
+    order = {id(word): index for index, word in enumerate(words)}
     for number, band in bands.items():
         inner = 0 < number < len(rules)
         starts = [0] if whole and inner else row_starts(band, columns)
@@ -299,7 +301,8 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
             for word in (word for line in band[begin:stop] for word in line.words):
                 row[_column(word, gutters)].append(word)
                 grid.words.append(word)
-            grid.rows.append(row)
+            grid.rows.append([sorted(cell, key=lambda word: order[id(word)]) for cell in row])
+    grid.words.sort(key=lambda word: order[id(word)])
     lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
     if len(grid.rows) < 2 or len(lengths) < _FILLED * columns * len(grid.rows) or max(lengths) > _LONGEST:
         return None
@@ -319,7 +322,7 @@ def _text_lines(words: Sequence[Word]) -> list[TextLine]:
 def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
     """Return the strips between the columns of a table: no word is in them, but for a few that span columns."""
     size = max(line.size for line in lines)
-    least = (0.35 if len(lines) >= _MANY else 0.8) * size
+    least = (_NARROW if len(lines) >= _MANY else 0.8) * size
     allowed = len(lines) // 10
     ends: list[tuple[float, int]] = []
     for line in lines:
@@ -332,12 +335,10 @@ def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
         if over <= allowed and begin is None:
             begin = x
         elif over > allowed and begin is not None:
-            if found or begin > ends[0][0]:
-                if x - begin >= least:
-                    found.append((begin, x))
+            if begin > ends[0][0] and x - begin >= least:
+                found.append((begin, x))
             begin = None
-    leftmost = min(word.x0 for line in lines for word in line.words)
-    return [strip for strip in found if strip[0] > leftmost]
+    return found
 
 
 def _intervals(words: Sequence[Word]) -> list[tuple[float, float]]:
@@ -367,7 +368,18 @@ def _belongs(
         return False
     if any(word.x0 < left or word.x1 > right for word in line.words):
         return False
-    return not any(word.x0 < end and word.x1 > start for word in line.words for start, end in gutters)
+    covered = _intervals(line.words)
+    return all(_free(covered, strip) >= _NARROW * line.size for strip in gutters)
+
+
+def _free(covered: Sequence[tuple[float, float]], strip: tuple[float, float]) -> float:
+    """Return the width of the widest part of a strip that a line leaves free."""
+    widest, start = 0.0, strip[0]
+    for left, right in covered:
+        if right <= start or left >= strip[1]:
+            continue
+        widest, start = max(widest, left - start), right
+    return max(widest, strip[1] - start)
 
 
 def _joined(edges: Sequence[Edge]) -> list[Edge]:

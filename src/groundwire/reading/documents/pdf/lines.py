@@ -143,7 +143,7 @@ def _line(row: Sequence[Segment]) -> Line | None:
         plain=_without_leaders(plain).rstrip("\xad").replace("\xad", ""),
         text=_without_leaders(" ".join(texts)).strip(),
         first=words[0].x1 - words[0].x0,
-        broken=plain.endswith(("\xad", "-", "\u2010")) and plain[-2:-1].isalpha(),
+        broken=plain.endswith(("\xad", "-", "\u2010")) and plain[-2:-1].isalnum(),
         cells=[Cell(cell[0].x0, cell[-1].x1, text) for cell, text in zip(cells, texts, strict=True)]
         if len(cells) > 1
         else [],

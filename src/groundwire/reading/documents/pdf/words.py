@@ -35,6 +35,9 @@ _FORCE_BOLD: Final = 1 << 18
 _AHEAD: Final = 40  # letters; in many files a line is one text object
 _PLACES: Final = struct.Struct("8f")  # two FS_RECTF: left, top, right and bottom of the first and of the last letter
 _BOX: Final = 16  # bytes of one
+_ALPHABETS: Final = "\u0590"  # Latin, Greek, Cyrillic and Armenian letters come before it
+_KERNED: Final = 0.3  # times the font size
+_TOUCHING: Final = 0.04
 _HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # PDFium's marks of a hyphen at a line break
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
@@ -124,9 +127,19 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
             left, right = min(left, last_left), max(right, first_right)
         if bottom != last_bottom or top != last_top:
             bottom, top = min(bottom, last_bottom), max(top, last_top)
-        words.append(Word(said, left, bottom, right, top, face, glued=start == end_before))
+        glued = start == end_before or (bool(words) and _touches(words[-1], said, left, bottom, face))
+        words.append(Word(said, left, bottom, right, top, face, glued=glued))
         end_before = end
     return words, cut
+
+
+def _touches(before: Word, text: str, left: float, bottom: float, face: FontFace) -> bool:
+    """Return whether there is no room for a space: PDFium takes strong kerning for one."""
+    if not (before.text[-1].isalpha() and text[0].isalpha() and max(before.text[-1], text[0]) < _ALPHABETS):
+        return False
+    if face.direction or before.face.direction or abs(before.y0 - bottom) > 0.1 * face.size:
+        return False
+    return -_KERNED * face.size <= left - before.x1 <= _TOUCHING * face.size
 
 
 def _letters(page: PdfPage, count: int) -> str:
