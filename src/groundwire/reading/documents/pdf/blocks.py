@@ -31,12 +31,13 @@ _MAX_WRAPPED: Final = 8  # lines of the first column alone
 _FILLED: Final = 0.6  # of the cells
 
 
-def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
+def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = frozenset()) -> tuple[str, int] | None:
     """Return the table that begins at a line and how many lines it takes, or None.
 
     Args:
         lines: The lines of a column, from top to bottom.
         start: The place of the line.
+        compounds: The hyphenated words of the document, in lower case.
     """
     if not lines[start].cells or lines[start].rows is not None:
         return None
@@ -61,7 +62,7 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
     for begin, stop in pairwise([*starts, len(every)]):
         row = [""] * len(edges)
         for places in every[begin:stop]:
-            _append(row, places)
+            _append(row, places, compounds)
         table.append(row)
     if not _is_sure(table, _LONG if len(starts) == len(every) else _LONG_WRAPPED):
         return None
@@ -113,9 +114,11 @@ def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int,
     return found
 
 
-def _append(row: list[str], places: Sequence[tuple[int, str]]) -> None:
+def _append(row: list[str], places: Sequence[tuple[int, str]], compounds: AbstractSet[str]) -> None:
     for column, text in places:
-        row[column] = f"{row[column]} {text}".strip()
+        before = row[column]
+        is_broken = before.endswith("-") and before[-2:-1].isalnum()
+        row[column] = join_broken(before, text, compounds) if is_broken else f"{before} {text}".strip()
 
 
 def _is_sure(table: Sequence[Sequence[str]], longest: int) -> bool:
@@ -188,7 +191,7 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
             text = _to_markdown([[_joined(cell, compounds) for cell in row] for row in rows])
             taken = 1
             found.append(Block("table", text, lines[index].plain, lines[index].size, bold=False, lines=1))
-        elif (table := table_at(lines, index)) is not None:
+        elif (table := table_at(lines, index, compounds)) is not None:
             text, taken = table
             first = lines[index]
             found.append(Block("table", text, first.plain, first.size, bold=False, lines=taken))

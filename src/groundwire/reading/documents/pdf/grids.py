@@ -244,6 +244,11 @@ def row_starts(lines: Sequence[TextLine], columns: int) -> list[int]:
     return [0, *(index for index, line in enumerate(lines) if index and not _continues_row(line, columns))]
 
 
+def _has_gaps(lines: Sequence[TextLine]) -> bool:
+    steps = [other.middle - one.middle for one, other in itertools.pairwise(lines)]
+    return bool(steps) and max(steps) > min(steps) * 1.15 + 0.6
+
+
 def _are_parts(lines: Sequence[TextLine], columns: int) -> bool:
     """Return whether lines continue wrapped cells: most columns of a row have fewer lines than its longest."""
     return sum(len(line.filled) for line in lines) <= _PARTS * columns * len(lines)
@@ -290,12 +295,14 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
         bands[sum(rule.at <= line.middle for rule in rules)].append(line)
     columns = len(gutters) + 1
     parts = [line for band in bands.values() for line in band[1:]]
-    whole = len(bands) > _RULES and (not parts or _are_parts(parts, columns))
+    wrapped = not parts or _are_parts(parts, columns)
     grid = Grid(left, min(first, taken[0].middle), right, max(last, taken[-1].middle)) if taken else Grid(0, 0, 0, 0)
     order = {id(word): index for index, word in enumerate(words)}
     for number, band in bands.items():
         inner = 0 < number < len(rules)
-        starts = [0] if whole and inner else row_starts(band, columns)
+        named = sum(0 in line.filled for line in band)
+        whole = wrapped and inner and (len(bands) > _RULES or (named == 1 and not _has_gaps(band)))
+        starts = [0] if whole else row_starts(band, columns)
         for begin, stop in itertools.pairwise([*starts, len(band)]):
             row: list[list[Word]] = [[] for _ in range(columns)]
             for word in (word for line in band[begin:stop] for word in line.words):

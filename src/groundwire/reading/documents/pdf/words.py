@@ -18,7 +18,17 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
 
-__all__ = ["MAX_LETTERS", "FontFace", "Word", "is_to_left", "joined_letters", "page_words", "turned", "turned_box"]
+__all__ = [
+    "MAX_LETTERS",
+    "FontFace",
+    "Word",
+    "is_to_left",
+    "joined_letters",
+    "page_words",
+    "touches",
+    "turned",
+    "turned_box",
+]
 
 MAX_LETTERS: Final = 200_000
 """Maximum letters of a page that are processed; a full page of small print has a tenth of it."""
@@ -127,19 +137,21 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
             left, right = min(left, last_left), max(right, first_right)
         if bottom != last_bottom or top != last_top:
             bottom, top = min(bottom, last_bottom), max(top, last_top)
-        glued = start == end_before or (bool(words) and _touches(words[-1], said, left, bottom, face))
-        words.append(Word(said, left, bottom, right, top, face, glued=glued))
+        word = Word(said, left, bottom, right, top, face, glued=start == end_before)
+        word.glued = word.glued or (bool(words) and touches(words[-1], word))
+        words.append(word)
         end_before = end
     return words, cut
 
 
-def _touches(before: Word, text: str, left: float, bottom: float, face: FontFace) -> bool:
-    """Return whether there is no room for a space: PDFium takes strong kerning for one."""
-    if not (before.text[-1].isalpha() and text[0].isalpha() and max(before.text[-1], text[0]) < _ALPHABETS):
+def touches(before: Word, word: Word) -> bool:
+    """Return whether there is no room for a space between two words: PDFium takes strong kerning for one."""
+    if not (before.text[-1].isalpha() and word.text[0].isalpha() and max(before.text[-1], word.text[0]) < _ALPHABETS):
         return False
-    if face.direction or before.face.direction or abs(before.y0 - bottom) > 0.1 * face.size:
+    size = word.face.size
+    if word.face.direction != before.face.direction or abs(before.y0 - word.y0) > 0.1 * size:
         return False
-    return -_KERNED * face.size <= left - before.x1 <= _TOUCHING * face.size
+    return -_KERNED * size <= word.x0 - before.x1 <= _TOUCHING * size
 
 
 def _letters(page: PdfPage, count: int) -> str:
