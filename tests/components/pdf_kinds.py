@@ -226,7 +226,7 @@ def _columns(count: int, *, table: bool = False, notes: bool = False) -> Callabl
             story.append(Paragraph(" ".join(texts[start : start + 5]), style))
             units += texts[start : start + 5]
             if table and start == 30:
-                rows, styles = author.table(wrapped=True, columns=3, rows=5)
+                rows, styles = author.table(wrapped=True, columns=2, rows=5)
                 cells = [[Paragraph(text, style) for text in row] for row in rows]
                 widths = _widths(author, styles, width)
                 story.append(

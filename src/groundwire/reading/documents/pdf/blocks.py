@@ -28,6 +28,7 @@ _MAX_COLUMNS: Final = 30
 _LONG: Final = 60  # characters; running text is not a cell
 _LONG_WRAPPED: Final = 250
 _MAX_WRAPPED: Final = 8  # lines of the first column alone
+_MARK: Final = re.compile(r"\\?[^\w\s]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})\\?[.)]")  # of a list's items
 _FILLED: Final = 0.6  # of the cells
 
 
@@ -128,6 +129,7 @@ def _is_sure(table: Sequence[Sequence[str]], longest: int) -> bool:
     filled = len(cells) / (len(table) * len(table[0]))
     return (
         filled >= _FILLED
+        and not all(_MARK.fullmatch(row[0]) for row in table)
         and median(map(len, cells)) <= longest
         and not all(text in "\u2026.-" for row in table for text in row[1:])
     )

@@ -227,7 +227,7 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     for column in rows:
         width = max(row.x1 for row in column) - min(row.x0 for row in column)
         usual = median if len(column) > _FEW else max
-        full = usual(row.x1 - row.x0 for row in column) >= _FULL * width
+        full = usual(row.covered for row in column) >= _FULL * width
         texts += full and usual(row.length for row in column) >= _TEXT
     strong = [column for column in rows if len(column) >= _FEW]
     if texts == len(rows) or (texts >= len(strong) > 1):
@@ -260,6 +260,8 @@ class _Row:
     x0: float
     x1: float
     length: int
+    covered: float
+    """The width of its text without the gaps."""
 
 
 def _rows(column: Sequence[Segment], near: float) -> list[_Row]:
@@ -268,8 +270,9 @@ def _rows(column: Sequence[Segment], near: float) -> list[_Row]:
         if rows and part.middle - rows[-1].middle <= near:
             row = rows[-1]
             row.x0, row.x1, row.length = min(row.x0, part.x0), max(row.x1, part.x1), row.length + part.length + 1
+            row.covered += part.x1 - part.x0
         else:
-            rows.append(_Row(part.middle, part.x0, part.x1, part.length))
+            rows.append(_Row(part.middle, part.x0, part.x1, part.length, part.x1 - part.x0))
     return rows
 
 

@@ -301,14 +301,20 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
     for number, band in bands.items():
         inner = 0 < number < len(rules)
         named = sum(0 in line.filled for line in band)
-        whole = wrapped and inner and (len(bands) > _RULES or (named == 1 and not _has_gaps(band)))
+        whole = wrapped and ((inner and len(bands) > _RULES) or (named == 1 and not _has_gaps(band)))
         starts = [0] if whole else row_starts(band, columns)
         for begin, stop in itertools.pairwise([*starts, len(band)]):
             row: list[list[Word]] = [[] for _ in range(columns)]
-            for word in (word for line in band[begin:stop] for word in line.words):
-                row[_column(word, gutters)].append(word)
-                grid.words.append(word)
-            grid.rows.append([sorted(cell, key=lambda word: order[id(word)]) for cell in row])
+            text = [word for line in band[begin:stop] for word in line.words]
+            before: Word | None = None
+            column = 0
+            for word in sorted(text, key=lambda word: order[id(word)]):
+                if before is None or not word.glued or abs(word.x0 - before.x1) > _NARROW * word.face.size:
+                    column = _column(word, gutters)
+                row[column].append(word)
+                before = word
+            grid.words += text
+            grid.rows.append(row)
     grid.words.sort(key=lambda word: order[id(word)])
     lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
     if len(grid.rows) < 2 or len(lengths) < _FILLED * columns * len(grid.rows) or max(lengths) > _LONGEST:
@@ -345,7 +351,18 @@ def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
             if begin > ends[0][0] and x - begin >= least:
                 found.append((begin, x))
             begin = None
-    return found
+    return [strip for one in found if (strip := _without_ends(one, lines))[1] > strip[0]]
+
+
+def _without_ends(strip: tuple[float, float], lines: Sequence[TextLine]) -> tuple[float, float]:
+    """Return a strip without the ends of words that do not cross all of it."""
+    start, end = strip
+    for left, right in (part for line in lines for part in _intervals(line.words)):
+        if left < strip[0] < right < strip[1]:
+            start = max(start, right)
+        elif strip[0] < left < strip[1] < right:
+            end = min(end, left)
+    return start, end
 
 
 def _intervals(words: Sequence[Word]) -> list[tuple[float, float]]:
