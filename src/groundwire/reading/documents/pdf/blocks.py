@@ -15,7 +15,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
-from groundwire.reading.documents.pdf.grids import TextLine, row_starts
+from groundwire.reading.documents.pdf.bands import TextLine, row_starts
 from groundwire.reading.documents.pdf.lines import Cell, Line
 from groundwire.reading.markdown.escaping import escape_line, fence
 

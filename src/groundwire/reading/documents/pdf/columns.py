@@ -24,6 +24,7 @@ _TEXT: Final = 18  # characters of a line; a text column has more, a table cell 
 _FULL: Final = 0.5  # share of a column's width
 _ALIGNED: Final = 0.7  # share of the lines; in a table most cells have a neighbor at their height
 _WIDE: Final = 5.0  # times the font size; a wider strip is no gutter
+_TALL: Final = 8  # lines of a table's row; a paragraph may have more
 _IN_STEP: Final = 0.8  # share of the rows
 _FEW: Final = 3  # lines; fewer are not a column
 
@@ -246,7 +247,7 @@ def _in_step(columns: Sequence[Sequence[_Row]], near: float) -> bool:
         return False  # columns of text: their lines are at different heights
     tight = min(steps) * 1.15 + 0.6
     starts = [heights[0], *(other for one, other in itertools.pairwise(heights) if other - one > tight)]
-    if not _FEW <= len(starts) <= 0.8 * (len(steps) + 1):
+    if not max(_FEW, max(map(len, columns)) / _TALL) <= len(starts) <= 0.8 * (len(steps) + 1):
         return False
     beside = [sum(any(abs(row.middle - start) <= near for row in column) for column in columns) for start in starts]
     return sum(count > 1 for count in beside) >= _IN_STEP * len(starts)
