@@ -9,11 +9,14 @@ from __future__ import annotations
 import html
 import io
 import random
+import re
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
@@ -27,14 +30,84 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph, SimpleDocTemplate, Spacer, Table
 
-__all__ = ["KINDS", "Made", "make"]
+__all__ = ["KINDS", "Made", "make", "scores"]
 
-_SYLLABLES: Final = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu bran chel dor fin gol".split()
-_WORDS: Final = (
-    "the a of and to in for on with by from as at against under over during after before annual report flow office "
-    "efficient first final fluid afflicted river bridge station survey budget measure interval average harbor signal "
-    "committee equipment maintenance regional international development responsibility temperature agreement"
-).split()
+_SYLLABLES: Final = [
+    "ba",
+    "ce",
+    "di",
+    "fo",
+    "gu",
+    "ha",
+    "je",
+    "ki",
+    "lo",
+    "mu",
+    "na",
+    "pe",
+    "ri",
+    "so",
+    "tu",
+    "va",
+    "we",
+    "xi",
+    "yo",
+    "zu",
+    "bran",
+    "chel",
+    "dor",
+    "fin",
+    "gol",
+]
+_WORDS: Final = [
+    "the",
+    "a",
+    "of",
+    "and",
+    "to",
+    "in",
+    "for",
+    "on",
+    "with",
+    "by",
+    "from",
+    "as",
+    "at",
+    "against",
+    "under",
+    "over",
+    "during",
+    "after",
+    "before",
+    "annual",
+    "report",
+    "flow",
+    "office",
+    "efficient",
+    "first",
+    "final",
+    "fluid",
+    "afflicted",
+    "river",
+    "bridge",
+    "station",
+    "survey",
+    "budget",
+    "measure",
+    "interval",
+    "average",
+    "harbor",
+    "signal",
+    "committee",
+    "equipment",
+    "maintenance",
+    "regional",
+    "international",
+    "development",
+    "responsibility",
+    "temperature",
+    "agreement",
+]
 Rows = list[list[str]]
 
 
@@ -110,6 +183,51 @@ def make(kind: str, seed: int) -> Made:
 
 def _flat(rows: Rows) -> list[str]:
     return [cell for row in rows for cell in row if cell]
+
+
+def scores(made: Made, text: str, rows: Sequence[Sequence[str | None]]) -> dict[str, float]:
+    """Return the shares of a file that a reader gave back: of words, of order, of cells and of form values.
+
+    Args:
+        made: The file.
+        text: What the reader gave, as text or Markdown.
+        rows: The rows of all tables that it gave.
+    """
+    text = re.sub(
+        r"\\([^\w\s])", r"\1", re.sub(r"<br>|\xad\n?", " ", re.sub(r"^\[page \d+\]$", "", text, flags=re.MULTILINE))
+    )
+    wanted, given = Counter(_words(" ".join(made.units))), Counter(_words(text))
+    found = {"recall": (wanted & given).total() / max(1, wanted.total())}
+    first = [unit.split()[0].strip(":.") for unit in made.units]
+    tags = [tag for tag in first if tag[:1].isupper()] or first
+    places = [match.start() if (match := re.search(rf"(?<!\w){re.escape(tag)}(?!\w)", text)) else -1 for tag in tags]
+    found["order"] = sum(0 <= one < other for one, other in pairwise(places)) / max(1, len(places) - 1)
+    if made.tables:
+        found["cells"] = _cells(made.tables, rows)
+    if values := [value for _, value in made.fields if value != "Yes"]:
+        flat = " ".join(text.split())
+        found["values"] = sum(value in flat for value in values) / len(values)
+    return found
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text; each ideograph is one."""
+    return [part for word in re.findall(r"\w+", text) for part in (word if word[0] > "\u2e80" else [word])]
+
+
+def _cells(tables: Sequence[Rows], rows: Sequence[Sequence[str | None]]) -> float:
+    given = [Counter(_plain(cell) for cell in row) for row in rows]
+    right = whole = 0
+    for row in (row for table in tables for row in table):
+        wanted = Counter(_plain(cell) for cell in row if cell)
+        whole += wanted.total()
+        best = max(given, key=lambda one: (wanted & one).total(), default=Counter[str]())
+        right += (wanted & best).total()
+    return right / max(1, whole)
+
+
+def _plain(cell: str | None) -> str:
+    return re.sub(r"\*\*|<br>|\s|\\(?=[^\w\s])", "", cell or "")
 
 
 # ReportLab
@@ -235,10 +353,7 @@ def _columns(count: int, *, table: bool = False, notes: bool = False) -> Callabl
                 units += _flat(rows)
                 tables.append(rows)
         paper.build(story)
-        made = Made("", file.getvalue(), units, tables)
-        if notes:
-            made.fields = []
-        return made
+        return Made("", file.getvalue(), units, tables)
 
     return written
 
@@ -444,8 +559,6 @@ def _groff_table(look: str) -> Callable[[_Author], Made]:
         wide = 1.7 if styles.count("long") > 1 else 2.6
         form = " ".join(f"lw({wide if style == 'long' else 1}i)" for style in styles) + "."
         lines = "\n".join("\t".join(f"T{{\n{text}\nT}}" if " " in text else text for text in row) for row in rows)
-        if look == "plain":
-            lines = lines.replace("\n", "\n", 1)
         options = {"grid": "allbox tab(\t);", "plain": "tab(\t);"}[look]
         gap = ".sp 0.4\n" if look == "plain" else ""
         if gap:

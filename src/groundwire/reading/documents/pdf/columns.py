@@ -24,6 +24,7 @@ _TEXT: Final = 18  # characters of a line; a text column has more, a table cell 
 _FULL: Final = 0.5  # share of a column's width
 _ALIGNED: Final = 0.7  # share of the lines; in a table most cells have a neighbor at their height
 _WIDE: Final = 5.0  # times the font size; a wider strip is no gutter
+_LEADERS: Final = 0.15  # share of the letters
 _TALL: Final = 8  # lines of a table's row; a paragraph may have more
 _IN_STEP: Final = 0.8  # share of the rows
 _FEW: Final = 3  # lines; fewer are not a column
@@ -222,7 +223,7 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether adjacent segments belong together line by line."""
     near = 0.3 * median(part.size for column in columns for part in column)
     rows = [_rows(column, near) for column in columns]
-    if _in_step(rows, 0.7 * near):
+    if not _has_leaders(columns) and _in_step(rows, 0.7 * near):
         return True
     texts = 0
     for column in rows:
@@ -237,6 +238,12 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     others = [row.middle for column in rows if column is not fewest for row in column]
     aligned = sum(any(abs(row.middle - other) <= near for other in others) for row in fewest)
     return aligned >= _ALIGNED * len(fewest)
+
+
+def _has_leaders(columns: Sequence[Sequence[Segment]]) -> bool:
+    """Return whether dots lead to page numbers, as in an index of two columns."""
+    letters = "".join(word.text for column in columns for part in column for word in part.words)
+    return letters.count(".") > _LEADERS * len(letters)
 
 
 def _in_step(columns: Sequence[Sequence[_Row]], near: float) -> bool:
