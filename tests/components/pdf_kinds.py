@@ -488,11 +488,11 @@ def _html_table(rows: Rows, author: _Author) -> str:
 def _web_table(look: str) -> Callable[[_Author], Made]:
     css = {
         "grid": "th, td { border: 1px solid #999; padding: PADpx }",
-        "separate": "table { border-collapse: separate; border-spacing: 2px } th, td { border: 1px solid; padding: 4px }",
-        "rules": "tr { border-bottom: 1px solid #ccc } th, td { padding: PADpx; text-align: left; vertical-align: top }",
-        "zebra": "tr:nth-child(even) { background: #eee } th, td { padding: PADpx; text-align: left; vertical-align: top }",
-        "plain": "th, td { padding: 6px 10px; text-align: left; vertical-align: top }",
-    }[look]
+        "separate": "table { border-collapse: separate } th, td { border: 1px solid; padding: 4px }",
+        "rules": "tr { border-bottom: 1px solid #ccc } th, td { padding: PADpx; TOP }",
+        "zebra": "tr:nth-child(even) { background: #eee } th, td { padding: PADpx; TOP }",
+        "plain": "th, td { padding: 6px 10px; TOP }",
+    }[look].replace("TOP", "text-align: left; vertical-align: top")
 
     def written(author: _Author) -> Made:
         rows, _ = author.table(wrapped=True)
