@@ -1,12 +1,19 @@
 """PDF files: text order, pages per second and peak memory, beside pypdf and pdfminer.six.
 
     python benchmarks/pdf.py [--peers PYTHON] [--rounds 3] [FILE.pdf ...]
+    python benchmarks/pdf.py --kinds [--seeds 6-13]
 
 Each reader runs in a process of its own over the same files: ones made here (one column, two, three, 500 pages), whose
 order is known, and those given, such as the manuals that Debian's packages ship. Order is the share of neighboring
 sentences that are in the order in which they were written; whole is the share of sentences that come back
-word by word. `--peers` names a Python that has pypdf and pdfminer.six; without it, they are installed into a folder of
-their own first.
+word by word. `--peers` names a Python that has the peers; without it, they are installed into a folder of their own
+first.
+
+`--kinds` reads files of 34 kinds instead (`tests/components/pdf_kinds.py`: columns, tables, forms, rotated, encrypted
+and truncated pages, in six scripts), which ReportLab, Chromium and groff write from seeds, beside PyMuPDF, PyMuPDF4LLM
+and pdfplumber, and prints four shares for each kind: the words that come back (recall), the sentences and cells that follow
+their predecessor (order), the cells that stand whole in the right row of a table, spaces aside (cells), and the form
+values (values). Tables of PyMuPDF and pdfplumber are those of `find_tables` and `extract_tables`.
 """
 
 from __future__ import annotations
@@ -52,8 +59,51 @@ for _ in range(rounds):
 peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM:")) / 1024
 json.dump({"seconds": best, "peak": peak, "text": text}, open(sys.argv[4], "w"))
 """
+KINDS_CHILD = """
+import io, json, re, sys, pathlib
+name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+def rows_of(text):
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
+    rows = [[cell.strip() for cell in re.split(r"(?<!\\\\)[|]", line.strip("|"))] for line in lines]
+    return [row for row in rows if not all(re.fullmatch(":?-+:?", cell) for cell in row)]
+def read(body):
+    if name == "groundwire":
+        from groundwire.reading.documents.pdf.convert import read_pdf
+        text = read_pdf(body, seconds=600).content
+        return text, rows_of(text)
+    if name == "pdfplumber":
+        import pdfplumber
+        with pdfplumber.open(io.BytesIO(body)) as pdf:
+            tables = [table for page in pdf.pages for table in page.extract_tables()]
+            return chr(10).join(page.extract_text() for page in pdf.pages), [row for table in tables for row in table]
+    import pymupdf
+    pdf = pymupdf.open(stream=body, filetype="pdf")
+    if name == "pymupdf4llm":
+        import pymupdf4llm
+        text = pymupdf4llm.to_markdown(pdf, show_progress=False)
+        return text, rows_of(text)
+    flags = pymupdf.TEXTFLAGS_TEXT | pymupdf.TEXT_DEHYPHENATE
+    tables = [table.extract() for page in pdf for table in page.find_tables().tables]
+    return chr(10).join(page.get_text(flags=flags) for page in pdf), [row for table in tables for row in table]
+found = {}
+for path in sorted(folder.glob("*.pdf")):
+    try:
+        found[path.stem] = read(path.read_bytes())
+    except Exception as error:
+        print(path.stem, repr(error)[:200], file=sys.stderr)
+        found[path.stem] = ["", []]
+json.dump(found, open(sys.argv[3], "w"))
+"""
+KIND_READERS = ("groundwire", "pymupdf", "pymupdf4llm", "pdfplumber")
 READERS = ("groundwire", "pypdfium2, plain", "pypdf", "pdfminer.six")
-_PEERS = ("pypdf==7.1.0", "pdfminer.six==20260107", "pypdfium2")
+_PEERS = (
+    "pypdf==7.1.0",
+    "pdfminer.six==20260107",
+    "pypdfium2",
+    "pymupdf==2.0",
+    "pymupdf4llm==2.0",
+    "pdfplumber==0.11.10",
+)
 
 
 def main() -> int:
@@ -62,9 +112,15 @@ def main() -> int:
     options.add_argument("files", nargs="*", type=Path)
     options.add_argument("--peers", type=Path, default=ROOT / ".venv-peers-pdf" / "bin" / "python")
     options.add_argument("--rounds", type=int, default=2)
+    options.add_argument(
+        "--kinds", action="store_true", help="recall, order and tables of generated files of many kinds"
+    )
+    options.add_argument("--seeds", default="6-13", help="the first and the last seed of each kind")
     chosen = options.parse_args()
     if not chosen.peers.exists():
         _install(chosen.peers)
+    if chosen.kinds:
+        return _compare_kinds(chosen.peers, *map(int, chosen.seeds.split("-")))
     with tempfile.TemporaryDirectory() as folder:
         files = _made(Path(folder)) + [(path.name, path, 0) for path in chosen.files]
         for title, path, sentences in files:
@@ -85,6 +141,41 @@ def main() -> int:
                     f"{len(found['text']):>9,} characters"
                 )
     return 0
+
+
+def _compare_kinds(peers: Path, first: int, last: int) -> int:
+    from components.pdf_kinds import KINDS, make, scores
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        made = {
+            f"{place:02}-{seed}": make(kind, seed)
+            for place, kind in enumerate(KINDS)
+            for seed in range(first, last + 1)
+        }
+        for stem, one in made.items():
+            (folder / f"{stem}.pdf").write_bytes(one.body)
+        whole: dict[str, dict[str, list[float]]] = {}
+        shown: dict[tuple[str, str], dict[str, list[float]]] = {}
+        for reader in KIND_READERS:
+            python = sys.executable if reader == "groundwire" else str(peers)
+            environment = {"PYTHONPATH": str(ROOT / "src")} if reader == "groundwire" else {}
+            answer = folder / "answer.json"
+            subprocess.run([python, "-c", KINDS_CHILD, reader, name, str(answer)], check=True, env=environment)
+            for stem, (text, rows) in json.loads(answer.read_text()).items():
+                for measure, share in scores(made[stem], text, rows).items():
+                    shown.setdefault((made[stem].kind, reader), {}).setdefault(measure, []).append(share)
+                    whole.setdefault(reader, {}).setdefault(measure, []).append(share)
+        print(f"{'recall/order/cells/values':28}" + "".join(f"{reader:>26}" for reader in KIND_READERS))
+        for kind in KINDS:
+            print(f"{kind:28}" + "".join(f"{_shares(shown[kind, reader]):>26}" for reader in KIND_READERS))
+        print(f"{'all':28}" + "".join(f"{_shares(whole[reader]):>26}" for reader in KIND_READERS))
+    return 0
+
+
+def _shares(measured: dict[str, list[float]]) -> str:
+    names = ("recall", "order", "cells", "values")
+    return " ".join(f"{sum(measured[name]) / len(measured[name]):.3f}" if name in measured else "-" for name in names)
 
 
 def _made(folder: Path) -> list[tuple[str, Path, int]]:

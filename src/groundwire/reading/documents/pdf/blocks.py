@@ -15,6 +15,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
+from groundwire.reading.documents.pdf.bands import TextLine, row_starts
 from groundwire.reading.documents.pdf.lines import Cell, Line
 from groundwire.reading.markdown.escaping import escape_line, fence
 
@@ -25,23 +26,23 @@ _LEAST_ROWS: Final = 3
 _MAX_ROWS: Final = 2_000
 _MAX_COLUMNS: Final = 30
 _LONG: Final = 60  # characters; running text is not a cell
+_LONG_WRAPPED: Final = 250
+_MAX_WRAPPED: Final = 8  # lines of the first column alone
+_MARK: Final = re.compile(r"\\?[^\w\s]|\(?(?:\d{1,3}|[A-Za-z]|[ivx]{1,5})\\?[.)]")  # of a list's items
 _FILLED: Final = 0.6  # of the cells
 
 
-def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
+def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = frozenset()) -> tuple[str, int] | None:
     """Return the table that begins at a line and how many lines it takes, or None.
 
     Args:
         lines: The lines of a column, from top to bottom.
         start: The place of the line.
+        compounds: The hyphenated words of the document, in lower case.
     """
-    if not lines[start].cells:
+    if not lines[start].cells or lines[start].rows is not None:
         return None
-    end = start + 1
-    while end < len(lines) and end - start < _MAX_ROWS and _goes_on(lines, start, end):
-        end += 1
-    while end > start and not lines[end - 1].cells:
-        end -= 1
+    end = _end(lines, start)
     rows = [line for line in lines[start:end] if line.cells]
     edges = _columns(rows)
     if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < _LEAST_ROWS:
@@ -50,31 +51,46 @@ def table_at(lines: Sequence[Line], start: int) -> tuple[str, int] | None:
     if min(right[0] - left[1] for left, right in pairwise(edges)) < size:
         return None  # no table leaves less between its columns; justified text does
     table: list[list[str]] = []
-    for line in lines[start:end]:
-        places = _places(line, edges)
-        if places is None:
-            return None
-        if table and not line.cells and places[0][0] > 0:
-            _append(table[-1], places)  # the rest of a cell that took more than one line
-        else:
-            row = [""] * len(edges)
-            _append(row, places)
-            table.append(row)
-    if not _is_sure(table):
+    found = [_places(line, edges) for line in lines[start:end]]
+    if None in found:
+        return None
+    every = [places for places in found if places is not None]
+    heights = [
+        TextLine(line.middle, line.size, filled=frozenset(column for column, _ in places))
+        for line, places in zip(lines[start:end], every, strict=True)
+    ]
+    starts = row_starts(heights, len(edges))
+    for begin, stop in pairwise([*starts, len(every)]):
+        row = [""] * len(edges)
+        for places in every[begin:stop]:
+            _append(row, places, compounds)
+        table.append(row)
+    if not _is_sure(table, _LONG if len(starts) == len(every) else _LONG_WRAPPED):
         return None
     return _to_markdown(table), end - start
 
 
-def _goes_on(lines: Sequence[Line], start: int, index: int) -> bool:
-    line, before = lines[index], lines[index - 1]
-    size = max(line.size, before.size, 1.0)
-    if line.middle - before.middle > 3.0 * size:
-        return False
-    if line.cells:
-        return True
-    if line.middle - before.middle > 1.6 * size or line.x0 <= lines[start].cells[0].x1:
-        return False
-    return index + 1 < len(lines) and bool(lines[index + 1].cells)
+def _end(lines: Sequence[Line], start: int) -> int:
+    """Return where a table ends that begins at a line; a line of one part continues a wrapped cell."""
+    left, right, second = lines[start].x0, lines[start].cells[0].x1, lines[start].cells[1].x0
+    end = start  # after the last line that certainly is in it
+    for index in range(start, min(len(lines), start + _MAX_ROWS)):
+        line, before = lines[index], lines[max(index - 1, start)]
+        size = max(line.size, before.size, 1.0)
+        step = line.middle - before.middle
+        if step > 3.0 * size or line.rows is not None:
+            break
+        if line.cells:
+            if line.cells[0].x0 <= left + size:
+                right, second = max(right, line.cells[0].x1), min(second, line.cells[1].x0)
+            end = index + 1
+        elif step > 1.6 * size or index - end > _MAX_WRAPPED:
+            break
+        elif line.x0 > right:
+            end = index + 1
+        elif line.x1 >= second:
+            break
+    return end
 
 
 def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
@@ -99,19 +115,22 @@ def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int,
     return found
 
 
-def _append(row: list[str], places: Sequence[tuple[int, str]]) -> None:
+def _append(row: list[str], places: Sequence[tuple[int, str]], compounds: AbstractSet[str]) -> None:
     for column, text in places:
-        row[column] = f"{row[column]} {text}".strip()
+        before = row[column]
+        is_broken = before.endswith("-") and before[-2:-1].isalnum()
+        row[column] = join_broken(before, text, compounds) if is_broken else f"{before} {text}".strip()
 
 
-def _is_sure(table: Sequence[Sequence[str]]) -> bool:
+def _is_sure(table: Sequence[Sequence[str]], longest: int) -> bool:
     if len(table) < 2:
         return False
     cells = [text for row in table for text in row if text]
     filled = len(cells) / (len(table) * len(table[0]))
     return (
         filled >= _FILLED
-        and median(map(len, cells)) <= _LONG
+        and not all(_MARK.fullmatch(row[0]) for row in table)
+        and median(map(len, cells)) <= longest
         and not all(text in "\u2026.-" for row in table for text in row[1:])
     )
 
@@ -170,7 +189,11 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
     leading = _leading(lines)
     index = 0
     while index < len(lines):
-        if (table := table_at(lines, index)) is not None:
+        if (rows := lines[index].rows) is not None:
+            text = _to_markdown([[_joined(cell, compounds) for cell in row] for row in rows])
+            taken = 1
+            found.append(Block("table", text, lines[index].plain, lines[index].size, bold=False, lines=1))
+        elif (table := table_at(lines, index, compounds)) is not None:
             text, taken = table
             first = lines[index]
             found.append(Block("table", text, first.plain, first.size, bold=False, lines=taken))
@@ -186,6 +209,8 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
 
 def join_broken(text: str, following: str, compounds: AbstractSet[str]) -> str:
     """Join two pieces of text, restoring a hyphenated word between them."""
+    if text[-2:-1].isdigit() and following[:1].isdigit():
+        return text + following  # a date or number
     match, after = _COMPOUND.search(text), _NEXT.match(following)
     if match is None or after is None or not after[0][0].islower():
         return f"{text}{following}" if match is not None and after is not None else f"{text} {following}"
@@ -211,7 +236,7 @@ def _paragraph(lines: Sequence[Line], start: int, right: float, leading: float, 
     end = start + 1
     while end < len(lines):
         line, before = lines[end], lines[end - 1]
-        if (code and line.mono) or table_at(lines, end) is not None:
+        if (code and line.mono) or line.rows is not None or table_at(lines, end) is not None:
             break
         if _apart(before, line, leading) or _starts(line) or _ENTRY.search(before.plain):
             break
@@ -268,9 +293,7 @@ def _is_large(line: Line, leading: float) -> bool:
 
 
 def _text(lines: Sequence[Line], compounds: AbstractSet[str]) -> Block:
-    text = lines[0].text
-    for before, line in itertools.pairwise(lines):
-        text = join_broken(text, line.text, compounds) if before.broken else f"{text} {line.text}"
+    text = _joined(lines, compounds)
     plain = " ".join(line.plain for line in lines)
     first = lines[0]
     block = Block(
@@ -287,6 +310,13 @@ def _text(lines: Sequence[Line], compounds: AbstractSet[str]) -> Block:
     if block.kind == "text":
         block.text = escape_line(text)
     return block
+
+
+def _joined(lines: Sequence[Line], compounds: AbstractSet[str]) -> str:
+    text = lines[0].text if lines else ""
+    for before, line in itertools.pairwise(lines):
+        text = join_broken(text, line.text, compounds) if before.broken else f"{text} {line.text}"
+    return text
 
 
 def _code_run(lines: Sequence[Line], start: int, leading: float) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from groundwire.reading.documents.pdf.words import Word
+from groundwire.reading.documents.pdf.words import Word, is_to_left
 
 __all__ = ["Segment", "regions", "segments"]
 
@@ -23,6 +23,10 @@ _GUTTER: Final = 0.8  # times the font size
 _TEXT: Final = 18  # characters of a line; a text column has more, a table cell fewer
 _FULL: Final = 0.5  # share of a column's width
 _ALIGNED: Final = 0.7  # share of the lines; in a table most cells have a neighbor at their height
+_WIDE: Final = 5.0  # times the font size; a wider strip is no gutter
+_LEADERS: Final = 0.15  # share of the letters
+_TALL: Final = 8  # lines of a table's row; a paragraph may have more
+_IN_STEP: Final = 0.8  # share of the rows
 _FEW: Final = 3  # lines; fewer are not a column
 
 _Strip = tuple[float, float]
@@ -107,8 +111,13 @@ def regions(parts: Sequence[Segment], depth: int = _DEPTH) -> list[list[Segment]
 
 def _continues(last: Segment, word: Word) -> bool:
     before = last.words[-1]
+    if word.rows is not None or before.rows is not None:
+        return False
     size = before.face.size if before.face is word.face else max(before.face.size, word.face.size, 1.0)
-    if not -0.6 * size <= word.x0 - before.x1 <= _GAP * size:
+    gap = word.x0 - before.x1
+    if gap < 0 and is_to_left(word.text) and is_to_left(before.text):
+        gap = before.x0 - word.x1
+    if not -0.6 * size <= gap <= _GAP * size:
         return False
     if before.y0 == word.y0 and before.y1 == word.y1:
         return True
@@ -127,7 +136,7 @@ def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
     strips = whole
     for part in sorted(parts, key=lambda part: (part.middle, part.x0)):
         left_free = _without(strips, part, least)
-        if run and not left_free:
+        if run and (not left_free or _is_in_gutter(part, strips, run)):
             runs.append((run, strips))
             run, left_free = [], _without(whole, part, least)
         run.append(part)
@@ -151,6 +160,15 @@ def _without(strips: Sequence[_Strip], part: Segment, least: float) -> list[_Str
             while len(found) > 1 and found[-1] == found[-2]:
                 found.pop()
     return found
+
+
+def _is_in_gutter(part: Segment, strips: Sequence[_Strip], run: Sequence[Segment]) -> bool:
+    """Return whether a segment, such as a page number, stands between columns and so ends them."""
+    for start, end in strips:
+        if start < part.x0 and part.x1 < end and end - start <= _WIDE * part.size:
+            beside = (sum(one.x1 <= start + 0.01 for one in run), sum(one.x0 >= end - 0.01 for one in run))
+            return min(beside) >= _FEW
+    return False
 
 
 def _columns(run: Sequence[Segment], strips: Sequence[_Strip]) -> list[list[Segment]] | None:
@@ -205,11 +223,13 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether adjacent segments belong together line by line."""
     near = 0.3 * median(part.size for column in columns for part in column)
     rows = [_rows(column, near) for column in columns]
+    if not _has_leaders(columns) and _in_step(rows, 0.7 * near):
+        return True
     texts = 0
     for column in rows:
         width = max(row.x1 for row in column) - min(row.x0 for row in column)
         usual = median if len(column) > _FEW else max
-        full = usual(row.x1 - row.x0 for row in column) >= _FULL * width
+        full = usual(row.covered for row in column) >= _FULL * width
         texts += full and usual(row.length for row in column) >= _TEXT
     strong = [column for column in rows if len(column) >= _FEW]
     if texts == len(rows) or (texts >= len(strong) > 1):
@@ -220,6 +240,26 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     return aligned >= _ALIGNED * len(fewest)
 
 
+def _has_leaders(columns: Sequence[Sequence[Segment]]) -> bool:
+    """Return whether dots lead to page numbers, as in an index of two columns."""
+    letters = "".join(word.text for column in columns for part in column for word in part.words)
+    return letters.count(".") > _LEADERS * len(letters)
+
+
+def _in_step(columns: Sequence[Sequence[_Row]], near: float) -> bool:
+    """Return whether the columns have gaps at the same heights, and begin together after each: rows of a table."""
+    heights = sorted(row.middle for column in columns for row in column)
+    steps = [other - one for one, other in itertools.pairwise(heights) if other - one > near]
+    if min(steps, default=0.0) < 3.0 * near:
+        return False  # columns of text: their lines are at different heights
+    tight = min(steps) * 1.15 + 0.6
+    starts = [heights[0], *(other for one, other in itertools.pairwise(heights) if other - one > tight)]
+    if not max(_FEW, max(map(len, columns)) / _TALL) <= len(starts) <= 0.8 * (len(steps) + 1):
+        return False
+    beside = [sum(any(abs(row.middle - start) <= near for row in column) for column in columns) for start in starts]
+    return sum(count > 1 for count in beside) >= _IN_STEP * len(starts)
+
+
 @dataclass(slots=True)
 class _Row:
     """The text at one height of a column; justified text may have wide gaps."""
@@ -228,6 +268,8 @@ class _Row:
     x0: float
     x1: float
     length: int
+    covered: float
+    """The width of its text without the gaps."""
 
 
 def _rows(column: Sequence[Segment], near: float) -> list[_Row]:
@@ -236,8 +278,9 @@ def _rows(column: Sequence[Segment], near: float) -> list[_Row]:
         if rows and part.middle - rows[-1].middle <= near:
             row = rows[-1]
             row.x0, row.x1, row.length = min(row.x0, part.x0), max(row.x1, part.x1), row.length + part.length + 1
+            row.covered += part.x1 - part.x0
         else:
-            rows.append(_Row(part.middle, part.x0, part.x1, part.length))
+            rows.append(_Row(part.middle, part.x0, part.x1, part.length, part.x1 - part.x0))
     return rows
 
 

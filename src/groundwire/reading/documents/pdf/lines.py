@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from groundwire.reading.documents.pdf.columns import Segment
-from groundwire.reading.documents.pdf.words import Word
+from groundwire.reading.documents.pdf.columns import Segment, segments
+from groundwire.reading.documents.pdf.words import Word, is_to_left, touches
 from groundwire.reading.markdown.escaping import escape_text
 
 __all__ = ["Cell", "Line", "lines"]
@@ -58,6 +57,8 @@ class Line:
     """The positions and texts of its words, if it is monospaced."""
     pitch: float = 0.0
     """The width of a letter, if it is monospaced."""
+    rows: list[list[list[Line]]] | None = None
+    """The lines of each cell, if it stands for a ruled table."""
 
     @property
     def middle(self) -> float:
@@ -80,7 +81,7 @@ def lines(parts: Iterable[Segment]) -> list[Line]:
 
 def _in_order(row: list[Segment]) -> list[Segment]:
     """Return the segments of a line in reading order: from the right for right-to-left scripts."""
-    to_left = sum(len(part.words) for part in row if _is_to_left(part.words[0].text))
+    to_left = sum(len(part.words) for part in row if is_to_left(part.words[0].text))
     if 2 * to_left > sum(len(part.words) for part in row):
         return _mixed(sorted(row, key=lambda part: -part.x1))
     return sorted(row, key=lambda part: part.x0)
@@ -95,13 +96,9 @@ def _mixed(row: list[Segment]) -> list[Segment]:
     return found
 
 
-def _is_to_left(text: str) -> bool:
-    if text.isascii():
-        return False
-    return any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
-
-
 def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:
+    if part.words[0].rows is not None or row[0].words[0].rows is not None:
+        return False
     for other in row:
         overlap = min(other.y1, part.y1) - max(other.y0, part.y0)
         if overlap >= 0.5 * min(other.y1 - other.y0, part.y1 - part.y0):
@@ -116,6 +113,7 @@ def _line(row: Sequence[Segment]) -> Line | None:
         last = cells[-1][-1] if cells else None
         gap = max(part.x0 - last.x1, last.x0 - part.x1) if last is not None else 0.0
         if last is not None and gap <= max(last.face.size, part.size):
+            part.words[0].glued = part.words[0].glued or touches(cells[-1][-1], part.words[0])
             cells[-1] += part.words
         else:
             cells.append(list(part.words))
@@ -134,6 +132,7 @@ def _line(row: Sequence[Segment]) -> Line | None:
         if face.mono:
             mono += length
     texts = [_markdown(cell) for cell in cells]
+    rows = row[0].words[0].rows
     return Line(
         x0=min(part.x0 for part in row),
         y0=min(part.y0 for part in row),
@@ -145,12 +144,13 @@ def _line(row: Sequence[Segment]) -> Line | None:
         plain=_without_leaders(plain).rstrip("\xad").replace("\xad", ""),
         text=_without_leaders(" ".join(texts)).strip(),
         first=words[0].x1 - words[0].x0,
-        broken=plain.endswith(("\xad", "-", "\u2010")) and plain[-2:-1].isalpha(),
+        broken=plain.endswith(("\xad", "-", "\u2010")) and plain[-2:-1].isalnum(),
         cells=[Cell(cell[0].x0, cell[-1].x1, text) for cell, text in zip(cells, texts, strict=True)]
         if len(cells) > 1
         else [],
         code=_code(words) if mono == total else [],
         pitch=max((word.x1 - word.x0) / len(word.text) for word in words) if mono == total else 0.0,
+        rows=None if rows is None else [[lines(segments(cell)) for cell in cells] for cells in rows],
     )
 
 

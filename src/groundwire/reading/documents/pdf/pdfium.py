@@ -67,6 +67,14 @@ class PdfiumCalls:
         self.draw_mode: Callable[..., Any] = _typed(
             raw.FPDFPath_GetDrawMode, c_int, c_void_p, POINTER(c_int), POINTER(c_int)
         )
+        self.object_matrix: Callable[..., Any] = _typed(raw.FPDFPageObj_GetMatrix, c_int, c_void_p, POINTER(Matrix))
+        self.segments: Callable[..., Any] = _typed(raw.FPDFPath_CountSegments, c_int, c_void_p)
+        self.segment: Callable[..., Any] = _typed(raw.FPDFPath_GetPathSegment, c_void_p, c_void_p, c_int)
+        self.segment_kind: Callable[..., Any] = _typed(raw.FPDFPathSegment_GetType, c_int, c_void_p)
+        self.closes: Callable[..., Any] = _typed(raw.FPDFPathSegment_GetClose, c_int, c_void_p)
+        self.point: Callable[..., Any] = _typed(
+            raw.FPDFPathSegment_GetPoint, c_int, c_void_p, POINTER(c_float), POINTER(c_float)
+        )
         self.font_name: Callable[..., Any] = _typed(
             raw.FPDFFont_GetBaseFontName, ctypes.c_size_t, c_void_p, c_void_p, ctypes.c_size_t
         )

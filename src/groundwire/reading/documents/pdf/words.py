@@ -18,7 +18,17 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
 
-__all__ = ["MAX_LETTERS", "FontFace", "Word", "page_words", "turned"]
+__all__ = [
+    "MAX_LETTERS",
+    "FontFace",
+    "Word",
+    "is_to_left",
+    "joined_letters",
+    "page_words",
+    "touches",
+    "turned",
+    "turned_box",
+]
 
 MAX_LETTERS: Final = 200_000
 """Maximum letters of a page that are processed; a full page of small print has a tenth of it."""
@@ -35,8 +45,14 @@ _FORCE_BOLD: Final = 1 << 18
 _AHEAD: Final = 40  # letters; in many files a line is one text object
 _PLACES: Final = struct.Struct("8f")  # two FS_RECTF: left, top, right and bottom of the first and of the last letter
 _BOX: Final = 16  # bytes of one
+_ALPHABETS: Final = "\u0590"  # Latin, Greek, Cyrillic and Armenian letters come before it
+_KERNED: Final = 0.3  # times the font size
+_TOUCHING: Final = 0.04
 _HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # PDFium's marks of a hyphen at a line break
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
+
+
+Box = tuple[float, float, float, float]
 
 
 @dataclass(slots=True)
@@ -77,6 +93,8 @@ class Word:
     """Whether there is no space before it."""
     link: str = ""
     """Its link target."""
+    rows: list[list[list[Word]]] | None = None
+    """The words of each cell, if it stands for a ruled table."""
 
     @property
     def middle(self) -> float:
@@ -114,12 +132,26 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
             continue
         left, top, first_right, bottom, last_left, last_top, right, last_bottom = places(boxes.raw)
         if face.direction or right <= left:  # not left to right
+            if left < last_left and is_to_left(said):
+                said = _reversed(said)  # in the order of the sheet
             left, right = min(left, last_left), max(right, first_right)
         if bottom != last_bottom or top != last_top:
             bottom, top = min(bottom, last_bottom), max(top, last_top)
-        words.append(Word(said, left, bottom, right, top, face, glued=start == end_before))
+        word = Word(said, left, bottom, right, top, face, glued=start == end_before)
+        word.glued = word.glued or (bool(words) and touches(words[-1], word))
+        words.append(word)
         end_before = end
     return words, cut
+
+
+def touches(before: Word, word: Word) -> bool:
+    """Return whether there is no room for a space between two words: PDFium takes strong kerning for one."""
+    if not (before.text[-1].isalpha() and word.text[0].isalpha() and max(before.text[-1], word.text[0]) < _ALPHABETS):
+        return False
+    size = word.face.size
+    if word.face.direction != before.face.direction or abs(before.y0 - word.y0) > 0.1 * size:
+        return False
+    return -_KERNED * size <= word.x0 - before.x1 <= _TOUCHING * size
 
 
 def _letters(page: PdfPage, count: int) -> str:
@@ -211,7 +243,47 @@ def _spelled(text: str) -> str:
     return "".join(letter for letter in text if letter >= " " and not "\x7f" <= letter <= "\x9f")
 
 
-def turned(page: PdfPage, words: Sequence[Word]) -> list[list[Word]]:
+def is_to_left(text: str) -> bool:
+    """Return whether a word is written from right to left."""
+    return not text.isascii() and any(unicodedata.bidirectional(letter) in {"R", "AL"} for letter in text)
+
+
+def _reversed(text: str) -> str:
+    """Return letters from the last to the first, each with its combining marks."""
+    parts: list[str] = []
+    for letter in text:
+        if parts and unicodedata.combining(letter):
+            parts[-1] += letter
+        else:
+            parts.append(letter)
+    return "".join(reversed(parts))
+
+
+def joined_letters(words: Sequence[Word]) -> list[Word]:
+    """Return words with the letters of each right-to-left word joined, from right to left.
+
+    Some programs paint each letter by itself, and PDFium returns them in the order of the sheet.
+    """
+    found: list[Word] = []
+    start = 0
+    for end in range(1, len(words) + 1):
+        if end < len(words) and words[end].glued:
+            continue
+        group = words[start:end]
+        start = end
+        if len(group) == 1 or not all(is_to_left(word.text) or not word.text.isalnum() for word in group):
+            found += group
+            continue
+        group.sort(key=lambda word: -word.x1)
+        first = group[0]
+        first.text, first.glued = "".join(word.text for word in group), False
+        first.x0, first.x1 = min(word.x0 for word in group), max(word.x1 for word in group)
+        first.y0, first.y1 = min(word.y0 for word in group), max(word.y1 for word in group)
+        found.append(first)
+    return found
+
+
+def turned(page: PdfPage, words: Sequence[Word]) -> dict[int, list[Word]]:
     """Group the words by direction, the most frequent first, and rotate their positions.
 
     A rotated table and a stamp along the margin are read separately.
@@ -224,12 +296,19 @@ def turned(page: PdfPage, words: Sequence[Word]) -> list[list[Word]]:
         groups.setdefault(direction, []).append(word)
     for direction, group in groups.items():
         for word in group:
-            word.x0, word.y0, word.x1, word.y1 = _turn(page, direction, word)
-    return [groups[direction] for direction, _ in letters.most_common()]
+            word.x0, word.y0, word.x1, word.y1 = turned_box(page, direction, (word.x0, word.y0, word.x1, word.y1))
+    return {direction: groups[direction] for direction, _ in letters.most_common()}
 
 
-def _turn(page: PdfPage, direction: int, word: Word) -> tuple[float, float, float, float]:
-    left, bottom, right, top = word.x0, word.y0, word.x1, word.y1
+def turned_box(page: PdfPage, direction: int, box: Box) -> Box:
+    """Return a box of sheet coordinates in the reading orientation of a direction.
+
+    Args:
+        page: The page.
+        direction: The writing direction; see `FontFace.direction`.
+        box: Its left, bottom, right and top.
+    """
+    left, bottom, right, top = box
     if direction == 0:
         return left - page.left, page.top - top, right - page.left, page.top - bottom
     if direction == 1:
