@@ -33,7 +33,9 @@ _ROW: Final = re.compile(r"[ \t>]*\|")
 _CELL: Final = re.compile(r"(?<!\\)\|(?=[ \t])")
 _LINE: Final = re.compile(r"\n")
 _SENTENCE: Final = re.compile(
-    r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}\s+|[\u3002\uff01\uff1f\u0964\u06d4]\s*"""
+    # not after an initial or a day, nor before a small letter: "J. Smith", "7. Mai", "approx. ten"
+    r"""(?:(?<![\s(.]\w)(?<!\s\d\d)\.|[!?\u2026])["')\]\u2019\u201d\u00bb*_]{0,3}\s+(?![a-z\u00df-\u00ff])"""
+    r"|[\u3002\uff01\uff1f\u0964\u06d4]\s*"
     r"|\n(?=[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]))"
 )
 _CLAUSE: Final = re.compile(r"[;:,\u2013\u2014\u061b\u060c]\s+|[\uff0c\u3001\uff1b]")
