@@ -92,6 +92,8 @@ def test_a_real_tokenizer_can_be_given() -> None:
     assert room.less("a b").tokens == 3
 
 
-@pytest.mark.parametrize("text", ["Die größten Überraschungen für Käufer", "Président élu à Montréal", "Он приехал домой"])
+@pytest.mark.parametrize(
+    "text", ["Die größten Überraschungen für Käufer", "Président élu à Montréal", "Он приехал домой"]
+)
 def test_letters_of_other_alphabets_do_not_count_one_by_one(real: Callable[[str], int], text: str) -> None:
     assert real(text) <= bound(text) < 0.7 * len(text)

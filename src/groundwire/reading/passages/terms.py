@@ -85,7 +85,8 @@ _CAPITAL: Final = r"[A-Z\u00c0-\u00de\u0410-\u042f]"
 # answers; the most specific first.
 _QUESTIONS: Final = (
     (  # a share
-        r"percent|share\b|(?:what|which) (?:part|portion|proportion)\b|prozent|anteil|pourcentage|quelle part|porcentaje"
+        r"percent|share\b|(?:what|which) (?:part|portion|proportion)\b|prozent|anteil|pourcentage"
+        r"|quelle part|porcentaje"
         r"|por ?ciento|percentuale|porcentagem|procent|\u043f\u0440\u043e\u0446\u0435\u043d\u0442",
         "\u767e\u5206|\u5272\u5408|\ud37c\uc13c\ud2b8",
         r"\d[ \u00a0]?[%\u066a]|\d[ \u00a0]?(?:percent|per cent|prozent|por ?ciento|pour cent|per cento|por cento|proc)"
@@ -118,7 +119,8 @@ _QUESTIONS: Final = (
         r"how (?:long|soon|old)\b|what age|wie (?:lange?|alt|schnell|bald)\b|combien de temps|quel age"
         r"|cuanto (?:dura|tiempo|tarda)|que edad|quanti anni|quanto (?:tempo|dura)|que idade|after what time"
         r"|nach welcher zeit|hoe (?:lang|oud)|hvor (?:lenge|gammel)|jak dlugo|ile lat"
-        r"|\u0441\u043a\u043e\u043b\u044c\u043a\u043e (?:\u043b\u0435\u0442|\u0432\u0440\u0435\u043c\u0435\u043d\u0438)",
+        r"|\u0441\u043a\u043e\u043b\u044c\u043a\u043e (?:\u043b\u0435\u0442"
+        r"|\u0432\u0440\u0435\u043c\u0435\u043d\u0438)",
         "\u591a\u4e45|\u51e0\u5c81|\u4f55\u6b73",
         rf"{_UNIT}(?:years?|months?|weeks?|days?|hours?|hrs?|h|min|minutes?|seconds?|s|jahre?n?|monate?n?|wochen?|tagen?"
         r"|stunden?|minuten|sekunden?|ans?|mois|semaines?|jours?|heures?|a\u00f1os?|mes|meses|semanas?|d\u00edas?|horas?"
@@ -127,12 +129,14 @@ _QUESTIONS: Final = (
         r"|\d+-(?:years?|j\u00e4hrig|\u043b\u0435\u0442\u043d)|\d[\u5e74\u5929\u6708\u65e5\u5c81]"
         r"|\b(?:one|two|three|four|five|six|seven|eight|nine|ten) (?:years|months|weeks|days|hours|minutes)\b"
         r"|\b(?:zwei|drei|vier|f\u00fcnf|sechs|sieben|acht|neun|zehn) (?:jahre|monate|wochen|tage|stunden|minuten)"
-        r"|\b(?:deux|trois|quatre|cinq|dos|tres|cuatro|cinco) (?:ans|mois|semaines|jours|heures|a\u00f1os|meses|d\u00edas)",
+        r"|\b(?:deux|trois|quatre|cinq|dos|tres|cuatro|cinco) (?:ans|mois|semaines|jours|heures"
+        r"|a\u00f1os|meses|d\u00edas)",
         re.IGNORECASE,
     ),
     (  # a date
-        r"when\b|(?:what|which) (?:year|day|date|month)|since\b|until\b|date\b|wann\b|(?:welche[mnrs]?|seit|bis) (?:jahr"
-        r"|tag|datum|wann|welche[mnrs]?)|quand\b|quelle (?:date|annee)|cuando\b|que (?:dia|ano|fecha)|desde (?:cuando"
+        r"when\b|(?:what|which) (?:year|day|date|month)|since\b|until\b|date\b|wann\b|(?:welche[mnrs]?|seit|bis) (?:"
+        r"jahr|tag|datum|wann|welche[mnrs]?)|quand\b|quelle (?:date|annee)|cuando\b|que (?:dia|ano"
+        r"|fecha)|desde (?:cuando"
         r"|que)|quando\b|kiedy\b|wanneer\b|nar\b|khi nao|kapan\b|ne zaman|milloin\b|mikor\b|kdy\b"
         r"|\u043a\u043e\u0433\u0434\u0430|\u03c0\u03bf\u03c4\u03b5|\u0645\u062a\u0649",
         "\u4ec0\u4e48\u65f6\u5019|\u4ec0\u9ebc\u6642\u5019|\u54ea\u4e00?\u5e74|\u54ea\u5929|\u3044\u3064|\uc5b8\uc81c",
@@ -158,9 +162,10 @@ _QUESTIONS: Final = (
         re.IGNORECASE,
     ),
     (  # a number
-        r"how (?:many|much|often|fast|well|far|few|little|big|large|tall|high|deep|wide)\b|(?:what|which) (?:number|size"
-        r"|version|port|score|rate)\b|wie (?:viel|gro|hoch|weit|oft|tief|breit|wenig|stark)|welche[nrsm]? (?:zahl|nummer)"
-        r"|combien|quel(?:le)? (?:taille|nombre|note)|cuant[oa]|que numero|quant[oiae]|qual .{0,20}numero|ile\b"
+        r"how (?:many|much|often|fast|well|far|few|little|big|large|tall|high|deep|wide)\b|(?:what|which) (?:number"
+        r"|size|version|port|score|rate)\b|wie (?:viel|gro|hoch|weit|oft|tief|breit|wenig|stark)"
+        r"|welche[nrsm]? (?:zahl|nummer)|combien|quel(?:le)? (?:taille|nombre|note)|cuant[oa]|que numero"
+        r"|quant[oiae]|qual .{0,20}numero|ile\b"
         r"|hvor (?:mange|mye|stor)|hur (?:manga|mycket)|hoeveel|kuinka (?:monta|paljon)|kolik|hany\b|kac\b|berapa"
         r"|bao nhieu|\u0441\u043a\u043e\u043b\u044c\u043a\u043e|\u0441\u043a\u0456\u043b\u044c\u043a\u0438"
         r"|\u043a\u043e\u043b\u043a\u043e|\u03c0\u03bf\u03c3|\u0643\u0645\b|\u0686\u0646\u062f|\u0686\u0642\u062f\u0631"
