@@ -21,7 +21,7 @@ __all__ = ["Classifier", "fence", "length_note", "render_json", "render_text"]
 Classifier = Callable[[str], str]
 """Examines a page's text and returns a warning, or an empty string. Not used by default."""
 
-_NONCE: Final = 10**20  # an attacker would have to guess 66 bits within one call; tokenizers take digits by threes
+_DIGITS: Final = (20, 12)  # an attacker would have to guess 66 or, in a short fence, 40 bits within one call
 _MAX_URL: Final = 2_000  # characters
 _MAX_HOST: Final = 60
 _LOOKALIKE: Final = re.compile(r"<(?=[/\s]{0,8}web[\s_-]{0,4}content)", re.IGNORECASE)
@@ -35,11 +35,11 @@ def fence(content: str, url: str = "", *, classify: Classifier | None = None, sh
         content: The text, as Markdown. What looks like one of the marks in it is broken.
         url: Where it is from; empty for the results of a search.
         classify: Called with the text; what it returns is put before it as a warning.
-        short: Whether to say it in few words, with the host for the address.
+        short: Whether to say it in few words, with the host for the address and shorter markers.
     """
-    nonce = _nonce()
+    nonce = _nonce(_DIGITS[short])
     while nonce in content:
-        nonce = _nonce()
+        nonce = _nonce(_DIGITS[short])
     source = _UNFIT.sub("", url)[:_MAX_URL] or "search results"
     warning = classify(content) if classify is not None else ""
     said = (
@@ -59,8 +59,8 @@ def fence(content: str, url: str = "", *, classify: Classifier | None = None, sh
     )
 
 
-def _nonce() -> str:
-    return f"{secrets.randbelow(_NONCE):020}"
+def _nonce(digits: int) -> str:
+    return f"{secrets.randbelow(10**digits):0{digits}}"
 
 
 _NAMED = 20  # sections in a text
@@ -158,7 +158,7 @@ def _excerpts_text(result: OpenPageToolResult, address: str) -> str:
         lines.append(f"Found: {result.match_count:,} times")
     if result.warnings:
         lines.append(f"Note: {'; '.join(result.warnings)}")
-    lines.append('Excerpts; cursor="@start" reads on.')
+    lines.append('cursor="@start" reads on.')
     return "\n".join((*lines, fence(result.content, address, short=True)))
 
 

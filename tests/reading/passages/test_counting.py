@@ -33,6 +33,7 @@ SCRIPTS = {
 pieces = st.sampled_from(
     ["é", "a", "Foo", " bar", "ß", " the", "'s", "’s", "don't", "x'VE", " (", "](", "http", "://", "\n", "\n\n", "  ",
      "    ", "\t", "…", "—", "“", "**", "`", "```", "|", " | ", "---", "1", "23", "2026", "漢", "字", "й", "слово",
+     "Лукашенко", " größte", "français", "łódź", "Éµ", "ÜBER", "ήλιος", "العربية", "שלום", "đường",
      "🙂", "👩\u200d💻", "\u0301", "\r\n", "/", "_", "-", "getElementById", "HTTPServer", "JSON", "\xa0", "\x00"]
 )  # fmt: skip
 
@@ -89,3 +90,10 @@ def test_a_real_tokenizer_can_be_given() -> None:
     assert room.holds("a b c d e")
     assert not room.holds(text)
     assert room.less("a b").tokens == 3
+
+
+@pytest.mark.parametrize(
+    "text", ["Die größten Überraschungen für Käufer", "Président élu à Montréal", "Он приехал домой"]
+)
+def test_letters_of_other_alphabets_do_not_count_one_by_one(real: Callable[[str], int], text: str) -> None:
+    assert real(text) <= bound(text) < 0.7 * len(text)

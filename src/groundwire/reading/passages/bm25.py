@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import islice
 from typing import Final, NamedTuple
 
 from groundwire.errors import InvalidRequest
@@ -33,7 +33,9 @@ _ROW: Final = re.compile(r"[ \t>]*\|")
 _CELL: Final = re.compile(r"(?<!\\)\|(?=[ \t])")
 _LINE: Final = re.compile(r"\n")
 _SENTENCE: Final = re.compile(
-    r"""[.!?\u2026]["')\]\u2019\u201d\u00bb*_]{0,3}\s+|[\u3002\uff01\uff1f\u0964\u06d4]\s*"""
+    # not after an initial or a day, nor before a small letter: "J. Smith", "7. Mai", "approx. ten"
+    r"""(?:(?<![\s(.]\w)(?<!\s\d\d)\.|[!?\u2026])["')\]\u2019\u201d\u00bb*_]{0,3}\s+(?![a-z\u00df-\u00ff])"""
+    r"|[\u3002\uff01\uff1f\u0964\u06d4]\s*"
     r"|\n(?=[ \t>]*(?:[-*+][ \t]|\d{1,9}[.)][ \t]))"
 )
 _CLAUSE: Final = re.compile(r"[;:,\u2013\u2014\u061b\u060c]\s+|[\uff0c\u3001\uff1b]")
@@ -164,16 +166,15 @@ def _inside(place: int, fixed: Sequence[tuple[int, int]]) -> bool:
     return at >= 0 and place < fixed[at][1]
 
 
-_K1: Final = 1.2
-_B: Final = 0.75
+_K1: Final = 2.0
+_B: Final = 0.5
 _OWN, _ABOVE = 0.8, 0.5  # weight of a term in the nearest heading, and in the others
 _IN_HEAD: Final = 0.8  # weight of a term in the table header
 _COMMON: Final = 0.1  # weight of a word that occurs everywhere
 _COVERED: Final = 0.6  # part of the score that depends on the coverage of the query
 _BESIDE: Final = (0.5, 0.35, 0.2)  # weights of the adjacent passages, by distance
-_TOGETHER: Final = 0.3  # bonus for two words adjacent as in the query
-_EXPECTED: Final = 1.2  # bonus for a number where one is asked for
-_ANY: Final = 0.4  # share of the highest score for any number where one is asked for
+_EXPECTED: Final = 3.0  # bonus for a number where one is asked for
+_ANY: Final = 0.8  # share of the highest score for any number where one is asked for
 _ALIKE: Final = 0.45  # minimum share of common letters of related words
 _INSIDE: Final = 0.8  # share of the letters of a word inside another, as in a compound
 _KIN: Final = 0.6  # weight of a word related to one of the query
@@ -234,7 +235,8 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
     terms_of = Terms()
     words = terms_of(query)
     text, passages = document.text, passages_of(document)
-    rows = [terms_of(_words_of(document, passage)) for passage in passages]
+    texts = [_words_of(document, passage) for passage in passages]
+    rows = [terms_of(words_of) for words_of in texts]
     if not words or not rows:
         return [Ranked(at, passage, 0.0, frozenset()) for at, passage in enumerate(passages)]
     headings = [frozenset(terms_of(heading.title)) for heading in document.headings]
@@ -247,7 +249,6 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
     above = [_hits(heading, kin) for heading in headings]
     in_heads = {head: _hits(terms, kin) for head, terms in heads.items()}
     weights = _weights(words, Counter(term for hit in hits for term in hit), len(rows))
-    pairs = {pair for pair in pairwise(words) if not any(map(is_common, pair))}
     total = sum(weights.values()) or 1.0
     mean = sum(map(len, rows)) / len(rows) or 1.0
     scores = []
@@ -258,16 +259,15 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
         for term, times in often.items():
             score += weights[term] * times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * len(row) / mean))
             covered += weights[term] * min(1.0, times)
-        if pairs and len(hit) > 1:
-            score += _TOGETHER * sum(weights[one] + weights[two] for one, two in pairs.intersection(pairwise(row)))
         scores.append(score * (1 - _COVERED + _COVERED * covered / total))
     wanted, highest = expected(query), max(scores)
     found = []
     for at, passage in enumerate(passages):
         score, focus = _with_neighbors(scores, passages, at), passage.start
-        match = wanted.search(text, passage.start, passage.end) if highest and wanted is not None else None
+        match = wanted.search(texts[at]) if highest and wanted is not None else None
         if match is not None:
-            score, focus = score * (1 + _EXPECTED) + _ANY * highest, match.start()
+            score = score * (1 + _EXPECTED) + _ANY * highest
+            focus = max(focus, text.find(match[0], passage.start, passage.end))
         elif hits[at]:
             rarest = max(hits[at], key=lambda word: (weights[word], word))
             focus += max(0, text[passage.start : passage.end].casefold().find(rarest[:_ROOT]))

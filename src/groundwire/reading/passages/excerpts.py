@@ -36,9 +36,9 @@ __all__ = [
     "wants_links",
 ]
 
-_WORTH: Final = 0.1  # share of the best score; lower ones are not worth their space
+_WORTH: Final = 0.03  # share of the best score; lower ones are not worth their space
 _PATH: Final = 90  # characters of the headings in a marker
-_HEADED: Final = 400  # tokens of excerpts from which their markers include headings
+_HEADED: Final = 2_000  # tokens of excerpts from which their markers include headings
 _PER_TOKEN: Final = 4  # characters, if tokens are not limited
 _ATOM: Final = re.compile(rf"(?:{LINK.pattern}|`[^`\n]{{1,200}}`|\S)+")
 _CELL: Final = re.compile(r"[^|\n]{0,4000}\|")

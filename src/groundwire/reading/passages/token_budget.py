@@ -3,7 +3,8 @@
 Byte-pair encoding joins two adjacent tokens whenever the result is a token. So in the final sequence no two adjacent
 tokens form a token together, and the longest sequence with that property is an upper bound. The known tokens are those
 that two public vocabularies (cl100k_base and o200k_base) have in common, as written by `benchmarks/learn_tokens.py`:
-most English words are one token in both, so the bound is tight. Unknown text counts as its bytes.
+most English words are one token in both, so the bound is tight. A token may also begin or end within a character
+beyond ASCII, but only if one of the vocabularies has it. Unknown text counts as its bytes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Set
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -23,7 +25,7 @@ CountTokens = Callable[[str], int]
 """Counts the tokens of a text."""
 
 _PARTS: Final = re.compile(
-    r"(?P<word> ?[A-Za-z]+)"
+    r"(?P<word> ?[^\W\d_\u0900-\u1dff\u2000-\U0010ffff]+)"  # letters of alphabets; the other scripts by character
     r"|(?P<digits>[0-9]+)"
     r"|(?P<marks> ?[!-/:-@\[-`{-~]+)"
     r"|(?P<lines>[\r\n]+)"
@@ -32,7 +34,7 @@ _PARTS: Final = re.compile(
     r"|(?P<control>[\x00-\x1f\x7f])"
 )
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LONGEST: Final = 20  # letters of a word that are analyzed
+_LONGEST: Final = 20  # letters of a word that are analyzed; half of that beyond ASCII
 _STEPS: Final = (20, 4, 1)  # step sizes in characters for a run without spaces
 _MANY: Final = 50_000  # words whose bounds are cached
 _NEW: Final = 20_000  # new words analyzed per text; for further ones the letters are counted
@@ -46,10 +48,14 @@ class TokenBound:
         marks: The same for punctuation, some with trailing newlines.
         characters: Non-ASCII characters that are one token each.
         groups: Code points above U+07FF divided by 64, whose first bytes are one token.
+        cut: Tokens that begin or end within a character, each byte as the Latin-1 character of its value.
     """
 
-    def __init__(self, words: Set[str], marks: Set[str], characters: Set[str], groups: Set[int]) -> None:
-        self._words = words
+    def __init__(
+        self, words: Set[str], marks: Set[str], characters: Set[str], groups: Set[int], cut: Set[str] = frozenset()
+    ) -> None:
+        self._words = frozenset(map(_bytes, words | characters))
+        self._cut = cut
         self._marks = marks
         self._characters = characters
         self._groups = groups
@@ -103,7 +109,7 @@ class TokenBound:
         kind, piece = part.lastgroup, part[0]
         if kind == "word":
             start, end = part.span()
-            if end < len(text) and text[end] > "\x7f" and not text[end].isspace():
+            if end < len(text) and text[end] > "\x7f" and unicodedata.category(text[end])[0] in "LMN":
                 return self._row(piece) + 1  # it continues with non-ASCII characters, and so does its last token
             if piece[0] != " " and start:
                 before = text[start - 1]
@@ -127,8 +133,10 @@ class TokenBound:
 
     def _word(self, piece: str) -> int:
         """Return the bound for a separate run of letters, with or without a space."""
-        if piece in self._words:
+        if _bytes(piece) in self._words:
             return 1
+        if not piece.isascii():
+            return self._row(piece) if _in_one_case(piece.strip()) else sum(map(self._character, piece))
         found = self._row(piece)
         parts = _CAMEL.split(piece)
         if len(parts) > 1:
@@ -139,14 +147,15 @@ class TokenBound:
         """Return the length of the longest token sequence in which no two adjacent tokens form one token."""
         size = len(piece)
         if size > _STEPS[0] * _LONGEST:
-            return size
-        if size > _LONGEST:
-            return sum(self._row(piece[at : at + _LONGEST]) for at in range(0, size, _LONGEST)) + size // _LONGEST
+            return sum(map(self._character, piece))
+        longest = _LONGEST if piece.isascii() else _LONGEST // 2
+        if size > longest:
+            return sum(self._row(piece[at : at + longest]) for at in range(0, size, longest)) + size // longest
         found = self._rows.get(piece)
         if found is None:
             if len(self._rows) > _MANY + _NEW:
-                return size
-            found = self._rows[piece] = _longest_row(piece, self._words)
+                return sum(map(self._character, piece))
+            found = self._rows[piece] = _longest_row(_bytes(piece), self._words, self._cut)
         return found
 
     def _row_of_marks(self, piece: str) -> int:
@@ -155,27 +164,40 @@ class TokenBound:
         return len(piece) if piece[0] != " " else len(piece) - 1
 
     def _character(self, character: str) -> int:
-        if character in self._characters:
+        if character < "\x80" or character in self._characters:
             return 1
         code = ord(character)
         size = 2 if code < 0x800 else 3 if code < 0x10000 else 4
         return size - 1 if code // 64 in self._groups else size
 
 
-def _longest_row(piece: str, words: Set[str]) -> int:
+def _longest_row(piece: str, words: Set[str], cut: Set[str]) -> int:
     size = len(piece)
-    # best[start][end]: the longest row for the first `end` letters whose last token is piece[start:end]
+    whole = [at for at in range(size + 1) if at == size or not "\x80" <= piece[at] <= "\xbf"]  # starts of characters
+    inside = set(range(size)).difference(whole)
+    # best[start][end]: the longest row for the first `end` bytes whose last token is piece[start:end]
     best = [[0] * (size + 1) for _ in range(size + 1)]
     for end in range(1, size + 1):
-        best[0][end] = 1
-        for start in range(1, end):
+        for start in range(end):
+            if inside and (start in inside or end in inside) and piece[start:end] not in cut:
+                continue
             longest = 0
             for before in range(start):
                 row = best[before][start]
                 if row > longest and piece[before:end] not in words:
                     longest = row
-            best[start][end] = longest + 1 if longest else 0
+            best[start][end] = longest + 1 if longest or not start else 0
     return max(best[start][size] for start in range(size))
+
+
+def _bytes(text: str) -> str:
+    """Return the bytes of a text, each as the Latin-1 character of its value."""
+    return text if text.isascii() else text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _in_one_case(word: str) -> bool:
+    """Whether capital letters are at the start only, or everywhere: elsewhere a vocabulary may split a word."""
+    return word[1:] == word[1:].lower() or word == word.upper()
 
 
 def _is_joined(before: str, earlier: str) -> bool:
@@ -195,6 +217,7 @@ def load_token_bound() -> TokenBound:
         frozenset(table["marks"]),
         frozenset(table["characters"]),
         frozenset(table["groups"]),
+        frozenset(table["cut"]),
     )
 
 
