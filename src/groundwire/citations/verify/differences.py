@@ -8,6 +8,7 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
 from groundwire.citations.verify.argument_roles import inverted, joined, roles
+from groundwire.citations.verify.language_packs import UNIT_BASES, fold
 from groundwire.citations.verify.report import Disagreement, Kind
 
 __all__ = ["made_up", "reworded"]
@@ -82,6 +83,8 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             continue
         denies = any(one.marker and one.marker.family == "negation" for one in claim)
         told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
+        if marker.kind == "all" and _each_time(aligned, at):
+            continue
         if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed=_around(claim, at), stated="")
     for place in free:
@@ -93,6 +96,16 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=_around(page, place))
+
+
+def _each_time(aligned: Alignment, at: int) -> bool:
+    """Return whether a word such as "every" belongs to a unit of time that the passage has: every day, per day."""
+    for place in range(at + 1, min(len(aligned.claim), at + 3)):
+        token = aligned.claim[place]
+        if token.kind != "function" or aligned.tongue.dense:
+            unit = aligned.tongue.units.get(fold(token.text), "")
+            return aligned.to[place] is not None and UNIT_BASES.get(unit, ("",))[0] in {"time", "months"}
+    return False
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:
@@ -215,7 +228,7 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
         for place in range(max(0, after - 3), after) if after is not None else ():
             other = page[place]
             unmatched = other.kind == "function" and place not in aligned.back
-            if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)) and not inverted(aligned):
+            if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)):
                 yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
                 return
 

@@ -198,11 +198,12 @@ def _of_part(
         findings = [_asked(finding, part.text, entailment) for finding in findings]
     saying = {page.number for page, finding in zip(pages, findings, strict=True) if finding.verdict == "supported"}
     best = min(findings, key=_rank)
-    if saying:
-        return best, saying
     pieces = clauses(part.text)
+    if saying and (len(pages) == 1 or len(pieces) < 2 or best.share >= _ALL):
+        return best, saying
     if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found" and not _scattered(best)):
         return best, saying
+    supported = bool(saying)
     told: list[Finding] = []
     for clause in pieces:
         each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
@@ -212,6 +213,8 @@ def _of_part(
     if worst.verdict == "supported":
         places = {(finding.source, finding.passage_start) for finding in told}
         return (told[0], saying) if len(places) > 1 else (best, set())
+    if supported and worst.verdict != "altered":
+        return best, saying
     return (worst if len(pages) > 1 else best), set()
 
 
