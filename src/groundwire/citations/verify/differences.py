@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
@@ -24,6 +25,7 @@ _FAMILIES: Final[Mapping[str, Kind]] = {
     "bound": "comparison",
     "degree": "comparison",
 }
+_NEARLY: Final = (frozenset({"most", "usual"}),)  # mostly, usually
 _TOLD: Final[Mapping[str, AbstractSet[str]]] = {
     "negation": {"not"},
     "quantifier": {"all", "most", "few", "half", "only", "none"},
@@ -77,6 +79,9 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         ]
         rival = min(others, key=lambda place: abs(place - (head if head is not None else 0)), default=None)
         if rival is not None and page[rival].marker != marker:
+            if {marker.kind, (page[rival].marker or marker).kind} in _NEARLY:
+                taken.add(rival)
+                continue
             if head is None or abs(rival - head) <= 2 * _NEAR:
                 taken.add(rival)
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
@@ -164,6 +169,8 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
     beside = {here for here, there in enumerate(aligned.to) if there is not None} if of_page else set(aligned.back)
     unmatched = [token for place, token in enumerate(mine) if place not in counterparts and abs(place - at) <= _NEAR]
     others = [token for place, token in enumerate(theirs) if place not in beside]
+    if any(token.keys and token.keys[0] in aligned.tongue.denying for token in others):
+        return True
     return any(
         aligned.tongue.are_opposite(one.keys[0], other.keys[0])
         for one in unmatched
@@ -295,6 +302,14 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
     return []
 
 
+def _copied(aligned: Alignment, first: int, last: int) -> bool:
+    """Return whether a sentence copies the passage but for one run of words: more changes make a paraphrase."""
+    others = [run for run in _runs(aligned) if run != (first, last)]
+    places = [there for there in aligned.to if there is not None]
+    turns = any(after < before for before, after in itertools.pairwise(places))
+    return not others and not turns
+
+
 def _ends(aligned: Alignment, place: int) -> bool:
     return place >= len(aligned.page) or aligned.page[place].breaks or aligned.page[place].kind == "function"
 
@@ -325,7 +340,7 @@ def _is_change(
     size = 4 if tongue.dense else _RUN
     if last - first > size or len(there) > size:
         return False
-    if aligned.share < _VERBATIM or aligned.strict_share < 0.5:
+    if aligned.share < _VERBATIM or aligned.strict_share < 0.5 or not _copied(aligned, first, last):
         return False
     words = [claim[at] for at in range(first, last)]
     others = [page[place] for place in there]
