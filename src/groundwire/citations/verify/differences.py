@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from difflib import SequenceMatcher
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
@@ -17,6 +18,7 @@ __all__ = ["made_up", "reworded"]
 _NEAR: Final = 5  # tokens within which a marker's head is searched
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
+_COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -53,7 +55,8 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
         yield from _markers(aligned)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
-    yield from _replaced(aligned, near, converse=not swapped and inverted(aligned))
+    replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
+    yield from replaced or ([] if swapped else _substituted(aligned, near))
 
 
 def _said(tokens: Sequence[WordToken]) -> str:
@@ -224,6 +227,40 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                 )
 
 
+def _substituted(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
+    """Yield the words that replace others in a sentence that is the page's, word for word, otherwise.
+
+    The replacing word may be elsewhere in the passage too, so that the alignment does not miss it.
+    """
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    starts = [0, *(place for place, token in enumerate(page) if token.stops), len(page)]
+    mine, theirs = [fold(token.text) for token in claim], [fold(token.text) for token in page]
+    known = frozenset(mine)
+    begin, end = max(itertools.pairwise(starts), key=lambda span: len(known.intersection(theirs[slice(*span)])))
+    matcher = SequenceMatcher(None, mine, theirs[begin:end], autojunk=False)
+    changes = [
+        (kind, first, last, begin + start, begin + stop)
+        for kind, first, last, start, stop in matcher.get_opcodes()
+        if kind != "equal" and not (kind == "insert" and (not start or stop == end - begin))
+    ]
+    if len(changes) != 1 or changes[0][0] != "replace":
+        return
+    _, first, last, start, stop = changes[0]
+    size = 4 if tongue.dense else _RUN
+    if last - first > size or stop - start > size or len(claim) - (last - first) < _COPIED * len(claim):
+        return
+    here, there = claim[first:last], page[start:stop]
+    if any(not one.keys or one.kind == "function" or one.value is not None for one in (*here, *there)):
+        return
+    keys = {key for one in there for key in one.keys}
+    if any(not keys.isdisjoint(one.keys) for one in here) or any(
+        one.marker and other.marker for one in here for other in there
+    ):
+        return
+    if _matters(aligned, first, last, range(start, stop), near):
+        yield Disagreement(kind="word", claimed=joined(here, tongue.dense), stated=joined(there, tongue.dense))
+
+
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield words such as before and after that have changed places."""
     claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
@@ -336,12 +373,19 @@ def _is_change(
     aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]
 ) -> bool:
     """Return whether replaced words change the meaning, as far as words can show."""
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    size = 4 if tongue.dense else _RUN
+    size = 4 if aligned.tongue.dense else _RUN
     if last - first > size or len(there) > size:
         return False
     if aligned.share < _VERBATIM or aligned.strict_share < 0.5 or not _copied(aligned, first, last):
         return False
+    return _matters(aligned, first, last, there, near)
+
+
+def _matters(
+    aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]
+) -> bool:
+    """Return whether words that replace others say something else than these."""
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     words = [claim[at] for at in range(first, last)]
     others = [page[place] for place in there]
     vague = [any(one.keys[0] in tongue.generic for one in side) for side in (words, others)]

@@ -322,14 +322,15 @@ def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
         begin = at
         while at < len(aligned.claim) and aligned.claim[at].start < cut:
             token = aligned.claim[at]
-            if token.kind in {"word", "number"} and token.keys[:1] != () and token.keys[0] not in tongue.attribution:
+            if token.kind in {"word", "number"} and tongue.attribution.isdisjoint(token.keys[:1]):
                 here += 1
                 if aligned.to[at] is None and near is None:
                     around = passage.around(2, 1)
                     near = {key for one in tokens_of(around.text, tongue, (), ()) for key in one.keys}
                 there += aligned.to[at] is not None or not (near or set()).isdisjoint(token.keys)
             at += 1
-        if here >= (_RUN - 1) * (1 + tongue.dense) and there < 0.4 * here and begin < at:
+        few = 2 + tongue.dense
+        if (here > few and there < 0.4 * here) or (here >= few and not there and at - begin > _SHORT):
             return text[aligned.claim[begin].start : aligned.claim[at - 1].end]
     return ""
 
