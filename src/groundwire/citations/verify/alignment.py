@@ -138,6 +138,8 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language, names: s
             yield WordToken(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
         elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[: match.start()].strip()):
             yield WordToken(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
+        elif tongue.script == "arabic" and form[:1] in "وف" and (marker := tongue.markers.get(form[1:])) is not None:
+            yield WordToken(word, match.start(), match.end(), "marker", (form[1:],), marker)
         elif tongue.is_function(word) and word != "May" and not (len(word) > 1 and word.isupper() and not shouted):
             yield WordToken(word, match.start(), match.end(), "function", (form,))
         else:

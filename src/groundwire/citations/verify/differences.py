@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
@@ -18,6 +19,7 @@ __all__ = ["made_up", "reworded"]
 _NEAR: Final = 5  # tokens within which a marker's head is searched
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
+_ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
@@ -91,6 +93,8 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             continue
         denies = any(one.marker and one.marker.family == "negation" for one in claim)
         told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
+        if denies and marker.family == "modal" and _balanced(aligned, at, "negation"):
+            continue
         if marker.kind == "all" and _each_time(aligned, at):
             continue
         if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
@@ -130,8 +134,14 @@ def _belongs(aligned: Alignment, place: int) -> bool:
 def _within(aligned: Alignment, place: int) -> bool:
     """Return whether the sentence's counterparts surround a position in the passage without a break."""
     page, reach = aligned.page, _NEAR + 1
+    starts = [0, *(at for at, token in enumerate(page) if token.stops), len(page)]
+    share = [sum(at in aligned.back for at in range(*span)) for span in itertools.pairwise(starts)]
+    if share[bisect_right(starts, place) - 1] * 2 < max(share):  # another sentence of the passage is meant
+        return False
     if aligned.tongue.dense:
-        return True
+        begin = next((at for at in range(place, 0, -1) if page[at].breaks), 0)
+        end = next((at for at in range(place + 1, len(page)) if page[at].breaks), len(page))
+        return any(at in aligned.back for at in range(begin, end))
     for other in range(place + 1, min(len(page), place + reach)):
         if page[other].stops:
             return False
@@ -209,7 +219,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
             word = claim[at].keys[0]
             against = next((place for place in unmatched if tongue.are_opposite(word, page[place].keys[0])), None)
             if against is not None and aligned.share >= 0.5:
-                if converse or denied % 2:
+                if converse or denied % 2 or _turned(aligned, at, against):
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
@@ -225,6 +235,14 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                     claimed=joined(claim[first:last], tongue.dense),
                     stated=joined([page[place] for place in there], tongue.dense),
                 )
+
+
+def _turned(aligned: Alignment, at: int, against: int) -> bool:
+    """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
+    if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
+        return False
+    subject = next((there for there in reversed(aligned.to[:at]) if there is not None), None)
+    return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])
 
 
 def _substituted(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
@@ -281,6 +299,8 @@ def _astray(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield words that are elsewhere in the passage, with their antonym between the same neighbors."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
     unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
+    if all(any(one.marker and one.marker.family == "negation" for one in side) for side in (claim, page)):
+        return
     for at, token in enumerate(claim):
         there = to[at]
         if there is None or token.kind != "word" or token.keys[0] not in aligned.tongue.opposites:
@@ -327,6 +347,8 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
             place for place in range(left + 1, right) if place in aligned.back and page[place].kind != "function"
         ]
         return found if not strangers else []
+    if aligned.strict_share < _ONE_SIDED:
+        return []
     if left is not None and (right is None or right < left):
         found = _stretch(aligned, range(left + 1, len(page)))
         if last < len(to) and right is None and aligned.claim[last].kind != "function":

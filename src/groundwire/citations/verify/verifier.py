@@ -243,7 +243,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
     passage, share = index.literally(text.strip()), 1.0
     exact = literal = passage is not None
     if passage is None:
-        passage, share = index.best(_told(claim.words, index))
+        passage, share = index.best(_told(claim.words, index), also=claim.digits)
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
     aligned = None
