@@ -1,22 +1,26 @@
 """How often hand-written false sentences are caught and true ones flagged, in nine languages.
 
-    python -m benchmarks.citations.handwritten [--half tuned|kept|all] [--language de] [--show]
+    python -m benchmarks.citations.handwritten [--set first|second] [--data FOLDER] [--half tuned|kept|all] [--show]
 
-The cases are in `benchmarks/citations/cases`. A false sentence is caught when its verdict is anything but `supported`,
-a true one is accused when it is. Every other page is for tuning; the other half is touched for the figures of the
-docs only."""
+The cases are in `benchmarks/citations/cases`, the second set in a folder there; `real_pages.tsv` has sentences about
+pages of the data folder, which are read when it is given. A false sentence is caught when its verdict is anything but
+`supported`, a true one is accused when it is. Every other page is for tuning; the other half is touched for the
+figures of the docs only."""
 
 from __future__ import annotations
 
 import argparse
+import gzip
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from groundwire.citations.verify import CitedPage, Report, verify_answer
+from groundwire.reading.extract import extract
 
-__all__ = ["Written", "main", "read_cases"]
+__all__ = ["Written", "main", "read_cases", "read_real"]
 
 FOLDER = Path(__file__).with_name("cases")
 
@@ -59,15 +63,34 @@ def read_cases(folder: Path = FOLDER) -> Iterator[Written]:
                 yield Written(path.stem, tuple(pages), sentence, kind, len(pages) > 1, group % 2 == 1)
 
 
+def read_real(data: Path, table: Path = FOLDER / "real_pages.tsv") -> Iterator[Written]:
+    """Yield the cases about pages of the data folder, as our reader gives them."""
+    read = cache(lambda name: extract(gzip.decompress(_file(data, name).read_bytes()).decode("utf-8", "replace"), ""))
+    names: list[str] = []
+    for line in table.read_text("utf-8").splitlines():
+        name, language, kind, sentence = line.split("\t")
+        if name not in names:
+            names.append(name)
+        yield Written(language, (read(name).content,), sentence, kind, False, names.index(name) % 2 == 1)
+
+
+def _file(data: Path, name: str) -> Path:
+    folder, _, stem = name.partition("/")
+    return data / folder / "html" / f"{stem}.html.gz"
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--set", choices=("first", "second"), default="first")
+    parser.add_argument("--data", type=Path, help="judge the sentences about pages of this folder instead")
     parser.add_argument("--half", choices=("tuned", "kept", "all"), default="tuned")
     parser.add_argument("--language", default="")
     parser.add_argument("--show", action="store_true", help="print each case that is judged wrongly")
     arguments = parser.parse_args()
     counts: Counter[tuple[str, bool, bool]] = Counter()
-    for case in read_cases():
+    folder = FOLDER if arguments.set == "first" else FOLDER / "second"
+    for case in read_real(arguments.data) if arguments.data else read_cases(folder):
         if arguments.half != "all" and case.kept != (arguments.half == "kept"):
             continue
         if arguments.language and case.language != arguments.language:
@@ -77,7 +100,7 @@ def main() -> None:
         group = f"{case.language} over two pages" if case.several else case.language
         counts[group, case.kind == "true", supported] += 1
         if arguments.show and supported != (case.kind == "true"):
-            print(case.language, case.kind, "|", case.sentence, "|", " / ".join(case.pages))
+            print(case.language, case.kind, "|", case.sentence, "|", " / ".join(case.pages)[:400])
             for one in findings:
                 print(
                     "   ", one.verdict, one.share, [(d.kind, d.claimed, d.stated) for d in one.disagreements], one.notes

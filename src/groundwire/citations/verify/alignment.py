@@ -128,6 +128,7 @@ def _with_break(token: WordToken, gap: str) -> WordToken:
 
 
 def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[WordToken]:
+    shouted = text.isupper()
     for match in CONTENT_WORD.finditer(text, start, end):
         if _IS_DENSE.match(match[0]):
             yield from _dense(match[0], match.start(), tongue)
@@ -137,7 +138,9 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language, names: s
             yield WordToken(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
         elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[: match.start()].strip()):
             yield WordToken(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
-        elif tongue.is_function(word) and word != "May":
+        elif tongue.script == "arabic" and form[:1] in "وف" and (marker := tongue.markers.get(form[1:])) is not None:
+            yield WordToken(word, match.start(), match.end(), "marker", (form[1:],), marker)
+        elif tongue.is_function(word) and word != "May" and not (len(word) > 1 and word.isupper() and not shouted):
             yield WordToken(word, match.start(), match.end(), "function", (form,))
         else:
             keys = tongue.keys(word)

@@ -7,11 +7,18 @@ uses the converse word (buy, sell), or the two are items of a list.
 from __future__ import annotations
 
 import itertools
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
+from groundwire.citations.verify.language_packs import fold
+from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
+
+_COPIED: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
+_PART: Final = 9  # words of such a part, at most 8
 
 __all__ = ["inverted", "joined", "roles"]
 
@@ -30,11 +37,30 @@ def _blocks(aligned: Alignment) -> list[list[int]]:
         last = blocks[-1][-1] if blocks else -2
         before = aligned.to[last] if blocks else None
         same = bool(blocks) and aligned.claim[last].name == aligned.claim[at].name and aligned.claim[at].value is None
-        if same and at == last + 1 and before is not None and there == before + 1 and aligned.claim[last].value is None:
+        if same and before is not None and aligned.claim[last].value is None and _adjoin(aligned, last, at):
             blocks[-1].append(at)
         else:
             blocks.append([at])
     return blocks
+
+
+def _adjoin(aligned: Alignment, last: int, at: int) -> bool:
+    """Return whether two words are adjacent on both sides, or have the same small words between: Gulf of Riga."""
+    before, there = aligned.to[last], aligned.to[at]
+    if before is None or there is None or at - last > 3 or there - before != at - last:
+        return False
+    tongue, names = aligned.tongue, aligned.claim[last].name and aligned.claim[at].name
+    return at == last + 1 or (
+        names
+        and not any(token.breaks for token in aligned.claim[last + 1 : at + 1])
+        and all(
+            one.kind == other.kind == "function"
+            and one.text == other.text
+            and fold_text(one) not in tongue.conjunctions
+            and fold_text(one) not in tongue.agent
+            for one, other in zip(aligned.claim[last + 1 : at], aligned.page[before + 1 : there], strict=True)
+        )
+    )
 
 
 def inverted(aligned: Alignment) -> bool:
@@ -51,7 +77,7 @@ def inverted(aligned: Alignment) -> bool:
 def _class(aligned: Alignment, block: Sequence[int]) -> str:
     token = aligned.claim[block[0]]
     if token.value is not None:
-        return type(token.value).__name__
+        return _kind(aligned, block)
     if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
         return groups[0]
     return "name" if token.name else "word"
@@ -66,6 +92,13 @@ def _alike(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> boo
 
 def roles(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield pairs of words, names or numbers that have changed places."""
+    if exchanged := _exchanged(aligned):
+        claim, page = exchanged
+        dense = aligned.tongue.dense
+        yield Disagreement(
+            kind="order", claimed=joined(aligned.claim[claim], dense), stated=joined(aligned.page[page], dense)
+        )
+        return
     blocks = _blocks(aligned)[:60]
     for one in range(len(blocks)):
         for two in range(one + 1, min(len(blocks), one + 10)):
@@ -79,6 +112,75 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
                     stated=_stated(aligned, left, right),
                 )
                 return
+
+
+def _exchanged(aligned: Alignment) -> tuple[slice, slice] | None:
+    """Return where two parts have changed places while all other words, small ones included, are as on the page.
+
+    Another voice or a fronted phrase changes the small words or moves them along, so it is not taken for an exchange.
+    """
+    mine, theirs = _forms(aligned, aligned.claim), _forms(aligned, aligned.page)
+    size = len(mine)
+    if size < 3 or size > len(theirs) or aligned.share < _COPIED or aligned.tongue.case:
+        return None
+    missing = Counter(mine)
+    missing.subtract(theirs[:size])
+    differ = sum(often != 0 for often in missing.values())
+    for begin in range(len(theirs) - size + 1):
+        if begin:
+            for form, change in ((theirs[begin - 1], 1), (theirs[begin + size - 1], -1)):
+                differ -= missing[form] != 0
+                missing[form] += change
+                differ += missing[form] != 0
+        if not differ and (parts := _crosswise(mine, theirs[begin : begin + size])):
+            first, left, right, last = parts
+            ends = (first, first + left, last - right, last)
+            others = (begin + first, begin + first + right, begin + last - left, begin + last)
+            if _counts(aligned, aligned.claim, ends) and _counts(aligned, aligned.page, others):
+                return slice(first, last), slice(others[0], others[3])
+    return None
+
+
+def _forms(aligned: Alignment, tokens: Sequence[WordToken]) -> list[str]:
+    """Return the words as compared here: not by stem, since an ending may be a case."""
+    folded = (fold(token.text) for token in tokens)
+    return [form.removesuffix("'s") for form in folded] if aligned.tongue.code == "en" else list(folded)
+
+
+def _crosswise(mine: Sequence[str], theirs: Sequence[str]) -> tuple[int, int, int, int] | None:
+    """Return the start, the two lengths and the end of two parts that are exchanged; something is between them."""
+    differ = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
+    if not differ:
+        return None
+    first, last = differ[0], differ[-1] + 1
+    for left in range(1, _PART):
+        for right in range(1, _PART):
+            if left + right >= last - first:
+                break
+            if (
+                mine[first : first + left] == theirs[last - left : last]
+                and mine[last - right : last] == theirs[first : first + right]
+                and mine[first + left : last - right] == theirs[first + right : last - left]
+            ):
+                return first, left, right, last
+    return None
+
+
+def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, int, int, int]) -> bool:
+    """Return whether it matters which of two parts comes first: both are of one kind, and no items of a list."""
+    first, after_left, right, last = ends
+    parts = (tokens[first:after_left], tokens[right:last])
+    between = tokens[after_left:right]
+    if any(part[0].kind == "function" or part[-1].kind == "function" for part in parts):
+        return False
+    if all(token.kind == "function" and fold_text(token) in aligned.tongue.conjunctions for token in between):
+        return False
+    if _joined_by_and(aligned, tokens, after_left - 1, right) or any(token.stops for token in tokens[first + 1 : last]):
+        return False
+    if any(part[0].value is None for part in parts) and any(part[0].value is not None for part in parts):
+        return False
+    whole = last >= len(tokens) or tokens[last].kind == "function" or tokens[last].breaks
+    return not (whole and any(token.keys and token.keys[0] in aligned.tongue.symmetric for token in between))
 
 
 def _stated(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> str:
@@ -134,13 +236,15 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
     """
     to = aligned.to
     mine = _class(aligned, blocks[one])
+    if mine != _class(aligned, blocks[two]):
+        return None
     span = range(max(0, one - 3), min(len(blocks), two + 4))
     for third in span:
         for fourth in range(third + 1, span.stop):
             if {third, fourth} & {one, two} or _kind(aligned, blocks[third]) != _kind(aligned, blocks[fourth]):
                 continue
             kind = _kind(aligned, blocks[third])
-            if kind in {"", mine} or (mine == "word" and kind == "name"):
+            if kind in {"", mine, _kind(aligned, blocks[one])} or (mine == "word" and kind == "name"):
                 continue
             here = [block[0] for block in (blocks[one], blocks[two], blocks[third], blocks[fourth])]
             there = [to[place] or 0 for place in here]
@@ -153,8 +257,10 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
 def _kind(aligned: Alignment, block: Sequence[int]) -> str:
     """Return the kind of a companion: a date, a year, a month or weekday, a name."""
     token = aligned.claim[block[0]]
+    if isinstance(token.value, Number):
+        return "year" if not token.value.unit and len(token.text) == 4 and token.text.isdecimal() else "number"
     if token.value is not None:
-        return type(token.value).__name__
+        return "date"
     if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
         return groups[0]
     return "name" if token.name else ""
@@ -203,7 +309,13 @@ def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
     here = [acts(aligned.claim, block[-1]) for block in (left, right)]
     there = [acts(aligned.page, to[block[-1]] or 0) for block in (left, right)]
     crossed = here[0] == there[1] and here[1] == there[0] and None not in here and here[0] != here[1]
-    return here == there and None not in here if _has_converse(aligned) else crossed
+    turned = _has_converse(aligned) != (_is_passive_ja(aligned.claim) != _is_passive_ja(aligned.page))
+    return here == there and None not in here if turned else crossed
+
+
+def _is_passive_ja(tokens: Sequence[WordToken]) -> bool:
+    """Return whether a Japanese sentence has a verb in the passive: a syllable in "a" before "re"."""
+    return re.search("[わかがさたなばまら]れ[たてるま、]", "".join(token.text for token in tokens)) is not None
 
 
 def _has_converse(aligned: Alignment) -> bool:

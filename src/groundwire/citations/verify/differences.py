@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from difflib import SequenceMatcher
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
 from groundwire.citations.verify.argument_roles import inverted, joined, roles
+from groundwire.citations.verify.language_packs import UNIT_BASES, fold
 from groundwire.citations.verify.report import Disagreement, Kind
 
 __all__ = ["made_up", "reworded"]
@@ -15,6 +19,8 @@ __all__ = ["made_up", "reworded"]
 _NEAR: Final = 5  # tokens within which a marker's head is searched
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
+_ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
+_COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -23,6 +29,7 @@ _FAMILIES: Final[Mapping[str, Kind]] = {
     "bound": "comparison",
     "degree": "comparison",
 }
+_NEARLY: Final = (frozenset({"most", "usual"}),)  # mostly, usually
 _TOLD: Final[Mapping[str, AbstractSet[str]]] = {
     "negation": {"not"},
     "quantifier": {"all", "most", "few", "half", "only", "none"},
@@ -50,7 +57,8 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
         yield from _markers(aligned)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
-    yield from _replaced(aligned, near, converse=not swapped and inverted(aligned))
+    replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
+    yield from replaced or ([] if swapped else _substituted(aligned, near))
 
 
 def _said(tokens: Sequence[WordToken]) -> str:
@@ -76,12 +84,19 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         ]
         rival = min(others, key=lambda place: abs(place - (head if head is not None else 0)), default=None)
         if rival is not None and page[rival].marker != marker:
+            if {marker.kind, (page[rival].marker or marker).kind} in _NEARLY:
+                taken.add(rival)
+                continue
             if head is None or abs(rival - head) <= 2 * _NEAR:
                 taken.add(rival)
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
         denies = any(one.marker and one.marker.family == "negation" for one in claim)
         told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
+        if denies and marker.family == "modal" and _balanced(aligned, at, "negation"):
+            continue
+        if marker.kind == "all" and _each_time(aligned, at):
+            continue
         if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed=_around(claim, at), stated="")
     for place in free:
@@ -93,6 +108,16 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=_around(page, place))
+
+
+def _each_time(aligned: Alignment, at: int) -> bool:
+    """Return whether a word such as "every" belongs to a unit of time that the passage has: every day, per day."""
+    for place in range(at + 1, min(len(aligned.claim), at + 3)):
+        token = aligned.claim[place]
+        if token.kind != "function" or aligned.tongue.dense:
+            unit = aligned.tongue.units.get(fold(token.text), "")
+            return aligned.to[place] is not None and UNIT_BASES.get(unit, ("",))[0] in {"time", "months"}
+    return False
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:
@@ -109,8 +134,14 @@ def _belongs(aligned: Alignment, place: int) -> bool:
 def _within(aligned: Alignment, place: int) -> bool:
     """Return whether the sentence's counterparts surround a position in the passage without a break."""
     page, reach = aligned.page, _NEAR + 1
+    starts = [0, *(at for at, token in enumerate(page) if token.stops), len(page)]
+    share = [sum(at in aligned.back for at in range(*span)) for span in itertools.pairwise(starts)]
+    if share[bisect_right(starts, place) - 1] * 2 < max(share):  # another sentence of the passage is meant
+        return False
     if aligned.tongue.dense:
-        return True
+        begin = next((at for at in range(place, 0, -1) if page[at].breaks), 0)
+        end = next((at for at in range(place + 1, len(page)) if page[at].breaks), len(page))
+        return any(at in aligned.back for at in range(begin, end))
     for other in range(place + 1, min(len(page), place + reach)):
         if page[other].stops:
             return False
@@ -151,6 +182,8 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
     beside = {here for here, there in enumerate(aligned.to) if there is not None} if of_page else set(aligned.back)
     unmatched = [token for place, token in enumerate(mine) if place not in counterparts and abs(place - at) <= _NEAR]
     others = [token for place, token in enumerate(theirs) if place not in beside]
+    if any(token.keys and token.keys[0] in aligned.tongue.denying for token in others):
+        return True
     return any(
         aligned.tongue.are_opposite(one.keys[0], other.keys[0])
         for one in unmatched
@@ -186,7 +219,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
             word = claim[at].keys[0]
             against = next((place for place in unmatched if tongue.are_opposite(word, page[place].keys[0])), None)
             if against is not None and aligned.share >= 0.5:
-                if converse or denied % 2:
+                if converse or denied % 2 or _turned(aligned, at, against):
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
@@ -204,6 +237,48 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                 )
 
 
+def _turned(aligned: Alignment, at: int, against: int) -> bool:
+    """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
+    if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
+        return False
+    subject = next((there for there in reversed(aligned.to[:at]) if there is not None), None)
+    return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])
+
+
+def _substituted(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
+    """Yield the words that replace others in a sentence that is the page's, word for word, otherwise.
+
+    The replacing word may be elsewhere in the passage too, so that the alignment does not miss it.
+    """
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    starts = [0, *(place for place, token in enumerate(page) if token.stops), len(page)]
+    mine, theirs = [fold(token.text) for token in claim], [fold(token.text) for token in page]
+    known = frozenset(mine)
+    begin, end = max(itertools.pairwise(starts), key=lambda span: len(known.intersection(theirs[slice(*span)])))
+    matcher = SequenceMatcher(None, mine, theirs[begin:end], autojunk=False)
+    changes = [
+        (kind, first, last, begin + start, begin + stop)
+        for kind, first, last, start, stop in matcher.get_opcodes()
+        if kind != "equal" and not (kind == "insert" and (not start or stop == end - begin))
+    ]
+    if len(changes) != 1 or changes[0][0] != "replace":
+        return
+    _, first, last, start, stop = changes[0]
+    size = 4 if tongue.dense else _RUN
+    if last - first > size or stop - start > size or len(claim) - (last - first) < _COPIED * len(claim):
+        return
+    here, there = claim[first:last], page[start:stop]
+    if any(not one.keys or one.kind == "function" or one.value is not None for one in (*here, *there)):
+        return
+    keys = {key for one in there for key in one.keys}
+    if any(not keys.isdisjoint(one.keys) for one in here) or any(
+        one.marker and other.marker for one in here for other in there
+    ):
+        return
+    if _matters(aligned, first, last, range(start, stop), near):
+        yield Disagreement(kind="word", claimed=joined(here, tongue.dense), stated=joined(there, tongue.dense))
+
+
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield words such as before and after that have changed places."""
     claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
@@ -215,7 +290,7 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
         for place in range(max(0, after - 3), after) if after is not None else ():
             other = page[place]
             unmatched = other.kind == "function" and place not in aligned.back
-            if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)) and not inverted(aligned):
+            if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)):
                 yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
                 return
 
@@ -224,6 +299,8 @@ def _astray(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield words that are elsewhere in the passage, with their antonym between the same neighbors."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
     unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
+    if all(any(one.marker and one.marker.family == "negation" for one in side) for side in (claim, page)):
+        return
     for at, token in enumerate(claim):
         there = to[at]
         if there is None or token.kind != "word" or token.keys[0] not in aligned.tongue.opposites:
@@ -270,6 +347,8 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
             place for place in range(left + 1, right) if place in aligned.back and page[place].kind != "function"
         ]
         return found if not strangers else []
+    if aligned.strict_share < _ONE_SIDED:
+        return []
     if left is not None and (right is None or right < left):
         found = _stretch(aligned, range(left + 1, len(page)))
         if last < len(to) and right is None and aligned.claim[last].kind != "function":
@@ -280,6 +359,14 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
     if right is not None and left is None and first <= 1:
         return _stretch(aligned, range(right - 1, -1, -1))
     return []
+
+
+def _copied(aligned: Alignment, first: int, last: int) -> bool:
+    """Return whether a sentence copies the passage but for one run of words: more changes make a paraphrase."""
+    others = [run for run in _runs(aligned) if run != (first, last)]
+    places = [there for there in aligned.to if there is not None]
+    turns = any(after < before for before, after in itertools.pairwise(places))
+    return not others and not turns
 
 
 def _ends(aligned: Alignment, place: int) -> bool:
@@ -308,12 +395,19 @@ def _is_change(
     aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]
 ) -> bool:
     """Return whether replaced words change the meaning, as far as words can show."""
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    size = 4 if tongue.dense else _RUN
+    size = 4 if aligned.tongue.dense else _RUN
     if last - first > size or len(there) > size:
         return False
-    if aligned.share < _VERBATIM or aligned.strict_share < 0.5:
+    if aligned.share < _VERBATIM or aligned.strict_share < 0.5 or not _copied(aligned, first, last):
         return False
+    return _matters(aligned, first, last, there, near)
+
+
+def _matters(
+    aligned: Alignment, first: int, last: int, there: Sequence[int], near: Callable[[], frozenset[str]]
+) -> bool:
+    """Return whether words that replace others say something else than these."""
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     words = [claim[at] for at in range(first, last)]
     others = [page[place] for place in there]
     vague = [any(one.keys[0] in tongue.generic for one in side) for side in (words, others)]

@@ -44,7 +44,8 @@ _SCOPE: Final = 80  # characters after a negation in which its scope is searched
 _WORD: Final = r"[^\W\d_]+(?:['’.-][^\W\d_]+)*"
 _WORDS: Final = re.compile(rf"{_WORD}|\d[\d.,]*")
 _BREAK: Final = re.compile(r"[.!?:;,()\"“”«»\[\]|/\n–—•]")
-_NOT_ONLY: Final = re.compile(r"\s+only\b", re.IGNORECASE)
+_NOT_ONLY: Final = re.compile(r"\s+(?:only|more than|less than|fewer than|later than|earlier than)\b", re.IGNORECASE)
+_CLAUSE_ENDS: Final = re.compile(r"[^\W\d_].*?(?P<end>[,;:،؛]\s|\s[–—]\s)")
 _QUOTES: Final = re.compile(
     r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
 )
@@ -108,10 +109,13 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
     for negation in tongue.negation.finditer(fold(text)):
         if _NOT_ONLY.match(text, negation.end()):
             continue
-        words = words_of(text[negation.end() : negation.end() + _SCOPE], tongue)
+        scope = text[negation.end() : negation.end() + _SCOPE]
+        ends = _CLAUSE_ENDS.search(scope)
+        near = words_of(scope[: ends.start("end")] if ends else scope, tongue)
+        words = words_of(scope, tongue)
         before = words_of(text[max(0, negation.start() - _SCOPE // 2) : negation.start()], tongue)
         shown = " ".join(text[negation.start() : negation.end() + _SCOPE // 2].split()[:6])
-        found.append(Denial(shown, frozenset(words[:3]), frozenset(words[:6] + before[-3:])))
+        found.append(Denial(shown, frozenset(near[:3]), frozenset(words[:6] + before[-3:])))
     return found
 
 

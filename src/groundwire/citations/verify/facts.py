@@ -23,6 +23,7 @@ __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
 _BEFORE, _AFTER = 3, 1  # sentences around a passage that count as its context
 _ALIKE: Final = 0.6  # share of a sentence's words from which a missing "not" is a contradiction
+_DIGITS: Final = 8  # numbers that help to find the passage
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
 _VERBATIM: Final = 0.75  # similarity of two sentences from which a replaced word is a change
 
@@ -41,6 +42,11 @@ class Claim:
         """Its words by normal form; function words, negations and numbers only if it has no others."""
         words = {form: word for form, word in spelled_words(self.text, self.language) if not self._denies(word)}
         return {form: word for form, word in words.items() if not form[0].isdecimal()} or words
+
+    @cached_property
+    def digits(self) -> list[str]:
+        """Its numbers in digits, as the page's words are found."""
+        return [form for form, _ in spelled_words(self.text, self.language) if form[0].isdecimal()][:_DIGITS]
 
     def _denies(self, word: str) -> bool:
         marker = self.language.markers.get(fold(word))
@@ -81,7 +87,7 @@ def disagreements(
     around = passage.around(_BEFORE, _AFTER)
     closest, close_share = _closest(claim, passage)
     facts = [*_dates(claim, passage, around), *_numbers(claim, passage, around)]
-    told = list(_names(claim, passage.page, closest, around))
+    told = list(_names(claim, passage.page, closest, around, aligned))
     facts += told or _swapped(claim, passage.page, closest)
     negated = _negated_otherwise(claim.text, closest, claim.language) if close_share >= _ALIKE else None
     if negated and not _made_up(aligned):  # not safe, dangerous
@@ -188,17 +194,28 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Ite
     left = [other for other in _outside(stated, passage.dates) if other not in taken]
     context = near.numbers if missing else []
     for number in missing:
-        if not left and any(same_number(number, other) or same_quantity(number, other) for other in context):
+        rivals = any(number.unit == other.unit and _is_year(number) == _is_year(other) for other in left)
+        if not rivals and any(same_number(number, other) or same_quantity(number, other) for other in context):
             continue
-        if _is_vague(number):
+        if _is_vague(number) or _is_part(number, passage.text, claim.language):
             continue
         closest = min(left, key=lambda other: _distance(number, other), default=None)
         yield Disagreement(kind="number", claimed=number.text, stated=closest.text if closest else "")
 
 
+def _is_year(number: Number) -> bool:
+    return not number.unit and len(number.text) == 4 and number.text.isdecimal()
+
+
 def _is_vague(number: Number) -> bool:
     """Return whether a number is a figure of speech: one of, two sides."""
     return number.text.isalpha() and number.values[0] <= 1
+
+
+def _is_part(number: Number, text: str, tongue: Language) -> bool:
+    """Return whether a number is the start of a compound in a text: eleven years, an elevenyear term in German."""
+    word = fold(number.text)
+    return tongue.nouns and word.isalpha() and any(one.startswith(word) for one in fold(text).split())
 
 
 def _distance(number: Number, other: Number) -> float:
@@ -211,10 +228,13 @@ def _with_unit(number: Number) -> str:
     return number.text if shown else f"{number.text} {number.unit}"
 
 
-def _names(claim: Claim, page: PageIndex, said: str, near: IndexedPassage) -> Iterator[Disagreement]:
+def _names(
+    claim: Claim, page: PageIndex, said: str, near: IndexedPassage, aligned: Alignment
+) -> Iterator[Disagreement]:
     if not claim.names:
         return
     tongue = claim.language
+    found = {token.start for token, there in zip(aligned.claim, aligned.to, strict=True) if there is not None}
     here = _bare_words(said, tongue)
     if all(word in here for name in claim.names for word in name.words):
         return
@@ -231,7 +251,8 @@ def _names(claim: Claim, page: PageIndex, said: str, near: IndexedPassage) -> It
     for name in claim.names:
         lost = [word for word in name.words if len(word) > 1 and not any(is_like(word, other) for other in here)]
         instead = ""
-        if not lost:
+        places = [name.start + word.start() for word in CONTENT_WORD.finditer(name.text)]
+        if not lost or found.issuperset(places):
             continue
         if name.first and len(name.words) == 1:  # it may be any word: only a name in its position is evidence
             instead = next((other.text for other in others if other.first), "")

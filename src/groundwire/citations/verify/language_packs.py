@@ -131,6 +131,8 @@ class Language:
         self.attribution: frozenset[str] = self._normal(data.get("attribution", "").split())
         self.generic: frozenset[str] = self._normal(data.get("generic", "").split())
         self.symmetric: frozenset[str] = self._normal(data.get("symmetric", "").split())
+        self.denying: frozenset[str] = self._normal(data.get("denying", "").split())
+        """Words that deny what they govern: a ban on smoking, a lack of water."""
         self.joiner: str = fold(data.get("joiner", ""))
         self.months: Mapping[str, int] = MappingProxyType(
             {
@@ -166,7 +168,8 @@ class Language:
         )
         denying = sorted((one for one, marker in self.markers.items() if marker.family == "negation"), key=len)[::-1]
         self.negation: re.Pattern[str] = re.compile(
-            rf"\b(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b", re.IGNORECASE
+            rf"\b{'[وف]?' if self.script == 'arabic' else ''}(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b",
+            re.IGNORECASE,
         )
         rounded = data.get("markers", {}).get("rounded", {}).get("about", "").split()
         self.rounded: tuple[str, ...] = tuple(
@@ -180,6 +183,7 @@ class Language:
             frozenset().union(
                 self.function_words, self.markers, self.groups, self.contrasts, self.opposites, self.converse,
                 self.pronouns, self.generic, self.attribution, self.units, self.agent, self.passive,
+                self.denying,
             )
             if self.dense
             else frozenset()

@@ -36,6 +36,7 @@ _SENTENCE: Final = 90  # characters of a typical sentence, including headings an
 _OFTEN: Final = 400  # occurrences of a word that are considered
 _CANDIDATES: Final = 6  # blocks split into sentences for each sentence of an answer
 _ENOUGH: Final = 0.45  # share of the best block's score from which a block is split into sentences
+_DECIDES: Final = 0.7  # weight of a number, beside a word's, for the choice of a passage
 _LONGEST: Final = 40  # characters of a word used for the lookup
 _STEM: Final = 5  # characters from which the last one of a word may vary: study, studies
 _CLEARLY: Final = 4  # lead of a language, in function words, on a page that has many
@@ -296,19 +297,24 @@ class PageIndex:
         often = len(self._places(word, spelled)) or _ABSENT
         return math.log(1 + max(1, len(self.content) / _SENTENCE) / (1 + often))
 
-    def best(self, words: Mapping[str, str], *, widest: int = 3) -> tuple[IndexedPassage | None, float]:
+    def best(
+        self, words: Mapping[str, str], *, widest: int = 3, also: Iterable[str] = ()
+    ) -> tuple[IndexedPassage | None, float]:
         """Return the passage with the highest weight of the given words, and its share of their total weight.
 
         Args:
             words: Words in normal form, and each as it is spelled.
             widest: Maximum sentences of a passage.
+            also: Digits that decide between passages but do not count for the share.
         """
         weights = {word: self.weight(word, spelled) for word, spelled in words.items()}
         total = sum(weights.values())
+        extra = [digits for digits in also if digits not in words and self._places(digits, digits)]
+        weights.update({digits: _DECIDES * self.weight(digits, digits) for digits in extra})
         if not total:
             return None, 0.0
         best, best_score = None, 0.0
-        marked = self._marked(words)
+        marked = self._marked({**words, **dict(zip(extra, extra, strict=True))})
         by_sentence = cache(lambda block: self._by_sentence(block, marked.get(block, ())))
         for place in self._likely(marked, weights):
             if place.number not in by_sentence(place.block):

@@ -198,11 +198,12 @@ def _of_part(
         findings = [_asked(finding, part.text, entailment) for finding in findings]
     saying = {page.number for page, finding in zip(pages, findings, strict=True) if finding.verdict == "supported"}
     best = min(findings, key=_rank)
-    if saying:
-        return best, saying
     pieces = clauses(part.text)
+    if saying and (len(pages) == 1 or len(pieces) < 2 or best.share >= _ALL):
+        return best, saying
     if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found" and not _scattered(best)):
         return best, saying
+    supported = bool(saying)
     told: list[Finding] = []
     for clause in pieces:
         each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
@@ -212,6 +213,8 @@ def _of_part(
     if worst.verdict == "supported":
         places = {(finding.source, finding.passage_start) for finding in told}
         return (told[0], saying) if len(places) > 1 else (best, set())
+    if supported and worst.verdict != "altered":
+        return best, saying
     return (worst if len(pages) > 1 else best), set()
 
 
@@ -240,7 +243,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
     passage, share = index.literally(text.strip()), 1.0
     exact = literal = passage is not None
     if passage is None:
-        passage, share = index.best(_told(claim.words, index))
+        passage, share = index.best(_told(claim.words, index), also=claim.digits)
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
     aligned = None
@@ -319,14 +322,15 @@ def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
         begin = at
         while at < len(aligned.claim) and aligned.claim[at].start < cut:
             token = aligned.claim[at]
-            if token.kind in {"word", "number"} and token.keys[:1] != () and token.keys[0] not in tongue.attribution:
+            if token.kind in {"word", "number"} and tongue.attribution.isdisjoint(token.keys[:1]):
                 here += 1
                 if aligned.to[at] is None and near is None:
                     around = passage.around(2, 1)
                     near = {key for one in tokens_of(around.text, tongue, (), ()) for key in one.keys}
                 there += aligned.to[at] is not None or not (near or set()).isdisjoint(token.keys)
             at += 1
-        if here >= (_RUN - 1) * (1 + tongue.dense) and there < 0.4 * here and begin < at:
+        few = 2 + tongue.dense
+        if (here > few and there < 0.4 * here) or (here >= few and not there and at - begin > _SHORT):
             return text[aligned.claim[begin].start : aligned.claim[at - 1].end]
     return ""
 
