@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
-from groundwire.transport.asyncio_server import close_server
+from groundwire.transport.connector import close_server
 
 
 @pytest.mark.parametrize("before", [False, True], ids=["the connection is seen first", "the end is seen first"])

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from groundwire.testing.fault_injection import bomb
-from groundwire.transport.asyncio_server import close_server
+from groundwire.transport.connector import close_server
 
 __all__ = ["BEHAVIORS", "CAP", "HostileServer", "Visit"]
 

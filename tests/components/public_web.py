@@ -8,7 +8,7 @@ import contextlib
 from components.authority import Authority
 from groundwire.testing.site_apis import SITE_APIS
 from groundwire.testing.world import World
-from groundwire.transport.asyncio_server import close_server
+from groundwire.transport.connector import close_server
 
 __all__ = ["PublicWeb"]
 

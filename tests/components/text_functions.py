@@ -333,7 +333,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.html.limits.is_heavy": Growing(data("reading.html.limits", "is_heavy"), HTML),
     "reading.html.limits.shorten": Growing(plain("reading.html.limits", "shorten", 300), HTML),
     "reading.html.math.is_formula": Growing(plain("reading.html.math", "is_formula"), ("\\a", "{", "a", "^", "$", " ")),
-    "reading.html.semantics.mend_comments": Growing(plain("reading.html.semantics", "mend_comments"), (*HTML, "--!>", "-->")),
+    "reading.html.semantics.mend_comments": Growing(
+        plain("reading.html.semantics", "mend_comments"), (*HTML, "--!>", "-->")
+    ),
     "reading.hydration.hydrate": Growing(
         lambda text: module("reading.hydration").hydrate(
             f"<script type=application/json>{json.dumps({'title': text[:9], 'articleBody': text})}</script>",

@@ -9,7 +9,7 @@ import pytest
 
 from groundwire.safety.guard import Guard, Resolver
 from groundwire.transport import Transport
-from groundwire.transport.asyncio_server import close_server
+from groundwire.transport.connector import close_server
 
 Answer = Callable[[bytes], Iterable[bytes]]
 

@@ -14,7 +14,7 @@ from aiohttp import web
 
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded, Wire
-from groundwire.transport.asyncio_server import close_server
+from groundwire.transport.connector import close_server
 
 __all__ = ["EmulatedServer", "ServerThread"]
 

@@ -23,7 +23,7 @@ from groundwire.reading.browser.pinned_connect import (
     Streams,
     parse_head,
 )
-from groundwire.transport.asyncio_server import close_soon
+from groundwire.transport.connector import close_soon
 
 __all__ = ["VettingProxy"]
 
