@@ -229,5 +229,25 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "probe_until: float = (-1.0)",
         "a clock that begins at 0 is past both",
     ),
+    *(
+        ("src/groundwire/routing/health.py", function, line, "a clock that begins at 0 is past both")
+        for function, line in (
+            ("Health.give_up_probe", "self._state(provider).probe_until = (-1.0)"),
+            (
+                "Health.report",
+                "was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), (-1.0)",
+            ),
+            ("Health.report", "was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), 1.0"),
+        )
+    ),
+    *(
+        ("src/groundwire/routing/health.py", function, line, "doubled so often, it is beyond the maximum either way")
+        for function, line in (
+            ("Health.cool_down", "state.cooldowns = min(state.cooldowns + 1, 9)"),
+            ("Health.cool_down", "state.cooldowns = min(state.cooldowns + 1, 7)"),
+            ("Health.merge", "state.times = min(max(times, state.times), 9)"),
+            ("Health.merge", "state.times = min(max(times, state.times), 7)"),
+        )
+    ),
 )
 """Module, function, the line as mutated, and why it is equivalent."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -213,3 +214,39 @@ def test_a_thread_is_judged_by_what_it_used_since_the_first_call() -> None:
         return starved.refused
 
     assert run_virtually(run()) > 0
+
+
+@pytest.mark.req("B29")
+@pytest.mark.parametrize(
+    ("turns", "refuses"),
+    [("L", False), ("LL", False), ("LLL", True), ("LooLL", True), ("LLooL", True), ("LoooLL", False), ("LoLoo", False)],
+)
+def test_three_late_turns_of_the_last_five_are_an_overload(turns: str, refuses: bool) -> None:
+    async def run() -> bool:
+        selector = vars(asyncio.get_running_loop())["_virtual"]
+        looks = 0
+
+        def cpu() -> float:
+            nonlocal looks
+            looks += 1
+            return float(selector.now)
+
+        monitor = LoadMonitor(cpu)
+        monitor.admit()
+        for turn in turns:
+            before = looks
+            selector.now += 0.3 if turn == "L" else 0.0
+            while looks == before:
+                await asyncio.sleep(0.01 if turn == "o" else 0.0)
+            with suppress(Overloaded):
+                monitor.admit()
+        try:
+            for _ in range(10):
+                monitor.admit()
+        except Overloaded:
+            return True
+        finally:
+            monitor.close()
+        return False
+
+    assert run_virtually(run()) is refuses
