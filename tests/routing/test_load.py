@@ -224,20 +224,18 @@ def test_a_thread_is_judged_by_what_it_used_since_the_first_call() -> None:
 def test_three_late_turns_of_the_last_five_are_an_overload(turns: str, refuses: bool) -> None:
     async def run() -> bool:
         selector = vars(asyncio.get_running_loop())["_virtual"]
-        looks = 0
+        measured = asyncio.Event()
 
         def cpu() -> float:
-            nonlocal looks
-            looks += 1
+            measured.set()
             return float(selector.now)
 
         monitor = LoadMonitor(cpu)
         monitor.admit()
         for turn in turns:
-            before = looks
+            measured.clear()
             selector.now += 0.3 if turn == "L" else 0.0
-            while looks == before:
-                await asyncio.sleep(0.01 if turn == "o" else 0.0)
+            await measured.wait()
             with suppress(Overloaded):
                 monitor.admit()
         try:
