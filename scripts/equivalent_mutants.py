@@ -249,5 +249,20 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("Health.merge", "state.times = min(max(times, state.times), 7)"),
         )
     ),
+    (
+        "src/groundwire/routing/calls.py",
+        "LoadMonitor._measure",
+        "self._lags.append(now - due if used - used_before >= _OWN * (now - since) else (-1.0))",
+        "neither is late",
+    ),
+    *(
+        (
+            "src/groundwire/routing/calls.py",
+            "cpu_wanted",
+            f"return (int(ran) + int(waited)) / {number}.0",
+            "a billionth more or less is within the clock's own error",
+        )
+        for number in (999_999_999, 1_000_000_001)
+    ),
 )
 """Module, function, the line as mutated, and why it is equivalent."""
