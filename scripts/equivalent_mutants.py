@@ -264,5 +264,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
         for number in (999_999_999, 1_000_000_001)
     ),
+    *(
+        ("src/groundwire/routing/politeness.py", function, line, "no part of a call ends after the call")
+        for function, line in (
+            ("Politeness.check", "robots = await self._files.of(url, deadline, share=0.5 if remote else 2.0)"),
+            ("RobotsFiles.of", "async def of(self, url: WebUrl, deadline: Deadline, *, share: float = 2.0) -> Robots:"),
+        )
+    ),
 )
 """Module, function, the line as mutated, and why it is equivalent."""

@@ -536,3 +536,34 @@ async def test_a_session_is_looked_up_once_for_all_who_use_it_and_each_owner_has
     assert await _granted(own.within(None, mine), 5) == 3
     assert (await own.usage())["searches"] == 1
     await store.aclose()
+
+
+@pytest.mark.req("H5")
+async def test_whatever_comes_first_after_the_idle_time_begins_the_session_anew(clock: Clock) -> None:
+    store = MemoryStore(clock=clock)
+    limits = Limits(searches=2, cost_usd=0.02, tokens=10, idle_timeout=600)
+
+    async def search(own: SessionBudget) -> int:
+        return (await own.take()).spent
+
+    async def page(own: SessionBudget) -> int:
+        return (await own.take_page(0.02)).micro_usd
+
+    async def many(own: SessionBudget) -> int:
+        return (await own.reserve_many(9)).searches
+
+    async def text(own: SessionBudget) -> int:
+        await own.check_tokens()
+        return 0
+
+    for first, found in ((search, 1), (page, 20_000), (many, 2), (text, 0)):
+        own = SessionBudget(store, first.__name__, limits, clock=clock)
+        await own.take(0.02)
+        await own.take()
+        await own.read(40)
+        with pytest.raises(BudgetExceeded):
+            await own.check_tokens()
+        clock.now += 601
+        assert await first(own) == found
+        assert (await own.usage())["tokens"] == 0
+    await store.aclose()
