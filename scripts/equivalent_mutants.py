@@ -271,5 +271,22 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("RobotsFiles.of", "async def of(self, url: WebUrl, deadline: Deadline, *, share: float = 2.0) -> Robots:"),
         )
     ),
+    *(
+        ("src/groundwire/server/auth/key_file.py", function, line, "only what nobody reads changes")
+        for function, line in (
+            ("_Content", 'model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=False)'),
+            ("KeyFile._read", "data = file.read(_LARGEST + 2)"),
+            ("KeyFile._read", "first = error.errors(include_url=True, include_input=False)[0]"),
+            ("KeyFile._read", "first = error.errors(include_url=False, include_input=True)[0]"),
+            ("KeyFile._changing", r'write(self.path, json.dumps(content, indent=3) + "\n")'),
+            ("KeyFile._changing", r'write(self.path, json.dumps(content, indent=1) + "\n")'),
+        )
+    ),
+    (
+        "src/groundwire/server/auth/keys.py",
+        "_Part",
+        'frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=False',
+        "only the descriptions in the schema change",
+    ),
 )
 """Module, function, the line as mutated, and why it is equivalent."""
