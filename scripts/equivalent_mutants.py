@@ -229,5 +229,64 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "probe_until: float = (-1.0)",
         "a clock that begins at 0 is past both",
     ),
+    *(
+        ("src/groundwire/routing/health.py", function, line, "a clock that begins at 0 is past both")
+        for function, line in (
+            ("Health.give_up_probe", "self._state(provider).probe_until = (-1.0)"),
+            (
+                "Health.report",
+                "was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), (-1.0)",
+            ),
+            ("Health.report", "was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), 1.0"),
+        )
+    ),
+    *(
+        ("src/groundwire/routing/health.py", function, line, "doubled so often, it is beyond the maximum either way")
+        for function, line in (
+            ("Health.cool_down", "state.cooldowns = min(state.cooldowns + 1, 9)"),
+            ("Health.cool_down", "state.cooldowns = min(state.cooldowns + 1, 7)"),
+            ("Health.merge", "state.times = min(max(times, state.times), 9)"),
+            ("Health.merge", "state.times = min(max(times, state.times), 7)"),
+        )
+    ),
+    (
+        "src/groundwire/routing/calls.py",
+        "LoadMonitor._measure",
+        "self._lags.append(now - due if used - used_before >= _OWN * (now - since) else (-1.0))",
+        "neither is late",
+    ),
+    *(
+        (
+            "src/groundwire/routing/calls.py",
+            "cpu_wanted",
+            f"return (int(ran) + int(waited)) / {number}.0",
+            "a billionth more or less is within the clock's own error",
+        )
+        for number in (999_999_999, 1_000_000_001)
+    ),
+    *(
+        ("src/groundwire/routing/politeness.py", function, line, "no part of a call ends after the call")
+        for function, line in (
+            ("Politeness.check", "robots = await self._files.of(url, deadline, share=0.5 if remote else 2.0)"),
+            ("RobotsFiles.of", "async def of(self, url: WebUrl, deadline: Deadline, *, share: float = 2.0) -> Robots:"),
+        )
+    ),
+    *(
+        ("src/groundwire/server/auth/key_file.py", function, line, "only what nobody reads changes")
+        for function, line in (
+            ("_Content", 'model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=False)'),
+            ("KeyFile._read", "data = file.read(_LARGEST + 2)"),
+            ("KeyFile._read", "first = error.errors(include_url=True, include_input=False)[0]"),
+            ("KeyFile._read", "first = error.errors(include_url=False, include_input=True)[0]"),
+            ("KeyFile._changing", r'write(self.path, json.dumps(content, indent=3) + "\n")'),
+            ("KeyFile._changing", r'write(self.path, json.dumps(content, indent=1) + "\n")'),
+        )
+    ),
+    (
+        "src/groundwire/server/auth/keys.py",
+        "_Part",
+        'frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=False',
+        "only the descriptions in the schema change",
+    ),
 )
 """Module, function, the line as mutated, and why it is equivalent."""

@@ -89,7 +89,8 @@ def settings(world: World) -> Callable[..., Settings]:
             "search": {"providers": ("searxng",)},
             "policy": {"allowed_origins": world.origins, "origin_redirects": "allowed"},  # as sites of one web
             "providers": {"searxng": {"base_url": world.searxng.url}},
-            "storage": {"url": "memory://"},
+            # A store that a busy machine answers late for would be replaced by memory that nobody shares.
+            "storage": {"url": "memory://", "timeout": 60.0},
             "cache": {"enabled": False},
             "archive": {"enabled": False},
         }

@@ -14,20 +14,20 @@ from groundwire.testing.world import World
 
 __all__ = ["queue_at_a_slow_provider"]
 
-_WORDS = ("bm25", "ranking", "retrieval", "index", "query", "fusion", "search", "tokens", "weights", "evaluation")
+_WORDS = ("bm25", "ranking", "retrieval", "index", "query", "fusion")
 
 
 async def queue_at_a_slow_provider(world: World, store: str, *, processes: int) -> None:
-    """Let processes that share a store make ten concurrent searches, and check that they share one queue.
+    """Let processes that share a store make six concurrent searches, and check that they share one queue.
 
     How close together two requests arrive depends on the machine, so the turns are counted where they are taken: when
-    each of the ten had one, the next is ten seconds after the first, however long the ten took. Processes with a queue
-    each would take three or four.
+    each of the six had one, the next is six seconds after the first, however long the six took. Three processes with a
+    queue each would take two.
 
     Args:
         world: Where the provider is.
         store: The store's URL.
-        processes: How many; they share the ten searches.
+        processes: How many; they share the searches.
     """
     brave = world.service("brave")
     assert isinstance(brave, Brave)
@@ -48,7 +48,7 @@ async def queue_at_a_slow_provider(world: World, store: str, *, processes: int) 
         for searcher in searchers:
             searcher.ready()
         shared = open_store(store)
-        await shared.pace("begun", interval=float(len(_WORDS)))  # its next turn is in ten seconds
+        await shared.pace("begun", interval=float(len(_WORDS)))  # its next turn is in six seconds
         for searcher in searchers:
             searcher.go()
         answers = [answer for searcher in searchers for answer in searcher.answers()]
@@ -57,6 +57,6 @@ async def queue_at_a_slow_provider(world: World, store: str, *, processes: int) 
     async with Web(Settings.model_validate(settings)) as web:
         (where,) = (scope(provider) for provider in web.__dict__["_resources"].owned if provider.name == "brave")
     turn = await shared.pace(f"pace:{where}", interval=1.0, max_wait=0.0)
-    ten = await shared.pace("begun", interval=1.0, max_wait=0.0)
+    six = await shared.pace("begun", interval=1.0, max_wait=0.0)
     await shared.aclose()
-    assert turn.wait >= ten.wait
+    assert turn.wait >= six.wait

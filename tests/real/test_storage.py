@@ -329,7 +329,12 @@ def _commands_sent(server: Valkey) -> Iterator[list[bytes]]:
 async def test_a_search_is_two_exchanges_whatever_its_session_has_seen(
     settings: Callable[..., Settings], url: str, valkey_server: Valkey
 ) -> None:
-    own = settings(storage={"url": url}, session={"id": "team", "max_searches": 0}, cache={"enabled": True})
+    own = settings(
+        storage={"url": url},
+        session={"id": "team", "max_searches": 0},
+        cache={"enabled": True},
+        search={"timeout": 600},  # a busy machine refuses no call with so much time
+    )
     exchanges, sizes = [], []
     async with Web(own, search_providers=[Distinct()]) as web:
         await web.search("999", limit=10)

@@ -495,3 +495,75 @@ def test_a_session_is_named_after_its_tenant_once() -> None:
     assert session_name(LOCAL, "s") == "s"
     assert session_name(mine, "s") == session_name(mine, session_name(mine, "s")) == "tenant:t1:s"
     assert session_name(other, session_name(mine, "s")) == "tenant:t2:tenant:t1:s"
+
+
+async def test_without_a_price_nothing_is_set_aside(store: Store) -> None:
+    own = budget(store, searches=9, cost_usd=1.0)
+    await own.settle(await own.take(0.1), 0.1)
+    for reservation in (await own.take(), await own.take_page(), await own.reserve_many(1)):
+        assert reservation.micro_usd == 0
+    assert (await own.usage())["cost_usd"] == pytest.approx(0.1)
+    assert own.named
+    assert not SessionBudget(store, "s", Limits(), named=False).named
+
+
+@pytest.mark.parametrize(("spent", "left"), [(14, None), (15, 5), (19, 1), (20, 0), (23, 0)])
+def test_what_is_left_is_never_negative(spent: int, left: int | None) -> None:
+    own = SessionBudget(MemoryStore(), "s", Limits(searches=20, warning_threshold=15))
+    told = None if left is None else f"Searches left in this session: {left} of 20."
+    assert own.warning(Reservation(1, spent=spent)) == told
+
+
+@pytest.mark.req("H5")
+async def test_a_session_is_looked_up_once_for_all_who_use_it_and_each_owner_has_one(clock: Clock) -> None:
+    class Counting(MemoryStore):
+        batches = 0
+
+        async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+            self.batches += 1
+            return await super().batch(operations)
+
+    store, mine = Counting(clock=clock), Owner(tenant="t1")
+    own = SessionBudget(store, "s", Limits(searches=3, idle_timeout=800), clock=clock)
+    for number in range(1, 4):
+        await own.within(None, LOCAL).take()
+        assert store.batches == 1 + number, "one more for the idle time"
+    theirs = own.within(None, mine)
+    assert theirs.session == "tenant:t1:s"
+    await _granted(theirs, 5)
+    clock.now = 801
+    await own.take()
+    assert await _granted(own.within(None, mine), 5) == 3
+    assert (await own.usage())["searches"] == 1
+    await store.aclose()
+
+
+@pytest.mark.req("H5")
+async def test_whatever_comes_first_after_the_idle_time_begins_the_session_anew(clock: Clock) -> None:
+    store = MemoryStore(clock=clock)
+    limits = Limits(searches=2, cost_usd=0.02, tokens=10, idle_timeout=600)
+
+    async def search(own: SessionBudget) -> int:
+        return (await own.take()).spent
+
+    async def page(own: SessionBudget) -> int:
+        return (await own.take_page(0.02)).micro_usd
+
+    async def many(own: SessionBudget) -> int:
+        return (await own.reserve_many(9)).searches
+
+    async def text(own: SessionBudget) -> int:
+        await own.check_tokens()
+        return 0
+
+    for first, found in ((search, 1), (page, 20_000), (many, 2), (text, 0)):
+        own = SessionBudget(store, first.__name__, limits, clock=clock)
+        await own.take(0.02)
+        await own.take()
+        await own.read(40)
+        with pytest.raises(BudgetExceeded):
+            await own.check_tokens()
+        clock.now += 601
+        assert await first(own) == found
+        assert (await own.usage())["tokens"] == 0
+    await store.aclose()

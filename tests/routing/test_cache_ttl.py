@@ -9,6 +9,10 @@ from hypothesis import strategies as st
 from groundwire.models import Attempt, Budget, Freshness, Outcome, Page, SearchResponse, SearchResult
 from groundwire.routing.cache import CacheTtl
 from groundwire.routing.cache_codec import (
+    CacheResult,
+    age,
+    decode_entry,
+    encode_entry,
     pack_page,
     pack_search,
     page_ttl,
@@ -16,6 +20,7 @@ from groundwire.routing.cache_codec import (
     unpack_page,
     unpack_search,
 )
+from groundwire.storage.base import Entry
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 ROWS = st.lists(st.builds(SearchResult, title=TEXT, url=TEXT, snippet=TEXT, score=st.none() | st.floats(0, 1)))
@@ -86,3 +91,45 @@ def test_a_page_without_text_lives_a_minute() -> None:
 )
 def test_a_page_is_kept_as_long_as_its_server_says(freshness: Freshness, life: CacheTtl) -> None:
     assert page_ttl(Page(url="u", content="text", freshness=freshness), CacheTtl(1_000, 20, 50)) == life
+
+
+@pytest.mark.parametrize(
+    ("now", "stale", "seconds", "at_once"),
+    [
+        (20.0, False, 0.0, True),
+        (40.0, False, 0.0, True),
+        (40.5, False, 0.5, True),
+        (99.5, False, 59.5, True),
+        (100.0, True, 60.0, True),
+        (129.5, True, 89.5, True),
+        (130.0, True, 90.0, False),
+        (500.0, True, 460.0, False),
+    ],
+)
+def test_an_entry_is_fresh_then_stale_then_only_better_than_a_failure(
+    now: float, stale: bool, seconds: float, at_once: bool
+) -> None:
+    data = encode_entry(b"value", CacheTtl(60.0, 30.0, 600.0))
+    found = decode_entry(Entry(data, 100.0, 730.0), bytes.decode, now)
+    assert found.kept == CacheResult("value", cached=True, stale=stale, age=seconds)
+    assert found.at_once is at_once
+
+
+def test_what_is_no_entry_is_refused() -> None:
+    empty = encode_entry(b"", CacheTtl())
+    assert decode_entry(Entry(empty, 1.0, 1.0), bytes.decode, 0.5).kept.value == ""
+    with pytest.raises(ValueError, match="too short"):
+        decode_entry(Entry(empty[:-1], 1.0, 1.0), bytes.decode, 0.5)
+    with pytest.raises(ValueError, match="the form b'g0'"):
+        decode_entry(Entry(b"g0" + empty[2:], 1.0, 1.0), bytes.decode, 0.5)
+
+
+def test_what_is_not_said_is_not_cached_and_is_fresh() -> None:
+    assert CacheTtl() == CacheTtl(0.0, 0.0, 0.0)
+    assert CacheResult("value") == CacheResult("value", cached=False, stale=False, age=0.0)
+
+
+def test_the_age_of_a_stale_value_is_a_warning() -> None:
+    assert age(("one",), True, False, 600.0) == {"cached": True}
+    told = "this result is 10 minutes old; it could not be refreshed yet"
+    assert age(("one",), True, True, 600.0) == {"cached": True, "stale": True, "warnings": ("one", told)}

@@ -277,7 +277,7 @@ async def test_a_cost_that_nothing_was_charged_for_is_added() -> None:
 def test_attempts_are_kept_in_the_order_in_which_they_ended() -> None:
     first, second, third = (Attempt(provider=name, outcome="ok") for name in "abc")
     log = AttemptLog()
-    assert log.entries == ()
+    assert not log.entries
     log.add(first)
     log.add(second, third)
     assert log.entries == (first, second, third)

@@ -248,3 +248,20 @@ async def test_days_are_counted_since_the_epoch_and_a_call_without_a_price_moves
     await quota.take(20_001)
     assert await quota.used() == {"calls": 1, "cost_usd": pytest.approx(0.0001)}
     await store.aclose()
+
+
+async def test_what_fits_is_found_in_a_few_tries() -> None:
+    class Counting(MemoryStore):
+        asked = 0
+
+        async def count(
+            self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None
+        ) -> Count:
+            self.asked += 1
+            return await super().count(key, amount, limit=limit, ttl=ttl)
+
+    store = Counting()
+    quota = DailyQuota(store, DailyLimits(name="k", cost_usd=0.01))
+    assert await quota.take_up_to(1, 1_000, 3_000) == 3
+    assert store.asked == 4, "the calls, twice the money, and the calls that did not fit"
+    await store.aclose()

@@ -509,3 +509,63 @@ def test_a_failure_of_a_later_request_counts(later: float, counts: bool) -> None
     for _ in range(3):
         watched.health.report(Attempt(provider="a", outcome="timeout"), answered=False, sent_at=sent + later)
     assert watched.names() == ("bca" if counts else "abc")
+
+
+def test_of_what_a_service_says_only_our_own_words_are_told() -> None:
+    watched = Watched()
+    attempt = Attempt(provider="a", outcome="quota", reason="used up: no more for quokka: today")
+    watched.note("a", watched.health.report(attempt, answered=False))
+    assert watched.health.provider_health("a").reason == "used up"
+    assert watched.told == [("a", {"cooldown": 60.0, "outcome": "quota", "reason": "used up"})]
+
+
+def test_a_cooldown_may_be_shorter_than_a_second_and_is_over_at_its_end() -> None:
+    watched = Watched()
+    watched.note("a", watched.health.cool_down("a", 0.5))
+    assert watched.names() == "bc"
+    watched.now += 0.25
+    assert watched.health.provider_health("a").seconds == 0.25
+    watched.now += 0.25
+    standing = watched.health.provider_health("a")
+    assert (standing.state, standing.seconds) == ("degraded", 0.0)
+    assert watched.order().probes == {"a"}
+
+
+def test_the_success_of_anothers_probe_ends_only_what_was_heard_from_others() -> None:
+    own = Watched()
+    own.fail(times=3)
+    for _ in range(3):
+        own.hear()
+        assert own.degraded() == 2.0
+    heard = Watched()
+    heard.hear(degraded=0.5, times=1)
+    heard.hear(times=1)
+    assert heard.degraded() == 0.5, "it has not succeeded yet"
+    heard.hear(degraded=0.25, times=1)
+    heard.hear()
+    assert heard.names() == "abc"
+    assert heard.health.provider_health("a").state == "healthy"
+    heard.fail(times=3)
+    assert heard.degraded() == 2.0, "and the doubling"
+
+
+def test_rows_of_just_now_excuse_empty_answers() -> None:
+    watched = Watched()
+    watched.answer()
+    for _ in range(3):
+        watched.health.report(Attempt(provider="a", outcome="unavailable"), answered=True, rows=False)
+    assert not watched.health.has_record("a")
+    assert watched.health.has_record("a", just_now=60.0)
+    watched.now += 59.85
+    assert watched.health.has_record("a", just_now=60.0)
+    watched.now = 1_060.0
+    assert not watched.health.has_record("a", just_now=60.0)
+
+
+def test_a_control_query_that_succeeds_is_told_if_it_ends_something() -> None:
+    watched = Watched()
+    assert watched.health.prove("a") == {}
+    assert watched.health.has_record("a")
+    watched.fail(times=3)
+    assert watched.health.prove("a") == {"degraded": 0.0, "times": 0}
+    assert watched.names() == "abc"

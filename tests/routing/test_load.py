@@ -137,7 +137,7 @@ def test_no_call_outlives_its_deadline_at_any_load_and_what_the_machine_carries_
 
 
 def test_time_in_which_the_thread_is_ready_to_run_counts() -> None:
-    assert cpu_wanted() >= time.thread_time() * 0.5
+    assert time.thread_time() * 0.5 <= cpu_wanted() < 1e8
 
 
 @pytest.mark.req("B29")
@@ -213,3 +213,126 @@ def test_a_thread_is_judged_by_what_it_used_since_the_first_call() -> None:
         return starved.refused
 
     assert run_virtually(run()) > 0
+
+
+class Turns:
+    """Turns of the loop after each of which one measurement is taken and one call is made."""
+
+    def __init__(self, seconds: float | None = None, share: float = 1.0) -> None:
+        self.selector = vars(asyncio.get_running_loop())["_virtual"]
+        self.looks: list[float] = []
+        self._measured = asyncio.Event()
+        self._share = share
+        self._call = {} if seconds is None else {"seconds": seconds}
+        self.monitor = LoadMonitor(self._cpu)
+
+    def _cpu(self) -> float:
+        self.looks.append(self.selector.now)
+        self._measured.set()
+        return float(self.selector.now * self._share)
+
+    async def take(self, *lags: float) -> None:
+        """Let measurements be so late, one after the other."""
+        self.admitted(1)
+        for lag in lags:
+            self._measured.clear()
+            if lag:
+                self.selector.now = self.looks[-1] + 0.05 + lag
+            await self._measured.wait()
+            self.admitted(1)
+
+    def admitted(self, most: int) -> int:
+        """Make calls, and return how many were admitted before one was refused."""
+        for number in range(most):
+            try:
+                self.monitor.admit(**self._call)
+            except Overloaded:
+                return number
+        return most
+
+
+@pytest.mark.req("B29")
+@pytest.mark.parametrize(
+    ("turns", "refuses"),
+    [("L", False), ("LL", False), ("LLL", True), ("LooLL", True), ("LLooL", True), ("LoooLL", False), ("LoLoo", False)],
+)
+def test_three_late_turns_of_the_last_five_are_an_overload(turns: str, refuses: bool) -> None:
+    async def run() -> bool:
+        measured = Turns()
+        await measured.take(*(0.25 if turn == "L" else 0.0 for turn in turns))
+        admitted = measured.admitted(10)
+        measured.monitor.close()
+        return admitted < 10
+
+    assert run_virtually(run()) is refuses
+
+
+@pytest.mark.req("B29")
+@pytest.mark.parametrize(
+    ("seconds", "lag", "refuses"),
+    [
+        (None, 0.165, False),
+        (None, 0.168, True),
+        (12.0, 0.199, False),
+        (12.0, 0.201, True),
+        (60.0, 0.99, False),
+        (1.0, 0.099, False),
+        (1.0, 0.101, True),
+    ],
+)
+def test_a_turn_is_late_after_a_sixtieth_of_a_calls_time_and_a_tenth_of_a_second(
+    seconds: float | None, lag: float, refuses: bool
+) -> None:
+    async def run() -> bool:
+        measured = Turns(seconds)
+        await measured.take(lag, lag, lag)
+        admitted = measured.admitted(20)
+        measured.monitor.close()
+        return admitted < 20
+
+    assert run_virtually(run()) is refuses
+
+
+@pytest.mark.req("B29")
+def test_the_tenth_call_within_a_second_is_one_too_many() -> None:
+    async def run() -> int:
+        measured = Turns()
+        await measured.take(0.3, 0.3, 0.3)  # with calls at 0, 0.35, 0.7 and 1.05 s
+        admitted = measured.admitted(20)
+        measured.monitor.close()
+        return admitted
+
+    assert run_virtually(run()) == 6
+
+
+@pytest.mark.req("B29")
+@pytest.mark.parametrize(("share", "refuses"), [(0.5, True), (0.49, False)])
+def test_half_of_the_time_must_be_this_threads_own(share: float, refuses: bool) -> None:
+    async def run() -> bool:
+        measured = Turns(share=share)
+        await measured.take(0.25, 0.25, 0.25)
+        admitted = measured.admitted(20)
+        measured.monitor.close()
+        return admitted < 20
+
+    assert run_virtually(run()) is refuses
+
+
+@pytest.mark.req("B29")
+def test_the_first_turn_is_measured_like_every_other_and_none_after_closing() -> None:
+    async def run() -> None:
+        measured = Turns(1.0)
+        await measured.take(0.0, 0.25, 0.25)
+        assert measured.looks[:2] == [0.0, 0.05]
+        assert measured.admitted(20) == 20, "the first one was in time"
+        measured.monitor.close()
+        looks = len(measured.looks)
+        await asyncio.sleep(1.0)
+        assert len(measured.looks) == looks
+        measured.admitted(1)
+        await asyncio.sleep(0.5)
+        assert len(measured.looks) > looks + 5
+        measured.monitor.close()
+        measured.monitor.close()
+
+    run_virtually(run())

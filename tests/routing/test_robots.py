@@ -293,3 +293,38 @@ async def test_rules_that_take_all_of_the_time_of_a_page_are_its_deadline() -> N
     assert clock() == pytest.approx(4.0, abs=0.3)
     await politeness.aclose()
     await transport.aclose()
+
+
+class Down(Transport):
+    """A client for which every site is unreachable."""
+
+    def __init__(self) -> None:
+        super().__init__(Guard())
+        self.asked: list[str] = []
+
+    async def fetch(self, url: Any, **options: Any) -> Any:
+        self.asked.append(str(url))
+        raise PageUnavailable(str(url), "is down")
+
+
+async def test_the_last_thousand_failures_are_remembered() -> None:
+    now = [0.0]
+    transport = Down()
+    files = RobotsFiles(transport, MemoryStore(), "acme/1.0", clock=lambda: now[0])
+
+    async def is_asked(number: int) -> bool:
+        before = len(transport.asked)
+        with pytest.raises(PageUnavailable):
+            await files.of(parse_url(f"https://s{number}.example/"), Deadline.after(60))
+        return len(transport.asked) > before
+
+    assert all([await is_asked(number) for number in range(1_000)])
+    assert not await is_asked(0)
+    assert await is_asked(1_000)
+    assert [await is_asked(number) for number in (1, 1_000, 0)] == [False, False, True]
+    now[0] = 31.0
+    assert await is_asked(2), "which makes it the latest"
+    assert all([await is_asked(number) for number in range(2_000, 2_999)])
+    assert not await is_asked(2)
+    await files.aclose()
+    await transport.aclose()

@@ -265,7 +265,7 @@ class LoadMonitor:
 
     def __init__(self, cpu: Callable[[], float] = cpu_wanted) -> None:
         self._cpu = cpu
-        self._measured = (0.0, 0.0)
+        self._measured: tuple[float, float]  # set when the timer starts
         self._begun: deque[float] = deque(maxlen=_BUSY)
         self._lags: deque[float] = deque(maxlen=_MEASURED)
         self._timer: asyncio.TimerHandle | None = None

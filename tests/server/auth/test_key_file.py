@@ -237,3 +237,30 @@ def test_it_is_made_with_all_folders_above_it_and_a_lock_that_only_its_owner_ope
 def test_what_the_system_says_of_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="Is a directory"):
         KeyFile(tmp_path).records()
+
+
+def test_two_keys_of_one_id_are_refused(path: Path) -> None:
+    _, record = make_key("ci", NOW)
+    KeyFile(path).add(record)
+    with pytest.raises(ConfigurationError, match="same id by chance"):
+        KeyFile(path).add(record.model_copy(update={"name": "other"}))
+    assert KeyFile(path).records() == (record,)
+
+
+def test_a_writer_sees_at_once_what_it_wrote(path: Path) -> None:
+    file = KeyFile(path, clock=lambda: 100.0)
+    assert file.records() == ()
+    _, record = make_key("ci", NOW)
+    file.add(record)
+    assert file.records() == (record,)
+    file.revoke("ci", NOW)
+    assert file.records()[0].revoked == NOW
+
+
+def test_the_first_fault_of_a_damaged_file_is_told_without_its_content(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_text('{"keys": [{"id": "quokka", "name": 7}], "wombat": "koala"}', "utf-8")
+    path.chmod(0o600)
+    with pytest.raises(ConfigurationError, match=r"keys\.0\.") as caught:
+        KeyFile(path).records()
+    assert not any(word in str(caught.value) for word in ("quokka", "koala", "https://"))

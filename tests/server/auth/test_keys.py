@@ -135,3 +135,13 @@ def test_a_successor_may_do_the_same_for_as_long(days: int | None) -> None:
     assert successor.id != record.id
     assert (successor.name, successor.tenant, successor.operator, successor.limits) == ("ci", "team", True, limits)
     assert (successor.created, successor.expires) == (later, later + timedelta(days=days) if days else None)
+
+
+def test_a_key_is_no_operators_and_its_calls_are_kept_unless_it_is_said() -> None:
+    _, record = make_key("ci", NOW)
+    assert not record.operator
+    assert not KeyRecord.model_validate(record.model_dump(exclude={"operator"})).operator
+    assert KeyLimits().keep
+    for money in (float("inf"), float("nan")):
+        with pytest.raises(ValidationError):
+            KeyLimits(usd_per_day=money)

@@ -322,3 +322,26 @@ def test_a_lease_is_renewed_three_times_in_its_life() -> None:
 def test_a_backlog_beyond_the_burst_leaves_nothing() -> None:
     told = rate_headers(Pace(granted=True, wait=0.0, backlog=70.0), 10.0, 6)
     assert told["ratelimit"] == '"requests";r=0;t=70'
+
+
+async def test_a_store_that_fails_counts_no_wrong_key() -> None:
+    store = MemoryStore()
+    await store.aclose()
+    assert await Failures(store, burst=1).count("192.0.2.1") == 0.0
+
+
+async def test_who_finds_no_slot_is_told_to_come_again_in_a_second() -> None:
+    slots, limits = Slots(MemoryStore()), KeyLimits(concurrent=1)
+    async with slots.hold("k", limits):
+        with pytest.raises(Refusal) as caught:
+            await slots.hold("k", limits).__aenter__()
+    assert caught.value.retry_after == 1.0
+    await slots.aclose()
+
+
+@pytest.mark.parametrize(
+    ("backlog", "interval", "burst", "left"), [(4.0, 4.0, 6, 5), (0.5, 0.5, 4, 3), (1.1, 0.5, 4, 1), (2.0, 0.5, 4, 0)]
+)
+def test_how_many_requests_are_left_at_another_pace(backlog: float, interval: float, burst: int, left: int) -> None:
+    told = rate_headers(Pace(granted=True, wait=0.0, backlog=backlog), interval, burst)
+    assert told["ratelimit"].startswith(f'"requests";r={left};')
