@@ -27,7 +27,7 @@ from groundwire.safety.chat_template_tokens import break_reserved
 if TYPE_CHECKING:
     from groundwire.reading.main_content.classifier import Model
 
-__all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "to_markdown"]
+__all__ = ["Converted", "cleaned", "convert", "convert_in_worker", "json_to_markdown", "to_markdown"]
 
 _PRETTY: Final = 200_000  # characters of JSON that are reformatted; longer text would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
@@ -76,7 +76,7 @@ def convert(
     kind, remarks = media.kind, (media.remark,) if media.remark else ()
     if kind in FILES:
         try:
-            return Converted(extracted=_cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
+            return Converted(extracted=cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
         except UnreadableDocument as error:
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
     decoded = decode(body, content_type)
@@ -121,7 +121,7 @@ def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> E
         return Extracted()
     cut, text = len(text) > _MAX_PLAIN, text[:_MAX_PLAIN]
     if (listed := _structured(kind, text, url)) is not None:
-        return _cleaned(replace(listed, cut=cut or listed.cut))
+        return cleaned(replace(listed, cut=cut or listed.cut))
     if kind == "markdown":
         content, counts = clean_text(clean(text))
         heading = _FIRST_HEADING.search(content, 0, 20_000)
@@ -158,7 +158,7 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
     return read_json_feed(text, url) if is_json_feed(text) else None
 
 
-def _cleaned(found: Extracted) -> Extracted:
+def cleaned(found: Extracted) -> Extracted:
     """Remove everything that is invisible to a reader but would influence a model."""
     content, counts = clean_text(clean(unicodedata.normalize("NFC", found.content)))
     return replace(

@@ -161,6 +161,10 @@ class ReadSettings(SettingsSection):
     """The same for PDF, Office documents and EPUB, which are larger than pages."""
     isolation: Literal["auto", "heavy", "process"] = "auto"
     """Pages parsed in a worker process without keys, files or network: all (process), large ones (heavy), or auto."""
+    ocr: bool = False
+    """Whether text in images and scanned PDFs is recognized with Tesseract, which must be installed."""
+    ocr_languages: Annotated[Words, Field(min_length=1)] = ("eng",)
+    """Tesseract's codes of the languages to recognize; each needs its data, on Debian `tesseract-ocr-deu` for `deu`."""
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
