@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.words import Word
 
-__all__ = ["FILLED", "NEAR", "Edge", "Grid", "TextLine", "banded", "row_starts"]
+__all__ = ["FILLED", "NEAR", "Edge", "RuledTable", "TextLine", "banded", "row_starts"]
 
 NEAR: Final = 2.5
 """Points; lines nearer to each other are one."""
@@ -36,7 +36,7 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Grid:
+class RuledTable:
     """A ruled table."""
 
     x0: float
@@ -93,7 +93,7 @@ def _continues_row(line: TextLine, columns: int) -> bool:
     return 0 not in line.filled and 2 * len(line.filled) <= columns
 
 
-def banded(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
+def banded(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
     """Return the tables whose rows are separated by horizontal lines or shades only."""
     groups: list[list[Edge]] = []
     for edge in sorted(edges, key=lambda edge: edge.at):
@@ -106,7 +106,7 @@ def banded(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
     return [grid for group in groups if len(group) >= _RULES and (grid := _banded_grid(group, words)) is not None]
 
 
-def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
+def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | None:
     left, right = rules[0].start - NEAR, rules[0].end + NEAR
     every = _text_lines([word for word in words if word.x1 > left and word.x0 < right])
     first, last = rules[0].at, rules[-1].at
@@ -131,7 +131,11 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
     columns = len(gutters) + 1
     parts = [line for band in bands.values() for line in band[1:]]
     wrapped = not parts or _are_parts(parts, columns)
-    grid = Grid(left, min(first, taken[0].middle), right, max(last, taken[-1].middle)) if taken else Grid(0, 0, 0, 0)
+    grid = (
+        RuledTable(left, min(first, taken[0].middle), right, max(last, taken[-1].middle))
+        if taken
+        else RuledTable(0, 0, 0, 0)
+    )
     order = {id(word): index for index, word in enumerate(words)}
     for number, band in bands.items():
         inner = 0 < number < len(rules)

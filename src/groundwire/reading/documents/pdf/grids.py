@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from ctypes import byref, c_float, c_int
 from typing import Final
 
-from groundwire.reading.documents.pdf.bands import FILLED, NEAR, Edge, Grid, banded
+from groundwire.reading.documents.pdf.bands import FILLED, NEAR, Edge, RuledTable, banded
 from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
 from groundwire.reading.documents.pdf.words import Word, is_to_left, turned_box
 
@@ -156,7 +156,7 @@ def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
     return kept
 
 
-def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
+def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
     """Return the ruled tables of a page.
 
     Args:
@@ -167,7 +167,7 @@ def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
     upright = _joined([edge for edge in edges if not edge.level])
     if len(level) * len(upright) > _MOST_PAIRS:
         return []
-    found: list[Grid] = []
+    found: list[RuledTable] = []
     for group in _connected(level, upright):
         grid = _grid([edge for edge in group if edge.level], [edge for edge in group if not edge.level], words)
         if grid is not None and not any(_inside(grid, other) for other in found):
@@ -177,7 +177,7 @@ def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
     return found + banded(outside, [word for word in words if id(word) not in kept])
 
 
-def _holds(grid: Grid, edge: Edge) -> bool:
+def _holds(grid: RuledTable, edge: Edge) -> bool:
     return grid.y0 - NEAR <= edge.at <= grid.y1 + NEAR and edge.start < grid.x1 and edge.end > grid.x0
 
 
@@ -222,7 +222,7 @@ def _connected(level: Sequence[Edge], upright: Sequence[Edge]) -> list[list[Edge
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
+def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word]) -> RuledTable | None:
     if len(level) < 2 or not upright:
         return None
     left = min(*(edge.start for edge in level), *(edge.at for edge in upright))
@@ -235,7 +235,7 @@ def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word])
         return None
     owners = _merged(xs, ys, level, upright)
     cells: dict[tuple[int, int], list[Word]] = defaultdict(list)
-    grid = Grid(left, top, right, bottom)
+    grid = RuledTable(left, top, right, bottom)
     for word in words:
         x, y = (word.x0 + word.x1) / 2, word.middle
         if left <= x <= right and top <= y <= bottom:
@@ -301,6 +301,6 @@ def _is_table(owners: dict[tuple[int, int], tuple[int, int]], cells: dict[tuple[
     return count >= 4 and len(filled) >= max(3, FILLED * count) and max(filled) <= _LAYOUT
 
 
-def _inside(one: Grid, other: Grid) -> bool:
+def _inside(one: RuledTable, other: RuledTable) -> bool:
     x, y = (one.x0 + one.x1) / 2, (one.y0 + one.y1) / 2
     return other.x0 <= x <= other.x1 and other.y0 <= y <= other.y1
