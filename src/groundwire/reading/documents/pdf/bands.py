@@ -182,12 +182,13 @@ def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
             ends += [(start, 1), (end, -1)]
     found: list[tuple[float, float]] = []
     over, begin = 0, None
+    leftmost = min(ends)[0]
     for x, change in sorted(ends, key=lambda end: (end[0], -end[1])):
         over += change
         if over <= allowed and begin is None:
             begin = x
         elif over > allowed and begin is not None:
-            if begin > ends[0][0] and x - begin >= least:
+            if begin > leftmost and x - begin >= least:
                 found.append((begin, x))
             begin = None
     return [strip for one in found if (strip := _without_ends(one, lines))[1] > strip[0]]
