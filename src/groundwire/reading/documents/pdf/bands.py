@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.words import Word
 
-__all__ = ["FILLED", "NEAR", "Edge", "RuledTable", "TextLine", "banded", "row_starts"]
+__all__ = ["FILLED", "NEAR", "Edge", "RuledTable", "TextLine", "banded", "row_starts", "starts_by_gaps", "text_lines"]
 
 NEAR: Final = 2.5
 """Points; lines nearer to each other are one."""
@@ -70,13 +70,20 @@ def row_starts(lines: Sequence[TextLine], columns: int) -> list[int]:
         lines: From top to bottom.
         columns: How many columns the table has.
     """
+    if starts := starts_by_gaps(lines, columns):
+        return starts
+    return [0, *(index for index, line in enumerate(lines) if index and not _continues_row(line, columns))]
+
+
+def starts_by_gaps(lines: Sequence[TextLine], columns: int) -> list[int]:
+    """Return the lines with which the rows of a table begin as `row_starts`; empty if the distances say nothing."""
     steps = [other.middle - one.middle for one, other in itertools.pairwise(lines)]
     usual = [step for step, line in zip(steps, lines, strict=False) if step > 0.7 * line.size]
     near = min(usual, default=0.0) * 1.15 + 0.6
     tight = [line for step, line in zip(steps, lines[1:], strict=True) if step <= near]
     if tight and len(tight) < len(steps) and _are_parts(tight, columns):
         return [0, *(index for index, step in enumerate(steps, 1) if step > near)]
-    return [0, *(index for index, line in enumerate(lines) if index and not _continues_row(line, columns))]
+    return []
 
 
 def _has_gaps(lines: Sequence[TextLine]) -> bool:
@@ -108,7 +115,7 @@ def banded(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
 
 def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | None:
     left, right = rules[0].start - NEAR, rules[0].end + NEAR
-    every = _text_lines([word for word in words if word.x1 > left and word.x0 < right])
+    every = text_lines([word for word in words if word.x1 > left and word.x0 < right])
     first, last = rules[0].at, rules[-1].at
     inside = [line for line in every if first <= line.middle <= last]
     if any(word.x0 < left or word.x1 > right for line in inside for word in line.words) or len(inside) < _RULES:
@@ -161,7 +168,8 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
     return grid
 
 
-def _text_lines(words: Sequence[Word]) -> list[TextLine]:
+def text_lines(words: Sequence[Word]) -> list[TextLine]:
+    """Return the words of a table by their height, from top to bottom."""
     found: list[TextLine] = []
     for word in sorted(words, key=lambda word: word.middle):
         if found and word.middle - found[-1].middle <= 0.35 * max(found[-1].size, word.face.size):

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from ctypes import byref, c_float, c_int
 from typing import Final
 
-from groundwire.reading.documents.pdf.bands import FILLED, NEAR, Edge, RuledTable, banded
+from groundwire.reading.documents.pdf.bands import FILLED, NEAR, Edge, RuledTable, banded, starts_by_gaps, text_lines
 from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
 from groundwire.reading.documents.pdf.words import Word, is_to_left, turned_box
 
@@ -26,6 +26,7 @@ _MAX_POINTS: Final = 40_000  # of a page; maps and charts have more
 _MAX_EDGES: Final = 6_000
 _MOST_PAIRS: Final = 200_000
 _MAX_PLACES: Final = 60  # columns of a grid
+_FEW_ROWS: Final = 2
 _MAX_ROWS: Final = 400
 _DEPTH: Final = 3  # forms inside forms
 _THIN: Final = 3.0  # points; a filled area that is thinner is a line
@@ -246,7 +247,22 @@ def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word])
     rows = [[cells.get((row, column), []) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
     used = [any(row[column] for row in rows) for column in range(len(xs) - 1)]  # columns that only separate are empty
     grid.rows = [list(itertools.compress(row, used)) for row in rows if any(row)]
+    if len(grid.rows) <= _FEW_ROWS:  # only its columns, and perhaps its head, are ruled
+        grid.rows = [part for row in grid.rows for part in _parts(row)]
     return grid if len(grid.rows) > 1 and sum(used) > 1 else None
+
+
+def _parts(row: list[list[Word]]) -> list[list[list[Word]]]:
+    """Return the rows of a table between two horizontal lines, by their distances."""
+    columns = {id(word): column for column, cell in enumerate(row) for word in cell}
+    found = text_lines([word for cell in row for word in cell])
+    for line in found:
+        line.filled = frozenset(columns[id(word)] for word in line.words)
+    parts: list[list[list[Word]]] = []
+    for begin, stop in itertools.pairwise([*(starts_by_gaps(found, len(row)) or [0]), len(found)]):
+        here = {id(word) for line in found[begin:stop] for word in line.words}
+        parts.append([[word for word in cell if id(word) in here] for cell in row])
+    return parts
 
 
 def _steps(places: Sequence[float]) -> list[float]:
