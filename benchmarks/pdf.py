@@ -11,8 +11,8 @@ first.
 
 `--kinds` reads files of 34 kinds instead (`tests/components/pdf_kinds.py`: columns, tables, forms, rotated, encrypted
 and truncated pages, in six scripts), which ReportLab, Chromium and groff write from seeds, beside PyMuPDF, PyMuPDF4LLM
-and pdfplumber, and prints four shares for each kind: the words that come back (recall), the sentences and cells that follow
-their predecessor (order), the cells that stand whole in the right row of a table, spaces aside (cells), and the form
+and pdfplumber, and prints four shares for each kind: the words that come back (recall), the sentences and cells that
+follow their predecessor (order), the cells that stand whole in the right row of a table (cells), and the form
 values (values). Tables of PyMuPDF and pdfplumber are those of `find_tables` and `extract_tables`.
 """
 

@@ -295,6 +295,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.documents.pdf.blocks.join_broken": Growing(
         lambda text: module("reading.documents.pdf.blocks").join_broken(text, text, frozenset()), PROSE
     ),
+    "reading.documents.pdf.words.is_to_left": Growing(plain("reading.documents.pdf.words", "is_to_left"), PROSE),
     "reading.documents.pdf.headings.drop_furniture": Growing(furniture, (*PROSE, "-", "page ", "#")),
     "reading.documents.simple_formats.read_mail": Growing(
         data("reading.documents.simple_formats", "read_mail", URL), (*DATA, "a: b\n", "--a\n", "=?a?q?b?= ")
@@ -437,6 +438,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.documents.document.read_file": "chooses one of those that are counted",
     "reading.documents.pdf.convert.read_details": "part of read_pdf",
     "reading.documents.pdf.pdfium.open_pdf": "part of read_pdf",
+    "reading.ocr.page_picture": "renders one page, to at most 25 million pixels",
     "reading.documents.simple_formats.list_archive": "lists as many names as a page has room for",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
@@ -28,7 +29,8 @@ from groundwire.errors import (
     TooManyRedirects,
     UnsupportedContent,
 )
-from groundwire.testing import EmulatedResponse, InjectedFault, World
+from groundwire.reading.browser.endless_list import GOES_ON, MAX_ROUNDS
+from groundwire.testing import EmulatedResponse, InjectedFault, Recorded, World
 
 Make = Callable[..., Web]
 
@@ -302,6 +304,58 @@ async def test_pages_that_will_not_end_are_read_as_far_as_they_are(make: Make, s
 
         await asyncio.gather(*(read(number, *one) for number, one in enumerate(ENDLESS.items())))
         assert PARAGRAPHS[0] in (await web.open_page(site.url + "/now")).content
+
+
+LIST = """let next = 1;
+async function more() {
+  const rows = await (await fetch("/api/rows?from=" + next)).json();
+  next += rows.length;
+  for (const row of rows) {
+    const item = document.createElement("li");
+    item.textContent = row;
+    document.getElementById("list").append(item);
+  }
+  return rows.length;
+}
+"""
+LISTS = {
+    "scrolled": "<div style='height: 2000px'></div><div id=end>.</div>",
+    "button": "<button onclick='more()'>Load more ships</button>",
+    "link": "<a href='/elsewhere'>Load more</a>",
+    "form": "<form action='/elsewhere'><button>Load more</button></form>",
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "shown", "goes_on"),
+    [
+        ("scrolled", 40, 40, False),
+        ("button", 40, 40, False),
+        ("button", 10_000, 10 * (MAX_ROUNDS + 1), True),
+        ("link", 40, 10, False),
+        ("form", 40, 10, False),
+    ],
+)
+async def test_a_list_that_loads_more_is_read_to_a_bound(
+    web: Web, site: Application, kind: str, rows: int, shown: int, goes_on: bool
+) -> None:
+    def reply(request: Recorded) -> EmulatedResponse:
+        start = int(request.query["from"])
+        return EmulatedResponse.json(
+            [f"Ship {row} of the endless list." for row in range(start, min(start + 10, rows + 1))]
+        )
+
+    start = "more();"
+    if kind == "scrolled":
+        start = "more().then(() => new IntersectionObserver(seen => seen[0].isIntersecting && more()).observe("
+        start += "document.getElementById('end')));"
+    body = f"<h1>Ships</h1><p>{' '.join(PARAGRAPHS)}</p><ul id=list></ul>{LISTS[kind]}"
+    site.pages["/api/rows"] = reply
+    site.pages["/list"] = EmulatedResponse.html(f"<!doctype html><body>{body}<script>{LIST}{start}</script>")
+    page = await web.open_page(site.url + "/list", timeout=60)
+    found = {int(number) for number in re.findall(r"Ship (\d+) of the endless list", page.content)}
+    assert found == set(range(1, shown + 1))
+    assert (GOES_ON in page.warnings) == goes_on
 
 
 async def test_a_page_that_never_stops_coming_is_read_when_its_time_is_up(make: Make, site: Application) -> None:

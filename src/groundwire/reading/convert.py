@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
-from groundwire.reading.block_pages.empty_shell import LOADS_PARTS, is_shell, later_parts
+from groundwire.reading.block_pages.empty_shell import is_shell, later_parts
 from groundwire.reading.documents.document import FILES, read_file
 from groundwire.reading.documents.simple_formats import read_notebook
 from groundwire.reading.documents.tabular import read_delimited
@@ -27,7 +27,7 @@ from groundwire.safety.chat_template_tokens import break_reserved
 if TYPE_CHECKING:
     from groundwire.reading.main_content.classifier import Model
 
-__all__ = ["Converted", "convert", "convert_in_worker", "json_to_markdown", "to_markdown"]
+__all__ = ["Converted", "cleaned", "convert", "convert_in_worker", "json_to_markdown", "to_markdown"]
 
 _PRETTY: Final = 200_000  # characters of JSON that are reformatted; longer text would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
@@ -76,7 +76,7 @@ def convert(
     kind, remarks = media.kind, (media.remark,) if media.remark else ()
     if kind in FILES:
         try:
-            return Converted(extracted=_cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
+            return Converted(extracted=cleaned(read_file(kind, body, url, seconds=seconds)), warnings=remarks)
         except UnreadableDocument as error:
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
     decoded = decode(body, content_type)
@@ -95,7 +95,7 @@ def convert(
         return Converted(extracted=found, warnings=warnings)
     later = later_parts(decoded.text) if block is None else ()
     warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
-    return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=LOADS_PARTS in later)
+    return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=bool(later))
 
 
 def convert_in_worker(asked: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
@@ -121,7 +121,7 @@ def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> E
         return Extracted()
     cut, text = len(text) > _MAX_PLAIN, text[:_MAX_PLAIN]
     if (listed := _structured(kind, text, url)) is not None:
-        return _cleaned(replace(listed, cut=cut or listed.cut))
+        return cleaned(replace(listed, cut=cut or listed.cut))
     if kind == "markdown":
         content, counts = clean_text(clean(text))
         heading = _FIRST_HEADING.search(content, 0, 20_000)
@@ -158,7 +158,7 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
     return read_json_feed(text, url) if is_json_feed(text) else None
 
 
-def _cleaned(found: Extracted) -> Extracted:
+def cleaned(found: Extracted) -> Extracted:
     """Remove everything that is invisible to a reader but would influence a model."""
     content, counts = clean_text(clean(unicodedata.normalize("NFC", found.content)))
     return replace(

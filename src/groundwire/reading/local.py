@@ -8,7 +8,7 @@ effect: the next request would be the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -29,7 +29,7 @@ from groundwire.errors import (
 from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.documents.document import FILES
-from groundwire.reading.encoding.content_type import media_type
+from groundwire.reading.encoding.content_type import is_image, media_type
 from groundwire.reading.extracted import Unreadable, Why, read_result
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
@@ -132,6 +132,7 @@ class LocalReadProvider:
         max_document_bytes: The same for PDF, Office documents and EPUB.
         name: Its name.
         conversion: Converts to Markdown; by default a new one.
+        ocr_languages: The languages in which text in images and scanned PDFs is recognized; empty if it is not.
     """
 
     capabilities: Capabilities = Capabilities(read=True, guarded=True, revalidates=True)
@@ -146,12 +147,14 @@ class LocalReadProvider:
         max_document_bytes: int = 50_000_000,
         name: str = "local",
         conversion: Conversion | None = None,
+        ocr_languages: Sequence[str] = (),
     ) -> None:
         self.name = name
         self._transport = transport
         self._max_bytes = max_bytes
         self._max_document_bytes = max_document_bytes
         self._conversion = conversion or Conversion()
+        self._ocr_languages = tuple(ocr_languages)
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
@@ -168,6 +171,7 @@ class LocalReadProvider:
             max_document_bytes=read.max_document_bytes,
             name=context.name,
             conversion=Conversion(context.workers, isolated=context.settings.read.isolation == "process"),
+            ocr_languages=read.ocr_languages if read.ocr else (),
         )
 
     async def read_url(
@@ -190,9 +194,7 @@ class LocalReadProvider:
                 raise PageUnavailable(url, "The site answered HTTP 304.", status=reply.status)
             kept = {name: getattr(said, name) or getattr(known, name) for name in ("etag", "last_modified")}
             return ReadResult(url=url, success=True, unchanged=True, freshness=said.model_copy(update=kept))
-        converted = await self._conversion.convert(
-            reply.body, reply.content_type, reply.url, headers=reply.headers, deadline=deadline
-        )
+        converted = await self._convert(reply, deadline)
         if converted.block is not None:
             kind = PageNeedsScripts if converted.block.kind == "script shell" else PageBlocked
             raise kind(url, str(converted.block), status=reply.status)
@@ -203,9 +205,26 @@ class LocalReadProvider:
         result = read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
         return result.model_copy(update={"freshness": said})
 
+    async def _convert(self, reply: Response, deadline: Deadline) -> Converted:
+        """Convert a response to Markdown, and recognize text in pictures if that is set."""
+        kind = media_type(reply.content_type, reply.body[:4_096], reply.url).kind
+        if not self._ocr_languages or kind not in {"binary", "pdf"}:
+            return await self._conversion.convert(
+                reply.body, reply.content_type, reply.url, headers=reply.headers, deadline=deadline
+            )
+        from groundwire.reading.ocr import Ocr
+
+        ocr = Ocr(self._conversion, self._ocr_languages)
+        if kind == "binary":
+            return await ocr.read_image(reply.body, deadline)
+        converted = await self._conversion.convert(
+            reply.body, reply.content_type, reply.url, headers=reply.headers, deadline=deadline
+        )
+        return await ocr.read_scan(reply.body, converted, deadline)
+
     def _inspect(self, head: Head, *, asked: bool) -> int | None:
         """Reject unreadable content before its body arrives, and return the size limit of a document."""
-        _refuse_unreadable(head, asked=asked)
+        _refuse_unreadable(head, asked=asked, images=bool(self._ocr_languages))
         is_file = media_type(head.content_type, head.start, head.url).kind in FILES
         return self._max_document_bytes if is_file else None
 
@@ -214,12 +233,13 @@ class LocalReadProvider:
         await self._conversion.aclose()
 
 
-def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
+def _refuse_unreadable(head: Head, *, asked: bool = False, images: bool = False) -> None:
     """Reject unreadable content before its body arrives.
 
     Args:
         head: The response head.
         asked: Whether the request was conditional.
+        images: Whether the text of images is recognized.
 
     Raises:
         PageNotFound, PageRefused, PageBlocked, PageUnavailable, PageEmpty, UnsupportedContent.
@@ -242,7 +262,7 @@ def _refuse_unreadable(head: Head, *, asked: bool = False) -> None:
     if not head.start:
         raise PageEmpty(url, f"The page is empty (HTTP {status}, no body).", status=status)
     kind = media_type(head.content_type, head.start, head.url)
-    if kind.kind == "binary":
+    if kind.kind == "binary" and not (images and is_image(head.start)):
         raise UnsupportedContent(
             url,
             f"The URL is {kind.description}, which cannot be read as text.",

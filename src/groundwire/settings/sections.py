@@ -41,7 +41,6 @@ MODEL_PROVIDERS = (
     *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "mistral", "openai", "openrouter", "perplexity"),
     *("qwen", "xai", "zai"),
 )
-
 """The model providers whose APIs have a supported hosted search."""
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
@@ -57,7 +56,6 @@ def _split(value: object) -> object:
 
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
-
 """A list of words; in an environment variable they are separated by commas."""
 
 
@@ -66,7 +64,6 @@ def _domains(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Domains = Annotated[Words, AfterValidator(_domains)]
-
 """A list of domains."""
 
 
@@ -77,7 +74,6 @@ def _variables(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Variables = Annotated[Words, AfterValidator(_variables)]
-
 """A list of environment variables, by their names."""
 
 
@@ -161,6 +157,10 @@ class ReadSettings(SettingsSection):
     """The same for PDF, Office documents and EPUB, which are larger than pages."""
     isolation: Literal["auto", "heavy", "process"] = "auto"
     """Pages parsed in a worker process without keys, files or network: all (process), large ones (heavy), or auto."""
+    ocr: bool = False
+    """Whether text in images and scanned PDFs is recognized with Tesseract, which must be installed."""
+    ocr_languages: Annotated[Words, Field(min_length=1)] = ("eng",)
+    """Tesseract's codes of the languages to recognize; each needs its data, on Debian `tesseract-ocr-deu` for `deu`."""
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from components.office import presentation
+from components.office import opendocument, presentation, workbook, zipped
 from components.papers import canvas_pdf, many_pages
 from components.work import growth
 from groundwire.reading.convert import Converted, convert
@@ -180,3 +180,49 @@ def test_nonsense_is_read_without_an_error_and_in_linear_time(said: str, part: s
     body = ("{\\rtf1" if said.endswith("rtf") else "") + part
     read(body, said)
     assert growth(lambda text: read(text, said), body * 40, body * 160) < 6
+
+
+@pytest.mark.parametrize(
+    ("body", "said", "warning"),
+    [
+        (
+            json.dumps(
+                {
+                    "nbformat": 4,
+                    "cells": [
+                        {
+                            "cell_type": "code",
+                            "source": "plot()",
+                            "outputs": [{"output_type": "display_data", "data": {"image/png": "aGk="}}],
+                        }
+                    ],
+                }
+            ).encode(),
+            "application/json",
+            "outputs that are pictures left out: 1",
+        ),
+        (
+            b'<svg xmlns="http://www.w3.org/2000/svg"><text>Seen</text><foreignObject><p>lost</p></foreignObject></svg>',
+            "image/svg+xml",
+            "embedded HTML left out: 1",
+        ),
+        (
+            opendocument("<text:p>Words<office:annotation><text:p>a remark</text:p></office:annotation></text:p>"),
+            "",
+            "comments left out: 1",
+        ),
+    ],
+    ids=["notebook", "drawing", "comment"],
+)
+def test_what_is_left_out_is_said(body: bytes, said: str, warning: str) -> None:
+    assert warning in read(body, said).extracted.warnings
+
+
+def test_a_formula_that_was_never_calculated_is_said() -> None:
+    pytest.importorskip("python_calamine")
+    body = workbook({"Ships": [["month", "ships"], ["May", 7]]})
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    place = "xl/worksheets/sheet0.xml"
+    parts[place] = parts[place].replace(b"<v>7</v>", b"<f>SUM(A1:A9)</f><v></v>")
+    assert "formulas without a stored value, whose cells are empty: 1" in read(zipped(parts)).extracted.warnings

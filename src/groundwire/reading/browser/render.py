@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable, TooManyRedirects, UnsupportedContent
+from groundwire.reading.browser.endless_list import GOES_ON, MAX_ROUNDS, MORE, TOP, WATCH
 from groundwire.reading.browser.idle_detection import FILLED, PROBE, TIMERS, Look, Settling
 
 if TYPE_CHECKING:
@@ -145,12 +146,16 @@ async def render(
     spare = min(1.5, deadline.remaining() / 4)
     session = await context.new_cdp_session(page)
     await page.add_init_script(TIMERS)
+    await page.add_init_script(WATCH)
     try:
         await page.goto(url, wait_until="commit", timeout=deadline.remaining() * 1_000)
     except Error as error:
         _raise_for(str(error), url, watch)
     until = time.monotonic() + max(0.0, min(settle, deadline.remaining() - spare))
     settled = await _settle(page, watch, url, until)
+    goes_on = settled and await _load_more(
+        page, watch, url, min(until + settle, time.monotonic() + deadline.remaining() - spare)
+    )
     html, stopped = await _take(page, session, watch, max_length)
     if watch.settling.look.text < FILLED and not stopped:
         html += await _frames(page, max_length)
@@ -159,7 +164,8 @@ async def render(
         html=html[:max_length],
         status=watch.document.status if watch.document else 200,
         headers=watch.document.headers if watch.document else {},
-        warnings=_remarks(watch, settled=settled, stopped=stopped, cut=len(html) >= max_length),
+        warnings=_remarks(watch, settled=settled, stopped=stopped, cut=len(html) >= max_length)
+        + ((GOES_ON,) if goes_on else ()),
     )
 
 
@@ -190,6 +196,32 @@ async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
         if now >= until:
             return False
         await asyncio.sleep(min(_POLL, until - now))
+
+
+async def _load_more(page: Page, watch: _Watch, url: str, until: float) -> bool:
+    """Load more of an endless list until it stops growing or the bound is reached; return whether it may go on."""
+    from playwright.async_api import Error
+
+    start = page.url
+    for _ in range(MAX_ROUNDS):
+        before = watch.settling.look
+        try:
+            async with asyncio.timeout(_LOOK_TIME):
+                if before.nodes > _MAX_NODES or not await page.evaluate(MORE):
+                    return False
+        except (TimeoutError, Error):
+            return False
+        watch.settling.changed = time.monotonic()
+        await _settle(page, watch, url, until)
+        look = watch.settling.look
+        if page.url != start or look.text <= before.text or time.monotonic() >= until:
+            break
+    else:
+        return True
+    with suppress(TimeoutError, Error):
+        async with asyncio.timeout(_LOOK_TIME):
+            await page.evaluate(TOP)
+    return time.monotonic() >= until
 
 
 async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int) -> tuple[str, bool]:

@@ -29,6 +29,11 @@ _SKIPPED: Final = frozenset(
     {"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "user-field-decls", "notes",
      "variable-decls", "hidden-text", "hidden-paragraph", "note-citation", "image", "object"}
 )  # fmt: skip
+_REMOVED: Final = (
+    ("hidden", "hidden text removed"),
+    ("annotation", "comments left out"),
+    ("notes", "speaker notes left out"),
+)
 _DEPTH: Final = 30
 _MAX_SPACES: Final = 100
 _MAX_REPEATED: Final = 60
@@ -62,7 +67,7 @@ def read_opendocument(body: bytes) -> Extracted:
         published=said.published,
         language=said.language,
         kind="document",
-        warnings=(f"hidden text removed: {reader.removed['hidden']}",) if reader.removed["hidden"] else (),
+        warnings=tuple(f"{words}: {reader.removed[name]}" for name, words in _REMOVED if reader.removed[name]),
     )
 
 
@@ -97,6 +102,8 @@ class _OpenDocumentReader:
                 self._slides += 1
                 yield f"[slide {self._slides}]"
                 yield from self.blocks(element, depth + 1)
+            elif name in {"annotation", "notes"}:
+                self.removed[name] += bool("".join(element.itertext()).strip())
             elif name and name not in _SKIPPED:
                 yield from self.blocks(element, depth + 1)
 
@@ -145,6 +152,8 @@ class _OpenDocumentReader:
                 parts.append(" ")
             elif name == "line-break":
                 parts.append("\n")
+            elif name == "annotation":
+                self.removed[name] += 1
             elif name and name not in _SKIPPED and depth < _DEPTH:
                 inner = self._inline(element, depth + 1)
                 target = element.get(_LINK, "") if name == "a" else ""

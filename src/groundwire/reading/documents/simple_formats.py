@@ -216,9 +216,14 @@ def read_svg(text: str) -> Extracted | None:
         elif name in {"title", "desc", "text"} and (said := " ".join("".join(_seen(element)).split())):
             title = title or (said if name == "title" and parent is root else "")
             lines.append(said)
-    warnings = ("only the text of the drawing was read", *((f"hidden text removed: {removed}",) if removed else ()))
+    embedded = sum(1 for element in islice(root.iter("{*}foreignObject"), MAX_ELEMENTS))
+    warnings = ["only the text of the drawing was read"]
+    if removed:
+        warnings.append(f"hidden text removed: {removed}")
+    if embedded:
+        warnings.append(f"embedded HTML left out: {embedded}")
     content = "\n\n".join(escape_line(escape_text(line)) for line in lines)
-    return Extracted(title=title, content=content, kind="document", warnings=warnings) if content else None
+    return Extracted(title=title, content=content, kind="document", warnings=tuple(warnings)) if content else None
 
 
 def _is_unseen(element: etree._Element) -> bool:
@@ -276,7 +281,15 @@ def read_notebook(text: str) -> Extracted | None:
     language = _language(notebook.get("metadata"))
     content = "\n\n".join(part for cell in cells if isinstance(cell, dict) for part in _cell(cell, language) if part)
     heading = _HEADING.search(content, 0, 20_000)
-    return Extracted(title=heading[1] if heading else "", content=content, kind="document")
+    outputs = (output for cell in cells if isinstance(cell, dict) for output in _list(cell.get("outputs")))
+    pictures = sum(isinstance(output, dict) and _is_picture(output) for output in outputs)
+    warnings = (f"outputs that are pictures left out: {pictures}",) if pictures else ()
+    return Extracted(title=heading[1] if heading else "", content=content, kind="document", warnings=warnings)
+
+
+def _is_picture(output: dict[str, Any]) -> bool:
+    data = output.get("data", output)
+    return isinstance(data, dict) and any(name.startswith("image/") or name in {"png", "jpeg", "svg"} for name in data)
 
 
 def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta
 from itertools import islice
@@ -101,6 +102,7 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 _MAX_SHEETS: Final = 100
+_UNSOLVED: Final = re.compile(rb"(?:</f>|<f[^<>]{0,200}/>)(?:<v/>|<v></v>)?</c>")  # a formula that was never calculated
 
 
 def read_sheets(body: bytes) -> Extracted:
@@ -110,8 +112,11 @@ def read_sheets(body: bytes) -> Extracted:
         UnreadableDocument: it is damaged, encrypted or over the size limit, or the library is not installed.
     """
     said = read_properties(None)
+    unsolved = 0
     if body.startswith(b"PK"):
         archive = SafeZip(body, "a spreadsheet")
+        names = [name for name, _ in archive.sizes() if name.startswith("xl/worksheets/") and name.endswith(".xml")]
+        unsolved = sum(len(_UNSOLVED.findall(archive.read(name))) for name in names[:_MAX_SHEETS])
         said = read_properties(archive.xml("docProps/core.xml" if "docProps/core.xml" in archive else "meta.xml"))
     try:
         import python_calamine as calamine
@@ -151,6 +156,8 @@ def read_sheets(body: bytes) -> Extracted:
             break
     if hidden:
         warnings.append(f"hidden sheets left out: {hidden}")
+    if unsolved:
+        warnings.append(f"formulas without a stored value, whose cells are empty: {unsolved}")
     content = "\n\n".join(parts)
     return Extracted(
         title=said.title,

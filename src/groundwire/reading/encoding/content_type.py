@@ -17,7 +17,7 @@ from groundwire.reading.encoding.file_types import (
     language_of,
 )
 
-__all__ = ["Kind", "media_type"]
+__all__ = ["Kind", "is_image", "media_type"]
 
 _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -59,6 +59,7 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
 )
 """Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
 
+_IMAGES: Final = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM")
 _UNSURE: Final = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
 )
@@ -140,6 +141,11 @@ def media_type(content_type: str, body: bytes, url: str = "") -> Kind:
     if not differs or said in _UNSURE:
         return kind
     return Kind(kind.kind, kind.description, f"the server declares {said}, but it is {kind.description}")
+
+
+def is_image(start: bytes) -> bool:
+    """Return whether a body is an image whose text can be recognized: PNG, JPEG, GIF, TIFF, BMP or WebP."""
+    return start.startswith(_IMAGES) or (start.startswith(b"RIFF") and start[8:12] == b"WEBP")
 
 
 def _announced(said: str) -> KindName | None:

@@ -292,6 +292,10 @@ class Conversion:
         except TimeoutError as error:
             raise DeadlineExceeded("The page was fetched, but its conversion to Markdown took too long.") from error
 
+    async def run(self, job: str, asked: Mapping[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
+        """Run a function in a worker process; see `Workers.run`."""
+        return await self._workers.run(job, asked, body)
+
     async def _convert(
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline
     ) -> Converted:

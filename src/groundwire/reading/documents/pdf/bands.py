@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.words import Word
 
-__all__ = ["FILLED", "NEAR", "Edge", "Grid", "TextLine", "banded", "row_starts"]
+__all__ = ["FILLED", "NEAR", "Edge", "RuledTable", "TextLine", "banded", "row_starts", "starts_by_gaps", "text_lines"]
 
 NEAR: Final = 2.5
 """Points; lines nearer to each other are one."""
@@ -36,7 +36,7 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Grid:
+class RuledTable:
     """A ruled table."""
 
     x0: float
@@ -70,13 +70,20 @@ def row_starts(lines: Sequence[TextLine], columns: int) -> list[int]:
         lines: From top to bottom.
         columns: How many columns the table has.
     """
+    if starts := starts_by_gaps(lines, columns):
+        return starts
+    return [0, *(index for index, line in enumerate(lines) if index and not _continues_row(line, columns))]
+
+
+def starts_by_gaps(lines: Sequence[TextLine], columns: int) -> list[int]:
+    """Return the lines with which the rows of a table begin as `row_starts`; empty if the distances say nothing."""
     steps = [other.middle - one.middle for one, other in itertools.pairwise(lines)]
     usual = [step for step, line in zip(steps, lines, strict=False) if step > 0.7 * line.size]
     near = min(usual, default=0.0) * 1.15 + 0.6
     tight = [line for step, line in zip(steps, lines[1:], strict=True) if step <= near]
     if tight and len(tight) < len(steps) and _are_parts(tight, columns):
         return [0, *(index for index, step in enumerate(steps, 1) if step > near)]
-    return [0, *(index for index, line in enumerate(lines) if index and not _continues_row(line, columns))]
+    return []
 
 
 def _has_gaps(lines: Sequence[TextLine]) -> bool:
@@ -93,7 +100,7 @@ def _continues_row(line: TextLine, columns: int) -> bool:
     return 0 not in line.filled and 2 * len(line.filled) <= columns
 
 
-def banded(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
+def banded(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
     """Return the tables whose rows are separated by horizontal lines or shades only."""
     groups: list[list[Edge]] = []
     for edge in sorted(edges, key=lambda edge: edge.at):
@@ -106,9 +113,9 @@ def banded(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
     return [grid for group in groups if len(group) >= _RULES and (grid := _banded_grid(group, words)) is not None]
 
 
-def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
+def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | None:
     left, right = rules[0].start - NEAR, rules[0].end + NEAR
-    every = _text_lines([word for word in words if word.x1 > left and word.x0 < right])
+    every = text_lines([word for word in words if word.x1 > left and word.x0 < right])
     first, last = rules[0].at, rules[-1].at
     inside = [line for line in every if first <= line.middle <= last]
     if any(word.x0 < left or word.x1 > right for line in inside for word in line.words) or len(inside) < _RULES:
@@ -131,7 +138,11 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
     columns = len(gutters) + 1
     parts = [line for band in bands.values() for line in band[1:]]
     wrapped = not parts or _are_parts(parts, columns)
-    grid = Grid(left, min(first, taken[0].middle), right, max(last, taken[-1].middle)) if taken else Grid(0, 0, 0, 0)
+    grid = (
+        RuledTable(left, min(first, taken[0].middle), right, max(last, taken[-1].middle))
+        if taken
+        else RuledTable(0, 0, 0, 0)
+    )
     order = {id(word): index for index, word in enumerate(words)}
     for number, band in bands.items():
         inner = 0 < number < len(rules)
@@ -157,7 +168,8 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
     return grid
 
 
-def _text_lines(words: Sequence[Word]) -> list[TextLine]:
+def text_lines(words: Sequence[Word]) -> list[TextLine]:
+    """Return the words of a table by their height, from top to bottom."""
     found: list[TextLine] = []
     for word in sorted(words, key=lambda word: word.middle):
         if found and word.middle - found[-1].middle <= 0.35 * max(found[-1].size, word.face.size):
@@ -178,12 +190,13 @@ def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
             ends += [(start, 1), (end, -1)]
     found: list[tuple[float, float]] = []
     over, begin = 0, None
+    leftmost = min(ends)[0]
     for x, change in sorted(ends, key=lambda end: (end[0], -end[1])):
         over += change
         if over <= allowed and begin is None:
             begin = x
         elif over > allowed and begin is not None:
-            if begin > ends[0][0] and x - begin >= least:
+            if begin > leftmost and x - begin >= least:
                 found.append((begin, x))
             begin = None
     return [strip for one in found if (strip := _without_ends(one, lines))[1] > strip[0]]

@@ -211,7 +211,7 @@ def _without_text(found: _Gathered, count: int) -> UnreadableDocument:
         return UnreadableDocument(
             "scanned",
             f"The PDF is scanned: its {pages} are pictures without text, and reading them would need text recognition "
-            "(OCR). Look for a version with text.",
+            "(the setting read.ocr). Look for a version with text.",
         )
     if len(found.broken) == len(found.pages):
         return UnreadableDocument(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from ctypes import byref, c_float, c_int
 from typing import Final
 
-from groundwire.reading.documents.pdf.bands import FILLED, NEAR, Edge, Grid, banded
+from groundwire.reading.documents.pdf.bands import FILLED, NEAR, Edge, RuledTable, banded, starts_by_gaps, text_lines
 from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
 from groundwire.reading.documents.pdf.words import Word, is_to_left, turned_box
 
@@ -26,6 +26,7 @@ _MAX_POINTS: Final = 40_000  # of a page; maps and charts have more
 _MAX_EDGES: Final = 6_000
 _MOST_PAIRS: Final = 200_000
 _MAX_PLACES: Final = 60  # columns of a grid
+_FEW_ROWS: Final = 2
 _MAX_ROWS: Final = 400
 _DEPTH: Final = 3  # forms inside forms
 _THIN: Final = 3.0  # points; a filled area that is thinner is a line
@@ -156,7 +157,7 @@ def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
     return kept
 
 
-def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
+def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
     """Return the ruled tables of a page.
 
     Args:
@@ -167,7 +168,7 @@ def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
     upright = _joined([edge for edge in edges if not edge.level])
     if len(level) * len(upright) > _MOST_PAIRS:
         return []
-    found: list[Grid] = []
+    found: list[RuledTable] = []
     for group in _connected(level, upright):
         grid = _grid([edge for edge in group if edge.level], [edge for edge in group if not edge.level], words)
         if grid is not None and not any(_inside(grid, other) for other in found):
@@ -177,7 +178,7 @@ def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[Grid]:
     return found + banded(outside, [word for word in words if id(word) not in kept])
 
 
-def _holds(grid: Grid, edge: Edge) -> bool:
+def _holds(grid: RuledTable, edge: Edge) -> bool:
     return grid.y0 - NEAR <= edge.at <= grid.y1 + NEAR and edge.start < grid.x1 and edge.end > grid.x0
 
 
@@ -222,7 +223,7 @@ def _connected(level: Sequence[Edge], upright: Sequence[Edge]) -> list[list[Edge
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word]) -> Grid | None:
+def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word]) -> RuledTable | None:
     if len(level) < 2 or not upright:
         return None
     left = min(*(edge.start for edge in level), *(edge.at for edge in upright))
@@ -235,7 +236,7 @@ def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word])
         return None
     owners = _merged(xs, ys, level, upright)
     cells: dict[tuple[int, int], list[Word]] = defaultdict(list)
-    grid = Grid(left, top, right, bottom)
+    grid = RuledTable(left, top, right, bottom)
     for word in words:
         x, y = (word.x0 + word.x1) / 2, word.middle
         if left <= x <= right and top <= y <= bottom:
@@ -246,7 +247,22 @@ def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word])
     rows = [[cells.get((row, column), []) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
     used = [any(row[column] for row in rows) for column in range(len(xs) - 1)]  # columns that only separate are empty
     grid.rows = [list(itertools.compress(row, used)) for row in rows if any(row)]
+    if len(grid.rows) <= _FEW_ROWS:  # only its columns, and perhaps its head, are ruled
+        grid.rows = [part for row in grid.rows for part in _parts(row)]
     return grid if len(grid.rows) > 1 and sum(used) > 1 else None
+
+
+def _parts(row: list[list[Word]]) -> list[list[list[Word]]]:
+    """Return the rows of a table between two horizontal lines, by their distances."""
+    columns = {id(word): column for column, cell in enumerate(row) for word in cell}
+    found = text_lines([word for cell in row for word in cell])
+    for line in found:
+        line.filled = frozenset(columns[id(word)] for word in line.words)
+    parts: list[list[list[Word]]] = []
+    for begin, stop in itertools.pairwise([*(starts_by_gaps(found, len(row)) or [0]), len(found)]):
+        here = {id(word) for line in found[begin:stop] for word in line.words}
+        parts.append([[word for word in cell if id(word) in here] for cell in row])
+    return parts
 
 
 def _steps(places: Sequence[float]) -> list[float]:
@@ -301,6 +317,6 @@ def _is_table(owners: dict[tuple[int, int], tuple[int, int]], cells: dict[tuple[
     return count >= 4 and len(filled) >= max(3, FILLED * count) and max(filled) <= _LAYOUT
 
 
-def _inside(one: Grid, other: Grid) -> bool:
+def _inside(one: RuledTable, other: RuledTable) -> bool:
     x, y = (one.x0 + one.x1) / 2, (one.y0 + one.y1) / 2
     return other.x0 <= x <= other.x1 and other.y0 <= y <= other.y1

@@ -274,7 +274,7 @@ def joined_letters(words: Sequence[Word]) -> list[Word]:
         if len(group) == 1 or not all(is_to_left(word.text) or not word.text.isalnum() for word in group):
             found += group
             continue
-        group.sort(key=lambda word: -word.x1)
+        group = sorted(group, key=lambda word: -word.x1)
         first = group[0]
         first.text, first.glued = "".join(word.text for word in group), False
         first.x0, first.x1 = min(word.x0 for word in group), max(word.x1 for word in group)
