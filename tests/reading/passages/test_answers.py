@@ -203,6 +203,18 @@ class TestRanker:
         assert page.excerpts
 
 
+async def test_little_room_is_enough_to_say_that_nothing_matches(world: World) -> None:
+    config = Settings.model_validate({"storage": {"url": "memory://"}, "policy": {"allowed_origins": world.origins}})
+    url = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
+    async with Web(config) as web:
+        result = await open_page_tool(web).call(url=url, query="飞艇什么时候起飞以及在哪里可以买到票", max_tokens=150)
+    text = render_text(result)
+    assert isinstance(result, OpenPageToolResult)
+    assert "nothing on this page matches the query" in text, result.error
+    assert result.content
+    assert load_token_bound()(text) <= 150
+
+
 async def test_little_room_is_a_valid_wish_and_the_frame_is_small(world: World) -> None:
     config = Settings.model_validate({"storage": {"url": "memory://"}, "policy": {"allowed_origins": world.origins}})
     url = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
