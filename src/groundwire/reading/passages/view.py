@@ -301,7 +301,7 @@ class _Shower:
         return matches[:low]
 
     def _beginning(self, *said: str, match_count: int | None = None) -> Page:
-        """Return the beginning of the page, if nothing was found; in a small budget as an excerpt, with a small frame."""
+        """Return the beginning of the page, if nothing was found; in a small budget as an excerpt."""
         try:
             room, compact = self._room(said, match_count=match_count), False
         except InvalidRequest:
