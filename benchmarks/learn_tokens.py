@@ -51,7 +51,11 @@ def main() -> None:
         if code % 64 == 0 and len(form) > 2 and form[:-1] in both:
             groups.append(code // 64)
     table = {
-        "words": sorted(token for token in map(_text, both) if _LETTERS.fullmatch(token)),
+        "words": sorted(
+            token.decode("latin-1")
+            for token in both
+            if _LETTERS.fullmatch(_text(token)) or (not token.isascii() and len(_text(token)) == 1)
+        ),
         "marks": sorted(token.decode() for token in both if _MARKS.fullmatch(token)),
         "characters": "".join(characters),
         "groups": groups,

@@ -1,6 +1,6 @@
 """How often the result of `open_page(query=, max_tokens=)` contains the answer to a person's question.
 
-`passages.tsv` has the questions: each was written in other words than the page's, before anything was tuned, as by
+`passages.tsv` has the questions: each was written in other words than the page's, before it was used for tuning, as by
 someone who has not seen the page, with the short string that answers it there. A site's questions are all in
 one half: `tune`, by which weights were chosen, or `quoted`, which was run once for the documentation.
 
@@ -10,7 +10,7 @@ says how often the reader has the answer at all. Every answer is counted; one ab
 
     python benchmarks/passages.py FOLDER [--half tune] [--tokens 150 300 800 1500] [--missed]
 
-FOLDER has `extraction/html` and `web_pages/html`, the developers' pages.
+FOLDER has `extraction/html`, `web_pages/html`, and `dates/html`, the developers' pages.
 """
 
 from __future__ import annotations

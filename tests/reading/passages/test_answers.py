@@ -94,6 +94,15 @@ def test_targets_of_links_are_left_out_unless_they_are_asked_for() -> None:
         ("Quelle part est à temps partiel ?", "Cela fait 17 % des salariés.", "Cela fait 17 salariés."),
         ("Kto to napisał?", "Autorem jest pani Judy Cohen.", "autorem jest ktoś inny."),
         ("how long does it take", "It is ready after 15 minutes.", "It is number 15."),
+        ("how do I shut it down", "Use `stop` for that.", "Use a half-open valve."),
+        ("How tall is the tower?", "It rises to 61 m.", "It has 61 windows."),
+        ("Wie schwer ist die Glocke?", "Sie wiegt 14 Tonnen.", "Sie hat 14 Risse."),
+        ("What is their phone number?", "Call (239) 932-2959.", "Call in 2029."),
+        ("¿A qué hora empieza?", "Empieza a las 18:30 horas.", "Empieza con 18 personas."),
+        ("Сколько человек работает?", "Это 80 мест.", "Это много мест."),
+        ("Hoe laat begint het?", "Het begint om 14.00 uur.", "Het begint met 14 ruiters."),
+        ("what time does it open", "Doors open at 7 pm.", "Doors open for 7 people."),
+        ("哪一年建成", "建成于1998年。", "建成已久。"),
         ("which option makes it quiet", "Use `--quiet` for that.", "Use silence for that."),
     ],
 )
@@ -108,6 +117,27 @@ def test_a_question_without_a_word_of_the_answer_finds_the_number() -> None:
     text = "# Hall\n\n" + "The hall is beautiful and everyone likes the hall very much. " * 60
     text += "\n\nThere are 412 seats.\n\n" + "The organ is old, and the doors are of oak. " * 60
     assert "412 seats" in answers(text, "How many people fit into the hall?", 60).content
+
+
+def test_a_number_in_the_target_of_a_link_is_no_answer() -> None:
+    words = ("old", "new", "red", "tall", "wide", "small", "merry", "quiet", "famous", "foreign", "little", "happy")
+    links = (f"The hall has [more pictures](https://hall.example/2019/4711.html) of {word} people. " for word in words)
+    text = "# Hall\n\n" + "".join(links) + "\n\nThere are 412 seats.\n\n" + "The organ is old. " * 60
+    assert "412 seats" in answers(text, "How many people fit into the hall?", 45).content
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Everyone in the valley remembers the long night of the 13. January, which was the worst they had seen.",
+        "It was written by J. R. Smith and revised by A. Jones before the printer had seen the second part of it.",
+        "The old wall that surrounds the whole garden is approx. ten meters high at the place where the road ends.",
+    ],
+)
+def test_a_sentence_does_not_end_after_an_initial_or_a_day(sentence: str) -> None:
+    text = f"{sentence} And this is another sentence of some length, which begins with a capital letter."
+    first = passages_of(Outline(text))[0]
+    assert text[first.start : first.end] == sentence
 
 
 @settings(max_examples=examples(25))
@@ -171,6 +201,18 @@ class TestRanker:
         async with Web(config, ranker=lambda query, texts: [-float(at) for at in range(len(texts))]) as web:
             page = await web.open_page(url, query="constant", max_tokens=100)
         assert page.excerpts
+
+
+async def test_little_room_is_enough_to_say_that_nothing_matches(world: World) -> None:
+    config = Settings.model_validate({"storage": {"url": "memory://"}, "policy": {"allowed_origins": world.origins}})
+    url = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
+    async with Web(config) as web:
+        result = await open_page_tool(web).call(url=url, query="飞艇什么时候起飞以及在哪里可以买到票", max_tokens=150)
+    text = render_text(result)
+    assert isinstance(result, OpenPageToolResult)
+    assert "nothing on this page matches the query" in text, result.error
+    assert result.content
+    assert load_token_bound()(text) <= 150
 
 
 async def test_little_room_is_a_valid_wish_and_the_frame_is_small(world: World) -> None:

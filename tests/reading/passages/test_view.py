@@ -76,7 +76,7 @@ class TestQuery:
 
     def test_nothing_that_matches_is_said_and_the_beginning_is_there(self) -> None:
         page = opened(manual(), query="zeppelin", max_length=2_000)
-        assert "nothing on this page matches the query 'zeppelin'" in page.warnings[-1]
+        assert "nothing on this page matches the query" in page.warnings[-1]
         assert page.content.startswith("# The manual")
         assert len(page.content) <= 2_000
         assert page.excerpts == ()

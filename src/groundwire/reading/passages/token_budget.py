@@ -44,17 +44,18 @@ class TokenBound:
     """Computes upper bounds of the tokens of texts.
 
     Args:
-        words: Runs of ASCII letters, some with a leading space, that are one token each.
+        words: Runs of letters, some with a leading space, that are one token each, every byte as the Latin-1 character
+            of its value.
         marks: The same for punctuation, some with trailing newlines.
         characters: Non-ASCII characters that are one token each.
         groups: Code points above U+07FF divided by 64, whose first bytes are one token.
-        cut: Tokens that begin or end within a character, each byte as the Latin-1 character of its value.
+        cut: Tokens that begin or end within a character, in the same form.
     """
 
     def __init__(
         self, words: Set[str], marks: Set[str], characters: Set[str], groups: Set[int], cut: Set[str] = frozenset()
     ) -> None:
-        self._words = frozenset(map(_bytes, words | characters))
+        self._words = words
         self._cut = cut
         self._marks = marks
         self._characters = characters

@@ -255,7 +255,7 @@ class _Shower:
         ranked = rank(document, query, self._ask.ranker)
         best = sorted((row for row in ranked if row.score > 0), key=lambda row: -row.score)
         if not best:
-            return self._beginning(f"nothing on this page matches the query {_quoted(query)}; this is its beginning")
+            return self._beginning("nothing on this page matches the query; this is its beginning")
         if room.holds(document.text) and (whole := self._room_of_all()) is not None and whole.holds(document.text):
             room = whole
             first = sorted(best[:_NAMED], key=lambda row: row.number)
@@ -301,10 +301,17 @@ class _Shower:
         return matches[:low]
 
     def _beginning(self, *said: str, match_count: int | None = None) -> Page:
-        """Return the beginning of the page, if nothing was found."""
-        room = self._room(said)
+        """Return the beginning of the page, if nothing was found; in a small budget as an excerpt."""
+        try:
+            room, compact = self._room(said, match_count=match_count), False
+        except InvalidRequest:
+            room, compact = self._room(said, match_count=match_count, excerpts=_SOME), True
         short = room.limited(min(room.characters, _BEGINNING), room.tokens)
-        return self.piece(Place(0), short, said=said, match_count=match_count)
+        page = self.piece(Place(0), short, said=said, match_count=match_count)
+        if not compact or page.end is None:
+            return page
+        span = ExcerptSpan(page.start, page.end)
+        return page.model_copy(update={"excerpts": (excerpt_of(self._document, span),)})
 
     def _chosen(self, chosen: Chosen, said: tuple[str, ...] = (), **update: object) -> Page:
         spans = chosen.excerpts
