@@ -204,6 +204,10 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
+    if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left[0]):
+        kinds = {_class(aligned, left), _class(aligned, right)}
+        if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].keys[0]):
+            return False  # the verb may come first or second
     if not inverted:
         between = [block for block in blocks if first < (to[block[0]] or 0) < second and block is not left]
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
