@@ -18,6 +18,7 @@ from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
 _COPIED: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
+_LONGEST: Final = 100  # words of a sentence that is compared with each place of a passage
 _PART: Final = 9  # words of such a part, at most 8
 
 __all__ = ["inverted", "joined", "roles"]
@@ -121,7 +122,9 @@ def _exchanged(aligned: Alignment) -> tuple[slice, slice] | None:
     """
     mine, theirs = _forms(aligned, aligned.claim), _forms(aligned, aligned.page)
     size = len(mine)
-    if size < 3 or size > len(theirs) or aligned.share < _COPIED or aligned.tongue.case:
+    if not 3 <= size <= min(len(theirs), _LONGEST) or len(theirs) > 4 * _LONGEST:
+        return None
+    if aligned.share < _COPIED or aligned.tongue.case:
         return None
     missing = Counter(mine)
     missing.subtract(theirs[:size])
@@ -171,8 +174,10 @@ def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, in
     first, after_left, right, last = ends
     parts = (tokens[first:after_left], tokens[right:last])
     between = tokens[after_left:right]
-    if any(part[0].kind == "function" or part[-1].kind == "function" for part in parts):
+    if any(part[0].kind not in {"word", "number"} or part[-1].kind == "function" for part in parts):
         return False
+    if aligned.tongue.nouns and not all(part[0].text[0].isupper() or part[0].value for part in parts):
+        return False  # an adverb may come first: only nouns are capitalized
     if all(token.kind == "function" and fold_text(token) in aligned.tongue.conjunctions for token in between):
         return False
     if _joined_by_and(aligned, tokens, after_left - 1, right) or any(token.stops for token in tokens[first + 1 : last]):

@@ -20,6 +20,7 @@ _NEAR: Final = 5  # tokens within which a marker's head is searched
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
+_LONGEST: Final = 100  # words of a sentence that is compared word for word
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
@@ -253,6 +254,8 @@ def _substituted(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iter
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     starts = [0, *(place for place, token in enumerate(page) if token.stops), len(page)]
     mine, theirs = [fold(token.text) for token in claim], [fold(token.text) for token in page]
+    if len(mine) > _LONGEST or len(theirs) > 4 * _LONGEST:
+        return
     known = frozenset(mine)
     begin, end = max(itertools.pairwise(starts), key=lambda span: len(known.intersection(theirs[slice(*span)])))
     matcher = SequenceMatcher(None, mine, theirs[begin:end], autojunk=False)

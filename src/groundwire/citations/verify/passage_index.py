@@ -327,7 +327,7 @@ class PageIndex:
                 here = by_sentence(last.block).get(last.number)
                 if here:
                     new = here - found
-                    found |= new if not width or len(new.difference(extra)) > 1 else new.difference(extra)
+                    found |= new if not width or new.difference(extra) else new.difference(extra)
                     score = (
                         sum(weights[word] for word in sorted(found)) / total - 0.04 * width
                     )  # prefer the shorter one
