@@ -6,11 +6,11 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from difflib import SequenceMatcher
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
 from groundwire.citations.verify.argument_roles import inverted, joined, roles
+from groundwire.citations.verify.copied_sentences import exchanged, substituted
 from groundwire.citations.verify.language_packs import UNIT_BASES, fold
 from groundwire.citations.verify.report import Disagreement, Kind
 
@@ -20,8 +20,6 @@ _NEAR: Final = 5  # tokens within which a marker's head is searched
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
-_LONGEST: Final = 100  # words of a sentence that is compared word for word
-_COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -52,14 +50,20 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     """
     if aligned.share < 0.4:
         return
-    swapped = list(roles(aligned))
+    swapped = list(exchanged(aligned) or roles(aligned))
     yield from swapped
     if aligned.share >= _CLOSE:
         yield from _markers(aligned)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
-    yield from replaced or ([] if swapped else _substituted(aligned, near))
+    yield from replaced
+    if not swapped and not replaced and (place := substituted(aligned)):
+        first, last, start, stop = place
+        if _matters(aligned, first, last, range(start, stop), near):
+            dense = aligned.tongue.dense
+            claimed, stated = joined(aligned.claim[first:last], dense), joined(aligned.page[start:stop], dense)
+            yield Disagreement(kind="word", claimed=claimed, stated=stated)
 
 
 def _said(tokens: Sequence[WordToken]) -> str:
@@ -244,42 +248,6 @@ def _turned(aligned: Alignment, at: int, against: int) -> bool:
         return False
     subject = next((there for there in reversed(aligned.to[:at]) if there is not None), None)
     return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])
-
-
-def _substituted(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
-    """Yield the words that replace others in a sentence that is the page's, word for word, otherwise.
-
-    The replacing word may be elsewhere in the passage too, so that the alignment does not miss it.
-    """
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    starts = [0, *(place for place, token in enumerate(page) if token.stops), len(page)]
-    mine, theirs = [fold(token.text) for token in claim], [fold(token.text) for token in page]
-    if len(mine) > _LONGEST or len(theirs) > 4 * _LONGEST:
-        return
-    known = frozenset(mine)
-    begin, end = max(itertools.pairwise(starts), key=lambda span: len(known.intersection(theirs[slice(*span)])))
-    matcher = SequenceMatcher(None, mine, theirs[begin:end], autojunk=False)
-    changes = [
-        (kind, first, last, begin + start, begin + stop)
-        for kind, first, last, start, stop in matcher.get_opcodes()
-        if kind != "equal" and not (kind == "insert" and (not start or stop == end - begin))
-    ]
-    if len(changes) != 1 or changes[0][0] != "replace":
-        return
-    _, first, last, start, stop = changes[0]
-    size = 4 if tongue.dense else _RUN
-    if last - first > size or stop - start > size or len(claim) - (last - first) < _COPIED * len(claim):
-        return
-    here, there = claim[first:last], page[start:stop]
-    if any(not one.keys or one.kind == "function" or one.value is not None for one in (*here, *there)):
-        return
-    keys = {key for one in there for key in one.keys}
-    if any(not keys.isdisjoint(one.keys) for one in here) or any(
-        one.marker and other.marker for one in here for other in there
-    ):
-        return
-    if _matters(aligned, first, last, range(start, stop), near):
-        yield Disagreement(kind="word", claimed=joined(here, tongue.dense), stated=joined(there, tongue.dense))
 
 
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:

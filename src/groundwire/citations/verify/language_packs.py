@@ -167,8 +167,9 @@ class Language:
             }
         )
         denying = sorted((one for one, marker in self.markers.items() if marker.family == "negation"), key=len)[::-1]
+        prefix = "[وف]?" if self.script == "arabic" else ""  # and, so
         self.negation: re.Pattern[str] = re.compile(
-            rf"\b{'[وف]?' if self.script == 'arabic' else ''}(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b",
+            rf"\b{prefix}(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b",
             re.IGNORECASE,
         )
         rounded = data.get("markers", {}).get("rounded", {}).get("about", "").split()
