@@ -15,7 +15,7 @@ from groundwire.citations.verify.alignment import Alignment, WordToken
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["fold_text", "inverted", "joined", "joined_by_and", "roles"]
+__all__ = ["fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
 
 
 def joined(tokens: Sequence[WordToken], dense: bool) -> str:
@@ -337,3 +337,11 @@ def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> st
         tied = token.kind == "function" and word not in tongue.conjunctions and word not in tongue.passive
         return word if tied else ""
     return ""
+
+
+def turned(aligned: Alignment, at: int, against: int) -> bool:
+    """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
+    if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
+        return False
+    subject = next((there for there in reversed(aligned.to[:at]) if there is not None), None)
+    return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])

@@ -9,9 +9,9 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
-from groundwire.citations.verify.argument_roles import inverted, joined, roles
+from groundwire.citations.verify.argument_roles import inverted, joined, roles, turned
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
-from groundwire.citations.verify.language_packs import UNIT_BASES, fold
+from groundwire.citations.verify.language_packs import UNIT_BASES, Marker, fold
 from groundwire.citations.verify.report import Disagreement, Kind
 
 __all__ = ["made_up", "reworded"]
@@ -92,13 +92,15 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             if {marker.kind, (page[rival].marker or marker).kind} in _NEARLY:
                 taken.add(rival)
                 continue
+            if marker.family == "degree" and inverted(aligned):  # A has more than B, B has less than A
+                continue
             if head is None or abs(rival - head) <= 2 * _NEAR:
                 taken.add(rival)
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
         denies = any(one.marker and one.marker.family == "negation" for one in claim)
         told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
-        if denies and marker.family == "modal" and _balanced(aligned, at, "negation"):
+        if marker.family == "modal" and ((denies and _balanced(aligned, at, "negation")) or _said_by(aligned, marker)):
             continue
         if marker.kind == "all" and _each_time(aligned, at):
             continue
@@ -110,9 +112,19 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             continue
         if any(one.marker and one.marker.family == marker.family for one in claim):
             continue
+        if _said_by(aligned, marker, of_page=True):
+            continue
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=_around(page, place))
+
+
+def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bool:
+    """Return whether the other side says with a word of its own what a modal verb says: can be, is allowed to be."""
+    words = aligned.tongue.modal_words.get(marker.kind, frozenset()) if marker.family == "modal" else frozenset()
+    return any(
+        aligned.tongue.normal_form(token.text) in words for token in (aligned.claim if of_page else aligned.page)
+    )
 
 
 def _each_time(aligned: Alignment, at: int) -> bool:
@@ -224,7 +236,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
             word = claim[at].keys[0]
             against = next((place for place in unmatched if tongue.are_opposite(word, page[place].keys[0])), None)
             if against is not None and aligned.share >= 0.5:
-                if converse or denied % 2 or _turned(aligned, at, against):
+                if converse or denied % 2 or turned(aligned, at, against):
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
@@ -240,14 +252,6 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                     claimed=joined(claim[first:last], tongue.dense),
                     stated=joined([page[place] for place in there], tongue.dense),
                 )
-
-
-def _turned(aligned: Alignment, at: int, against: int) -> bool:
-    """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
-    if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
-        return False
-    subject = next((there for there in reversed(aligned.to[:at]) if there is not None), None)
-    return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])
 
 
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:

@@ -133,6 +133,13 @@ class Language:
         self.symmetric: frozenset[str] = self._normal(data.get("symmetric", "").split())
         self.denying: frozenset[str] = self._normal(data.get("denying", "").split())
         """Words that deny what they govern: a ban on smoking, a lack of water."""
+        self.modal_words: Mapping[str, frozenset[str]] = MappingProxyType(
+            {
+                "may": self._normal(data.get("permitting", "").split()),
+                "must": self._normal(data.get("obliging", "").split()),
+            }
+        )
+        """Words that say what a modal verb does: it is allowed, it is required."""
         self.joiner: str = fold(data.get("joiner", ""))
         self.months: Mapping[str, int] = MappingProxyType(
             {
