@@ -343,5 +343,6 @@ def turned(aligned: Alignment, at: int, against: int) -> bool:
     """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
     if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
         return False
-    subject = next((there for there in reversed(aligned.to[:at]) if there is not None), None)
+    names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
+    subject = next((there for there in reversed(list(names)) if there is not None), None)
     return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])

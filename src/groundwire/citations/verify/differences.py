@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken
+from groundwire.citations.verify.alignment import Alignment, WordToken, each_time
 from groundwire.citations.verify.argument_roles import inverted, joined, roles, turned
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
-from groundwire.citations.verify.language_packs import UNIT_BASES, Marker, fold
+from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.report import Disagreement, Kind
 
 __all__ = ["made_up", "reworded"]
@@ -102,7 +102,10 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
         if marker.family == "modal" and ((denies and _balanced(aligned, at, "negation")) or _said_by(aligned, marker)):
             continue
-        if marker.kind == "all" and _each_time(aligned, at):
+        if marker.kind == "all" and (unit := each_time(aligned, at)) is not None:
+            other = next((page[place].text for place in unit), "")
+            if other:
+                yield Disagreement(kind="unit", claimed=_said(claim[at : at + 2]), stated=other)
             continue
         if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed=_around(claim, at), stated="")
@@ -125,16 +128,6 @@ def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bo
     return any(
         aligned.tongue.normal_form(token.text) in words for token in (aligned.claim if of_page else aligned.page)
     )
-
-
-def _each_time(aligned: Alignment, at: int) -> bool:
-    """Return whether a word such as "every" belongs to a unit of time that the passage has: every day, per day."""
-    for place in range(at + 1, min(len(aligned.claim), at + 3)):
-        token = aligned.claim[place]
-        if token.kind != "function" or aligned.tongue.dense:
-            unit = aligned.tongue.units.get(fold(token.text), "")
-            return aligned.to[place] is not None and UNIT_BASES.get(unit, ("",))[0] in {"time", "months"}
-    return False
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:
