@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from groundwire.citations.verify.entities import dates_of, same_date
+from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.quantities import numbers_of, same_number, same_quantity
 
 pytestmark = pytest.mark.req("B9")
@@ -252,3 +253,59 @@ def test_when_two_dates_are_the_same(claimed: str, stated: str, same: bool) -> N
 def test_quantities_in_two_units(claimed: str, stated: str, same: bool) -> None:
     (one,), (other,) = numbers_of(claimed), numbers_of(stated)
     assert same_quantity(one, other) is same
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "shown", "value", "unit"),
+    [
+        ("fr", "2,3 millions d'euros", "2,3 millions", 2.3e6, "eur"),
+        ("fr", "3 millions de dollars", "3 millions", 3e6, "usd"),
+        ("fr", "deux millions d'euros", "deux millions", 2e6, "eur"),
+        ("fr", "quatre-vingt-dix-neuf jours", "quatre-vingt-dix-neuf", 99, "day"),
+        ("fr", "soixante et onze ans", "soixante et onze", 71, "year"),
+        ("fr", "vingt pour cent", "vingt pour cent", 20, "%"),
+        ("fr", "neuf portes", "neuf", 9, ""),
+        ("es", "tres mil millones de euros", "tres mil millones", 3e9, "eur"),
+        ("pt", "dois mil e quinhentos euros", "dois mil e quinhentos", 2_500, "eur"),
+        ("de", "dreihundertfünfundzwanzig Meter", "dreihundertfünfundzwanzig", 325, "m"),
+        ("de", "zweitausend Euro", "zweitausend", 2_000, "eur"),
+        ("de", "tausend Euro", "tausend", 1_000, "eur"),
+        ("de", "zwölfhundert Jahre", "zwölfhundert", 1_200, "year"),
+        ("de", "1,5 Millionen Euro", "1,5 Millionen", 1.5e6, "eur"),
+        ("ru", "двадцать пять километров", "двадцать пять", 25, "km"),
+        ("ru", "3 млн рублей", "3 млн", 3e6, "rub"),
+        ("ar", "خمسة وعشرون كيلومترا", "خمسة وعشرون", 25, "km"),
+        ("ar", "ألف كتاب", "ألف", 1_000, ""),
+        ("zh", "三万五千公里", "三万五千", 35_000, "km"),
+        ("zh", "百分之十二", "百分之十二", 12, "%"),
+        ("zh", "3万公里", "3万", 30_000, "km"),
+        ("zh", "2亿元", "2亿", 2e8, "cny"),
+        ("zh", "三十年", "三十", 30, "year"),
+        ("zh", "两公斤", "两", 2, "kg"),
+        ("zh", "一九八四年", "一九八四", 1_984, "year"),
+        ("zh", "二〇〇五年", "二〇〇五", 2_005, "year"),
+        ("ja", "二十三個", "二十三", 23, ""),
+        ("en", "half a mile", "half a", 0.5, "mile"),
+        ("en", "two thirds", "two thirds", 200 / 3, "%"),
+        ("en", "five thousand, two hundred men", "five thousand, two hundred", 5_200, ""),
+        ("en", "one hundred and five days", "one hundred and five", 105, "day"),
+        ("en", "three hundred and", "three hundred", 300, ""),
+        ("en", "a hundred and one", "a hundred and one", 101, ""),
+        ("en", "two hundred million and six", "two hundred million and six", 200_000_006, ""),
+    ],
+)
+def test_numbers_of_each_language(code: str, text: str, shown: str, value: float, unit: str) -> None:
+    for before in ("", "= "):
+        (number,) = numbers_of(before + text, language(code))
+        assert (number.text, number.unit) == (shown, unit)
+        assert number.values[0] == pytest.approx(value)
+        assert (number.start, number.end) == (len(before), len(before) + len(shown))
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [("zh", "星期一"), ("zh", "一"), ("zh", "十"), ("de", "ein Haus"), ("fr", "un livre"), ("fr", "neuf"),
+     ("en", "thousand islands")],
+)  # fmt: skip
+def test_words_that_only_look_like_numbers(code: str, text: str) -> None:
+    assert numbers_of(text, language(code)) == []

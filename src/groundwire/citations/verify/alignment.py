@@ -15,11 +15,11 @@ from functools import cached_property
 from typing import Final, Literal
 
 from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date
-from groundwire.citations.verify.language_packs import Language, Marker, fold
+from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, fold
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
-__all__ = ["Alignment", "WordToken", "align", "tokens_of"]
+__all__ = ["Alignment", "WordToken", "align", "each_time", "tokens_of"]
 
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -288,3 +288,23 @@ def _akin(one: WordToken, other: WordToken) -> bool:
     short, long = sorted((one.keys[0], other.keys[0]), key=len)
     common = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return common >= 5 and common >= 0.7 * len(long) and len(short) - common <= 2
+
+
+def each_time(aligned: Alignment, at: int) -> list[int] | None:
+    """Return the other units of time in the passage if "every" belongs to one: every day, per week; None if not."""
+    for place in range(at + 1, min(len(aligned.claim), at + 3)):
+        if aligned.claim[place].kind != "function" or aligned.tongue.dense:
+            if not _is_time(aligned.claim[place], aligned.tongue):
+                return None
+            others = [
+                there
+                for there, token in enumerate(aligned.page)
+                if there not in aligned.back and _is_time(token, aligned.tongue)
+            ]
+            return [] if aligned.to[place] is not None else others or None
+    return None
+
+
+def _is_time(token: WordToken, tongue: Language) -> bool:
+    unit = tongue.units.get(fold(token.text), "") if token.value is None else ""
+    return UNIT_BASES.get(unit, ("",))[0] in {"time", "months"}

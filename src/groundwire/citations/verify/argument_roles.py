@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
-from groundwire.citations.verify.language_packs import fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
-_COPIED: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
-_PART: Final = 9  # words of such a part, at most 8
-
-__all__ = ["inverted", "joined", "roles"]
+__all__ = ["fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
 
 
 def joined(tokens: Sequence[WordToken], dense: bool) -> str:
@@ -92,13 +87,6 @@ def _alike(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> boo
 
 def roles(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield pairs of words, names or numbers that have changed places."""
-    if exchanged := _exchanged(aligned):
-        claim, page = exchanged
-        dense = aligned.tongue.dense
-        yield Disagreement(
-            kind="order", claimed=joined(aligned.claim[claim], dense), stated=joined(aligned.page[page], dense)
-        )
-        return
     blocks = _blocks(aligned)[:60]
     for one in range(len(blocks)):
         for two in range(one + 1, min(len(blocks), one + 10)):
@@ -112,75 +100,6 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
                     stated=_stated(aligned, left, right),
                 )
                 return
-
-
-def _exchanged(aligned: Alignment) -> tuple[slice, slice] | None:
-    """Return where two parts have changed places while all other words, small ones included, are as on the page.
-
-    Another voice or a fronted phrase changes the small words or moves them along, so it is not taken for an exchange.
-    """
-    mine, theirs = _forms(aligned, aligned.claim), _forms(aligned, aligned.page)
-    size = len(mine)
-    if size < 3 or size > len(theirs) or aligned.share < _COPIED or aligned.tongue.case:
-        return None
-    missing = Counter(mine)
-    missing.subtract(theirs[:size])
-    differ = sum(often != 0 for often in missing.values())
-    for begin in range(len(theirs) - size + 1):
-        if begin:
-            for form, change in ((theirs[begin - 1], 1), (theirs[begin + size - 1], -1)):
-                differ -= missing[form] != 0
-                missing[form] += change
-                differ += missing[form] != 0
-        if not differ and (parts := _crosswise(mine, theirs[begin : begin + size])):
-            first, left, right, last = parts
-            ends = (first, first + left, last - right, last)
-            others = (begin + first, begin + first + right, begin + last - left, begin + last)
-            if _counts(aligned, aligned.claim, ends) and _counts(aligned, aligned.page, others):
-                return slice(first, last), slice(others[0], others[3])
-    return None
-
-
-def _forms(aligned: Alignment, tokens: Sequence[WordToken]) -> list[str]:
-    """Return the words as compared here: not by stem, since an ending may be a case."""
-    folded = (fold(token.text) for token in tokens)
-    return [form.removesuffix("'s") for form in folded] if aligned.tongue.code == "en" else list(folded)
-
-
-def _crosswise(mine: Sequence[str], theirs: Sequence[str]) -> tuple[int, int, int, int] | None:
-    """Return the start, the two lengths and the end of two parts that are exchanged; something is between them."""
-    differ = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
-    if not differ:
-        return None
-    first, last = differ[0], differ[-1] + 1
-    for left in range(1, _PART):
-        for right in range(1, _PART):
-            if left + right >= last - first:
-                break
-            if (
-                mine[first : first + left] == theirs[last - left : last]
-                and mine[last - right : last] == theirs[first : first + right]
-                and mine[first + left : last - right] == theirs[first + right : last - left]
-            ):
-                return first, left, right, last
-    return None
-
-
-def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, int, int, int]) -> bool:
-    """Return whether it matters which of two parts comes first: both are of one kind, and no items of a list."""
-    first, after_left, right, last = ends
-    parts = (tokens[first:after_left], tokens[right:last])
-    between = tokens[after_left:right]
-    if any(part[0].kind == "function" or part[-1].kind == "function" for part in parts):
-        return False
-    if all(token.kind == "function" and fold_text(token) in aligned.tongue.conjunctions for token in between):
-        return False
-    if _joined_by_and(aligned, tokens, after_left - 1, right) or any(token.stops for token in tokens[first + 1 : last]):
-        return False
-    if any(part[0].value is None for part in parts) and any(part[0].value is not None for part in parts):
-        return False
-    whole = last >= len(tokens) or tokens[last].kind == "function" or tokens[last].breaks
-    return not (whole and any(token.keys and token.keys[0] in aligned.tongue.symmetric for token in between))
 
 
 def _stated(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> str:
@@ -204,6 +123,10 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
+    if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left[0]):
+        kinds = {_class(aligned, left), _class(aligned, right)}
+        if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].keys[0]):
+            return False  # the verb may come first or second
     if not inverted:
         between = [block for block in blocks if first < (to[block[0]] or 0) < second and block is not left]
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
@@ -332,12 +255,12 @@ def _has_converse(aligned: Alignment) -> bool:
 def _is_list(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     to = aligned.to
     there = sorted(((to[left[0]] or 0, to[left[-1]] or 0), (to[right[0]] or 0, to[right[-1]] or 0)))
-    return _joined_by_and(aligned, aligned.claim, left[-1], right[0]) and _joined_by_and(
+    return joined_by_and(aligned, aligned.claim, left[-1], right[0]) and joined_by_and(
         aligned, aligned.page, there[0][1], there[1][0]
     )
 
 
-def _joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
+def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
     """Return whether two positions are items of one list, with separators after the one and before the other."""
     if right - left > 12 or right <= left:
         return False
@@ -414,3 +337,12 @@ def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> st
         tied = token.kind == "function" and word not in tongue.conjunctions and word not in tongue.passive
         return word if tied else ""
     return ""
+
+
+def turned(aligned: Alignment, at: int, against: int) -> bool:
+    """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
+    if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
+        return False
+    names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
+    subject = next((there for there in reversed(list(names)) if there is not None), None)
+    return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])

@@ -6,12 +6,12 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from difflib import SequenceMatcher
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken
-from groundwire.citations.verify.argument_roles import inverted, joined, roles
-from groundwire.citations.verify.language_packs import UNIT_BASES, fold
+from groundwire.citations.verify.alignment import Alignment, WordToken, each_time
+from groundwire.citations.verify.argument_roles import inverted, joined, roles, turned
+from groundwire.citations.verify.copied_sentences import exchanged, substituted
+from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.report import Disagreement, Kind
 
 __all__ = ["made_up", "reworded"]
@@ -20,7 +20,6 @@ _NEAR: Final = 5  # tokens within which a marker's head is searched
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
-_COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -51,14 +50,20 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     """
     if aligned.share < 0.4:
         return
-    swapped = list(roles(aligned))
+    swapped = list(exchanged(aligned) or roles(aligned))
     yield from swapped
     if aligned.share >= _CLOSE:
         yield from _markers(aligned)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
-    yield from replaced or ([] if swapped else _substituted(aligned, near))
+    yield from replaced
+    if not swapped and not replaced and (place := substituted(aligned)):
+        first, last, start, stop = place
+        if _matters(aligned, first, last, range(start, stop), near):
+            dense = aligned.tongue.dense
+            claimed, stated = joined(aligned.claim[first:last], dense), joined(aligned.page[start:stop], dense)
+            yield Disagreement(kind="word", claimed=claimed, stated=stated)
 
 
 def _said(tokens: Sequence[WordToken]) -> str:
@@ -87,15 +92,20 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             if {marker.kind, (page[rival].marker or marker).kind} in _NEARLY:
                 taken.add(rival)
                 continue
+            if marker.family == "degree" and inverted(aligned):  # A has more than B, B has less than A
+                continue
             if head is None or abs(rival - head) <= 2 * _NEAR:
                 taken.add(rival)
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
         denies = any(one.marker and one.marker.family == "negation" for one in claim)
         told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
-        if denies and marker.family == "modal" and _balanced(aligned, at, "negation"):
+        if marker.family == "modal" and ((denies and _balanced(aligned, at, "negation")) or _said_by(aligned, marker)):
             continue
-        if marker.kind == "all" and _each_time(aligned, at):
+        if marker.kind == "all" and (unit := each_time(aligned, at)) is not None:
+            other = next((page[place].text for place in unit), "")
+            if other:
+                yield Disagreement(kind="unit", claimed=_said(claim[at : at + 2]), stated=other)
             continue
         if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed=_around(claim, at), stated="")
@@ -105,19 +115,19 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             continue
         if any(one.marker and one.marker.family == marker.family for one in claim):
             continue
+        if _said_by(aligned, marker, of_page=True):
+            continue
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=_around(page, place))
 
 
-def _each_time(aligned: Alignment, at: int) -> bool:
-    """Return whether a word such as "every" belongs to a unit of time that the passage has: every day, per day."""
-    for place in range(at + 1, min(len(aligned.claim), at + 3)):
-        token = aligned.claim[place]
-        if token.kind != "function" or aligned.tongue.dense:
-            unit = aligned.tongue.units.get(fold(token.text), "")
-            return aligned.to[place] is not None and UNIT_BASES.get(unit, ("",))[0] in {"time", "months"}
-    return False
+def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bool:
+    """Return whether the other side says with a word of its own what a modal verb says: can be, is allowed to be."""
+    words = aligned.tongue.modal_words.get(marker.kind, frozenset()) if marker.family == "modal" else frozenset()
+    return any(
+        aligned.tongue.normal_form(token.text) in words for token in (aligned.claim if of_page else aligned.page)
+    )
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:
@@ -219,7 +229,7 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
             word = claim[at].keys[0]
             against = next((place for place in unmatched if tongue.are_opposite(word, page[place].keys[0])), None)
             if against is not None and aligned.share >= 0.5:
-                if converse or denied % 2 or _turned(aligned, at, against):
+                if converse or denied % 2 or turned(aligned, at, against):
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
@@ -235,48 +245,6 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                     claimed=joined(claim[first:last], tongue.dense),
                     stated=joined([page[place] for place in there], tongue.dense),
                 )
-
-
-def _turned(aligned: Alignment, at: int, against: int) -> bool:
-    """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
-    if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
-        return False
-    subject = next((there for there in reversed(aligned.to[:at]) if there is not None), None)
-    return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])
-
-
-def _substituted(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
-    """Yield the words that replace others in a sentence that is the page's, word for word, otherwise.
-
-    The replacing word may be elsewhere in the passage too, so that the alignment does not miss it.
-    """
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    starts = [0, *(place for place, token in enumerate(page) if token.stops), len(page)]
-    mine, theirs = [fold(token.text) for token in claim], [fold(token.text) for token in page]
-    known = frozenset(mine)
-    begin, end = max(itertools.pairwise(starts), key=lambda span: len(known.intersection(theirs[slice(*span)])))
-    matcher = SequenceMatcher(None, mine, theirs[begin:end], autojunk=False)
-    changes = [
-        (kind, first, last, begin + start, begin + stop)
-        for kind, first, last, start, stop in matcher.get_opcodes()
-        if kind != "equal" and not (kind == "insert" and (not start or stop == end - begin))
-    ]
-    if len(changes) != 1 or changes[0][0] != "replace":
-        return
-    _, first, last, start, stop = changes[0]
-    size = 4 if tongue.dense else _RUN
-    if last - first > size or stop - start > size or len(claim) - (last - first) < _COPIED * len(claim):
-        return
-    here, there = claim[first:last], page[start:stop]
-    if any(not one.keys or one.kind == "function" or one.value is not None for one in (*here, *there)):
-        return
-    keys = {key for one in there for key in one.keys}
-    if any(not keys.isdisjoint(one.keys) for one in here) or any(
-        one.marker and other.marker for one in here for other in there
-    ):
-        return
-    if _matters(aligned, first, last, range(start, stop), near):
-        yield Disagreement(kind="word", claimed=joined(here, tongue.dense), stated=joined(there, tongue.dense))
 
 
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:

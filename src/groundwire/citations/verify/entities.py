@@ -80,6 +80,8 @@ def names_of(text: str, tongue: Language | None = None) -> list[Name]:
         is_capital = word[0][0].isupper() and fold(word[0]) not in tongue.not_names
         starts = not begun or bool(re.search(r"[.!?:•|]\s*[\"“*]*$", gap))
         begun = True
+        if starts and fold(word[0]) in tongue.markers:
+            is_capital = False  # every, most
         if is_capital and not (
             tongue.is_function(word[0]) and (starts or (len(word[0]) > 1 and word[0][1:].islower()))
         ):
@@ -112,10 +114,9 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
         scope = text[negation.end() : negation.end() + _SCOPE]
         ends = _CLAUSE_ENDS.search(scope)
         near = words_of(scope[: ends.start("end")] if ends else scope, tongue)
-        words = words_of(scope, tongue)
         before = words_of(text[max(0, negation.start() - _SCOPE // 2) : negation.start()], tongue)
         shown = " ".join(text[negation.start() : negation.end() + _SCOPE // 2].split()[:6])
-        found.append(Denial(shown, frozenset(near[:3]), frozenset(words[:6] + before[-3:])))
+        found.append(Denial(shown, frozenset(near[:3]), frozenset(near[:6] + before[-3:])))
     return found
 
 

@@ -133,6 +133,13 @@ class Language:
         self.symmetric: frozenset[str] = self._normal(data.get("symmetric", "").split())
         self.denying: frozenset[str] = self._normal(data.get("denying", "").split())
         """Words that deny what they govern: a ban on smoking, a lack of water."""
+        self.modal_words: Mapping[str, frozenset[str]] = MappingProxyType(
+            {
+                "may": self._normal(data.get("permitting", "").split()),
+                "must": self._normal(data.get("obliging", "").split()),
+            }
+        )
+        """Words that say what a modal verb does: it is allowed, it is required."""
         self.joiner: str = fold(data.get("joiner", ""))
         self.months: Mapping[str, int] = MappingProxyType(
             {
@@ -167,8 +174,9 @@ class Language:
             }
         )
         denying = sorted((one for one, marker in self.markers.items() if marker.family == "negation"), key=len)[::-1]
+        prefix = "[وف]?" if self.script == "arabic" else ""  # and, so
         self.negation: re.Pattern[str] = re.compile(
-            rf"\b{'[وف]?' if self.script == 'arabic' else ''}(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b",
+            rf"\b{prefix}(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b",
             re.IGNORECASE,
         )
         rounded = data.get("markers", {}).get("rounded", {}).get("about", "").split()

@@ -326,7 +326,8 @@ class PageIndex:
                     break
                 here = by_sentence(last.block).get(last.number)
                 if here:
-                    found |= here
+                    new = here - found
+                    found |= new if not width or new.difference(extra) else new.difference(extra)
                     score = (
                         sum(weights[word] for word in sorted(found)) / total - 0.04 * width
                     )  # prefer the shorter one

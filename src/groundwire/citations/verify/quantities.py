@@ -347,10 +347,11 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
         ):
             continue
         total, part, digit = 0.0, 0.0, 0.0
+        scaled = not _KANJI_SCALES.keys().isdisjoint(run)  # else a row of digits: 一九八四
         for character in run:
             scale = _KANJI_SCALES.get(character)
             if scale is None:
-                digit = digit * 10 + _KANJI[character] if digit and run.isdecimal() else float(_KANJI[character])
+                digit = (0.0 if scaled else digit * 10) + _KANJI[character]
             elif scale < 1e4:
                 part, digit = part + (digit or 1.0) * scale, 0.0
             elif total < scale:
