@@ -33,8 +33,10 @@ Reader = Callable[[bytes, str], Found]
 _FIELDS: Final = {"date": "publish_date", "author": "author", "title": "title"}
 _WORD: Final = re.compile(r"[^\W_]+")
 _CREDIT: Final = frozenset(
-    "by and und et y e mr mrs ms dr prof phd md rd rdn ld do dds dvm vmd rn np mph mba msc ms ma ba bs jd esq cpa cfp cfa"
-    " dpt pt cscs lcsw lmft edd pharmd facp dacvb faan faap ceo".split()
+    _WORD.findall(
+        "by and und et y e mr mrs ms dr prof phd md rd rdn ld do dds dvm vmd rn np mph mba msc ma ba bs jd esq cpa cfp"
+        " cfa dpt pt cscs lcsw lmft edd pharmd facp dacvb faan faap ceo"
+    )
 )
 
 
@@ -53,9 +55,7 @@ def htmldate_reader(*, extensive: bool) -> Reader:
     """Return htmldate in one of its modes."""
     from htmldate import find_date
 
-    return lambda body, url: {
-        "date": find_date(body, url=url or None, original_date=True, extensive_search=extensive)
-    }
+    return lambda body, url: {"date": find_date(body, url=url or None, original_date=True, extensive_search=extensive)}
 
 
 def trafilatura_reader() -> Reader:
@@ -110,7 +110,9 @@ def run(reader: Reader, pages: Iterable[Page]) -> tuple[list[tuple[Page, Found]]
 
 def report(rows: list[tuple[Page, Found]], name: str, *, wider: bool = False) -> str:
     """Return the accuracy and the precision of one field."""
-    labelled = [(page.metadata[_FIELDS[name]], found.get(name)) for page, found in rows if _FIELDS[name] in page.metadata]
+    labelled = [
+        (page.metadata[_FIELDS[name]], found.get(name)) for page, found in rows if _FIELDS[name] in page.metadata
+    ]
     labelled = [(label, given) for label, given in labelled if label]
     given = [(label, value) for label, value in labelled if value]
     right = sum(is_right(name, value, label, wider=wider) for label, value in given)
@@ -149,7 +151,9 @@ def main() -> None:
                 parts.append(f"author, wider {report(rows, 'author', wider=True)}")
             if collection == "dates":
                 parts = [part for part in parts if part.startswith("date")]
-            print(f"{name} {version}, {collection}: {'; '.join(parts)}; {1000 * statistics.median(seconds):.1f} ms a page")
+            print(
+                f"{name} {version}, {collection}: {'; '.join(parts)}; {1000 * statistics.median(seconds):.1f} ms a page"
+            )
             for page, found in rows if options.errors else ():
                 label, given = page.metadata.get(_FIELDS[options.errors]), found.get(options.errors)
                 if label and (not given or not is_right(options.errors, given, label)):

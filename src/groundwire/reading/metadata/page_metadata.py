@@ -60,16 +60,26 @@ _BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", 
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _PUBLISHED: Final = (
     "article:published_time", "og:article:published_time", "citation_publication_date", "citation_date",
-    "citation_online_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date",
-    "dcterms.date", "parsely-pub-date", "sailthru.date", "datepublished", "date", "pubdate", "publish-date",
-    "publish_date", "publication_date", "article.published", "prism.publicationdate", "article:published",
-    "og:published_time", "release_date",
+    "citation_online_date", "dc.date.issued", "dcterms.issued", "dc.date.publication", "dcterms.created",
+    "dc.date.created", "dc.created", "dc:created", "dc.date", "dc:date", "dcterms.date", "parsely-pub-date",
+    "sailthru.date", "datepublished", "date_published", "published", "published_date", "published-date",
+    "publisheddate", "published_time", "date", "pubdate", "publish-date", "publish_date", "publishdate", "publish_time",
+    "publication_date", "originalpublicationdate", "article_date_original", "article.published", "article.created",
+    "article:published", "article:published_date", "article:publicationdate", "article:post_date",
+    "prism.publicationdate", "og:published_time", "og:pubdate", "og:publish_date", "og:datepublished",
+    "og:article:published", "og:question:published_time", "rnews:datepublished", "release_date", "displaydate", "pdate",
+    "dateposted", "datecreated", "date_created", "uploaddate", "created",
 )  # fmt: skip
 _MODIFIED: Final = (
-    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
-    "article.updated", "revised", "lastmod",
+    "article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified",
+    "dc.date.modified", "dc.modified", "dc:modified", "last-modified", "article.updated", "article:modified",
+    "modified_date", "revised", "revision_date", "updated_time", "lastmod",
 )  # fmt: skip
-_MARKED: Final = '[itemprop="datePublished"], [itemprop="dateModified"], [itemprop="author"], [rel="author"]'
+_MARKED: Final = '[itemprop*="date"], [itemprop="author"], [rel="author"]'
+_WORKS: Final = (
+    'article, main, [itemtype$="Article"], [itemtype$="Posting"], [itemtype$="Question"], [itemtype$="Recipe"]'
+)
+_REPLIES: Final = '[itemtype$="Answer"], [itemtype$="Comment"], [itemtype$="Review"], [class*=comment i]'
 _DATE_CLASS: Final = re.compile(
     r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)"
 )
@@ -312,7 +322,8 @@ def _names_author(element: Element) -> bool:
     return (
         element.attr("itemprop") == "author"
         and isinstance(around, Element)
-        and around.closest("article, main") is not None
+        and around.closest(_WORKS) is not None
+        and around.closest(_REPLIES) is None
     )
 
 
@@ -325,15 +336,22 @@ def _published(document: Document, marked: list[Element], metas: dict[str, str],
         _string(thing.get("datePublished")),
         *(metas.get(name) for name in _PUBLISHED),
         _string(thing.get("dateCreated")),
+        _string(thing.get("uploadDate")),
     )
-    return day or _marked_date(marked, "datePublished") or _time(document)
+    return (
+        day
+        or _marked_date(marked, "datePublished")
+        or _marked_date(marked, "dateCreated")
+        or _marked_date(marked, "uploadDate")
+        or _time(document)
+    )
 
 
 def _marked_date(marked: list[Element], name: str) -> str | None:
-    element = next((element for element in marked if element.attr("itemprop") == name), None)
-    if element is None:
-        return None
-    return _first_date(element.attr("datetime"), element.attr("content"), element.text[:64])
+    for element in marked[:_MAX_TIMES]:
+        if name in (element.attr("itemprop") or "").split() and element.closest(_REPLIES) is None:
+            return _first_date(element.attr("datetime"), element.attr("content"), element.text[:64])
+    return None
 
 
 def _time(document: Document) -> str | None:
