@@ -180,15 +180,18 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
 
 
 def author_of(said: Metadata, shown: Byline) -> str | None:
-    """Return the authors of a page: those of the structured data, but a displayed person rather than the site.
+    """Return the authors of a page: those of the structured data, unless the page displays a person or more of them.
+
+    Software often fills in the site, or the first of several authors.
 
     Args:
         said: The structured data.
         shown: What the page displays.
     """
-    if said.author and shown.author and said.site and _bare(said.author) in _bare(said.site):
-        return shown.author
-    return said.author or shown.author
+    if not said.author or not shown.author:
+        return said.author or shown.author
+    is_site = _bare(said.author) in _bare(said.site or "")
+    return shown.author if is_site or shown.author.startswith(f"{said.author}, ") else said.author
 
 
 def _labelled(text: str, order: str) -> str | None:

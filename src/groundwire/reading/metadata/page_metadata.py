@@ -198,8 +198,9 @@ def read_title(
 ) -> str:
     """Return a page's title without the site name, and only if it is visible too.
 
-    The title in the meta tags or in JSON-LD is often better than `<title>`, but invisible, so it is used only if it
-    occurs in the page's `<title>`, its headings or its text.
+    It is the first-level heading that shares most words with the page's other titles: `<title>`, meta tags, and
+    JSON-LD are often written for search engines, with the site's name. Without such a heading, the title in the meta
+    tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`.
 
     Args:
         document: The page, without invisible parts.
@@ -212,14 +213,31 @@ def read_title(
     thing, _ = main_thing(found, url)
     entitled = _text("title", entitled[:2_000]) or ""
     headings = [text for h1 in document.find_all("h1")[:_MAX_HEADINGS] if (text := _text("title", h1.text[:2_000]))]
-    heading = headings[0] if headings else ""
     seen = _Seen(document, [entitled, *headings])
     candidates = [_string(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
     titles = [title for candidate in candidates if (title := _text("title", candidate))]
     title = next(filter(seen.has, titles), "") or entitled
+    if own := _own_heading(headings, [entitled, *titles], site):
+        return own
     if title:
-        return _without_site(title, site, heading, url)
-    return heading or next(filter(seen.has_words_of, titles), "")
+        return _without_site(title, site, headings[0] if headings else "", url)
+    return next(iter(headings), "") or next(filter(seen.has_words_of, titles), "")
+
+
+def _own_heading(headings: list[str], titles: list[str], site: str) -> str:
+    """Return the heading that shares most words with the titles, and at least half of its own."""
+    told = {word for title in titles for word in _words(title)}
+    best, most = "", 0
+    for heading in headings:
+        words = _words(heading)
+        shared = sum(word in told for word in words)
+        if shared > most and 2 * shared >= len(words) and _bare(heading) != _bare(site):
+            best, most = heading, shared
+    return best
+
+
+def _words(text: str) -> set[str]:
+    return {bare for word in text.split() if (bare := _bare(word))}
 
 
 class _Seen:
@@ -237,8 +255,7 @@ class _Seen:
         return text in self._shown or bare in _bare(self._shown)
 
     def has_words_of(self, text: str) -> bool:
-        words = [bare for word in text.split() if (bare := _bare(word))]
-        shown = {_bare(word) for word in self._shown.split()}
+        words, shown = _words(text), _words(self._shown)
         return bool(words) and sum(word in shown for word in words) >= _MOSTLY * len(words)
 
     @property
@@ -335,16 +352,10 @@ def _published(document: Document, marked: list[Element], metas: dict[str, str],
     day = _first_date(
         _string(thing.get("datePublished")),
         *(metas.get(name) for name in _PUBLISHED),
-        _string(thing.get("dateCreated")),
-        _string(thing.get("uploadDate")),
+        *(_string(thing.get(name)) for name in ("dateCreated", "uploadDate")),
     )
-    return (
-        day
-        or _marked_date(marked, "datePublished")
-        or _marked_date(marked, "dateCreated")
-        or _marked_date(marked, "uploadDate")
-        or _time(document)
-    )
+    stated = (_marked_date(marked, name) for name in ("datePublished", "dateCreated", "uploadDate"))
+    return day or next(filter(None, stated), None) or _time(document)
 
 
 def _marked_date(marked: list[Element], name: str) -> str | None:
