@@ -6,12 +6,23 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-__all__ = ["FOLDS", "KINDS", "SETS", "TOUCHED_ONCE", "TRAINING", "TUNING", "Page", "read_pages", "read_web_pages"]
+__all__ = [
+    "FOLDS",
+    "KINDS",
+    "SETS",
+    "TOUCHED_ONCE",
+    "TRAINING",
+    "TUNING",
+    "Page",
+    "read_dated_pages",
+    "read_pages",
+    "read_web_pages",
+]
 
 FOLDS = 5
 TOUCHED_ONCE, TUNING, TRAINING = 0, 1, (2, 3, 4)
@@ -36,6 +47,8 @@ class Page:
     forbidden: tuple[str, ...] = ()
     site: str = ""
     fold: int = field(default=0)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Of `title`, `author` and `publish_date`, what is known."""
 
     def body(self) -> bytes:
         """Return the page as served."""
@@ -51,6 +64,7 @@ def read_pages(folder: Path, collection: str = "", seed: str = "g1") -> Iterator
     base = folder / collection
     plain, packed = base / "truth.json", base / "truth.json.gz"
     data = json.loads(gzip.decompress(packed.read_bytes()) if packed.exists() else plain.read_bytes())
+    described = json.loads((base / "metadata.json").read_bytes()) if (base / "metadata.json").exists() else {}
     for name, entry in data.items():
         truth = entry["text"]
         if collection == "defuddle":  # Markdown with a block of metadata in front
@@ -71,6 +85,24 @@ def read_pages(folder: Path, collection: str = "", seed: str = "g1") -> Iterator
             forbidden=tuple(entry.get("without") or ()),
             site=site,
             fold=_fold(seed, site),
+            metadata=described.get(name) or {},
+        )
+
+
+def read_dated_pages(folder: Path, seed: str = "g1") -> Iterator[Page]:
+    """Yield whole pages with their day of publication; folds as above."""
+    for address, entry in json.loads((folder / "labels.json").read_bytes()).items():
+        site = _site(address) or address
+        yield Page(
+            collection="dates",
+            name=entry["file"].partition(".")[0],
+            url=address,
+            kind="article",
+            path=folder / "html" / entry["file"],
+            truth=None,
+            site=site,
+            fold=_fold(seed, site),
+            metadata={"publish_date": entry["date"]},
         )
 
 

@@ -11,6 +11,14 @@ from typing import Final
 __all__ = ["HIDDEN", "SHOWN"]
 
 HIDDEN: Final = (
+    "display:table-column",
+    "display:table-column-group",
+    "clip-path:path('M0 0')",
+    "clip-path:path('M0 0 L90 90')",
+    "clip-path:inset(0 0 99.5% 0)",
+    '<div style="height:20px;overflow:hidden"><p style="margin-top:100px">SECRET</p></div>',
+    '<div style="height:20px;overflow:hidden"><p style="margin-top:20px">SECRET</p></div>',
+    '<div style="width:200px;overflow:hidden"><p style="margin-left:400px">SECRET</p></div>',
     "opacity:sin(0)",
     "opacity:calc(pi - pi)",
     "opacity:abs(0)",
@@ -165,6 +173,13 @@ HIDDEN: Final = (
 )
 
 SHOWN: Final = (
+    "clip-path:path('M0 0h900v900h-900z')",
+    "clip-path:inset(0 0 50% 0)",
+    '<div style="height:60px;overflow:hidden"><p style="margin-top:20px">SECRET</p></div>',
+    '<div style="height:20px;overflow:visible"><p style="margin-top:50px">SECRET</p></div>',
+    '<div style="height:20px;min-height:90px;overflow:hidden"><p style="margin-top:30px">SECRET</p></div>',
+    '<div style="width:200px;overflow:hidden"><p style="margin-left:40px">SECRET</p></div>',
+    '<div style="height:20px;overflow:hidden"><p style="margin-top:40px;position:relative;top:-40px">SECRET</p></div>',
     "<style>.h{position:relative;color:#fff}.s{position:absolute;inset:0;background:rgba(0,0,0,.6)}</style>"
     "<section class=h><div class=s></div><h2>SECRET</h2></section>",
     "<style>.h{color:#fff;position:relative;z-index:0}.h::before{content:'';position:absolute;inset:0;background:#234;"

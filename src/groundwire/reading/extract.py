@@ -37,7 +37,7 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.markdown.serializer import to_markdown
-    from groundwire.reading.metadata.dates import date_in_address, same_day, visible_date
+    from groundwire.reading.metadata.bylines import author_of, publication_day, read_byline
     from groundwire.reading.metadata.embedded_json import things
     from groundwire.reading.metadata.page_metadata import read_metadata, read_metas, read_title, title_element
     from groundwire.reading.visibility.unrendered import drop_shortcodes, may_have_shortcodes
@@ -54,10 +54,8 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     removed = drop_unseen(document)
     if may_have_shortcodes(markup):
         drop_shortcodes(document)
-    in_address = date_in_address(url)
-    published = same_day(said.published, in_address) if said.published else in_address
-    published = published or visible_date(document, said.language)
     title = read_title(document, entitled, metas, found, said.site or "", url)
+    shown = read_byline(document, said.language, title)
     chosen = select_main(document, model, hints)
     if may_have_roles(markup):
         apply_roles(chosen.root)
@@ -72,9 +70,9 @@ def extract(html: str, url: str, model: Model | None = None) -> Extracted:
     return Extracted(
         title=_line(title),
         content=content,
-        published=published,
+        published=publication_day(said, url, shown),
         language=said.language,
-        author=_line(said.author) or None,
+        author=_line(author_of(said, shown)) or None,
         site=_line(said.site) or None,
         kind=chosen.kind,
         cut=cut,

@@ -1,7 +1,4 @@
-"""Dates of a page as ISO 8601; anything ambiguous is ignored.
-
-Pages without markup for their publication date get it from the URL or the text near the heading.
-"""
+"""Dates as ISO 8601, from markup, URLs, and text; anything ambiguous is ignored."""
 
 from __future__ import annotations
 
@@ -13,9 +10,7 @@ from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
-from turbohtml import Document, Element
-
-__all__ = ["date_in_address", "iso_date", "same_day", "visible_date"]
+__all__ = ["WRITTEN", "date_in_address", "day_order", "iso_date", "same_day", "written_day"]
 
 _MAX_LENGTH: Final = 64  # characters
 _ISO: Final = re.compile(
@@ -28,6 +23,7 @@ _DAY_MONTH_YEAR: Final = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?!\d)"
 _EAST_ASIAN: Final = re.compile(r"(\d{4})\s?[年년.]\s?(\d{1,2})\s?[月월.]\s?(\d{1,2})(?:\s?[日일]|\.?(?!\d))")
 _SCRIPT: Final = re.compile(r"[A-Za-z]{3} [A-Za-z]{3} \d{2} \d{4} \d{2}:\d{2}:\d{2} (?:GMT|UTC)[+-]\d{4}(?=\s|$)")
 """JavaScript's date format."""
+_YEAR_FIRST: Final = re.compile(r"(\d{4})\s([A-Za-z]{3})[a-z]{0,6}\.?\s(\d{1,2})(?!\d)")
 _YEAR_ONLY: Final = re.compile(r"\d{4}")
 _COMPACT: Final = re.compile(r"(\d{4})(\d{2})(\d{2})(?:T\d{4,6}Z?)?")
 _MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -83,6 +79,9 @@ def _parse(value: str, today: date) -> str | None:
             return day.isoformat() if _is_sensible(day, today) else None
     if match := _COMPACT.fullmatch(value):
         day = date(int(match[1]), int(match[2]), int(match[3]))
+        return day.isoformat() if _is_sensible(day, today) else None
+    if (match := _YEAR_FIRST.match(value)) and match[2].lower() in _MONTHS:
+        day = date(int(match[1]), _MONTHS.index(match[2].lower()) + 1, int(match[3]))
         return day.isoformat() if _is_sensible(day, today) else None
     if match := _MONTH_ONLY.fullmatch(value):
         day = date(int(match[1]), int(match[2]), 2)
@@ -155,7 +154,7 @@ _MONTH_NAMES: Final = (
 _MONTH_NUMBERS: Final[Mapping[str, int]] = {
     name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
 }
-_WRITTEN: Final = re.compile(
+WRITTEN: Final = re.compile(
     r"(?<![\d.,/-])(?:"
     r"(?P<y1>(?:19|20)\d\d)[-/.](?P<m1>\d{1,2})[-/.](?P<d1>\d{1,2})"
     r"|(?P<y2>(?:19|20)\d\d)\s?[年년]\s?(?P<m2>\d{1,2})\s?[月월]\s?(?P<d2>\d{1,2})\s?[日일]"
@@ -165,88 +164,40 @@ _WRITTEN: Final = re.compile(
     r")(?![\d%€$])"
     r"|\b(?P<m5>[^\W\d_]{3,12})\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
-_CHANGED: Final = re.compile(
-    r"(?:updated?|modified|changed|revised|reviewed|aktualisier\w*|geändert|bearbeitet|stand|mise? à jour|modifié\w*"
-    r"|actualizad\w*|aggiornat\w*|atualizad\w*|bijgewerkt|обновлен\w*|accessed|abgerufen|zugriff|copyright|©|born|geboren)"
-    r"[^\w]{0,5}(?:on|am|le|el|il|em|op|date|at|in|:)?[^\w]{0,5}(?:[^\W\d_]{2,10}[,.]?\s)?\Z",
-    re.IGNORECASE,
-)
-_MARKS: Final = (
-    "h1, h2, time, [class*=date i], [class*=datum i], [class*=publi i], [class*=fecha i], [class*=byline i],"
-    "[class*=meta i], [class*=time i], [class*=posted i], [id*=date i], [id*=datum i], [itemprop*=date i]"
-)
-_NO_MARK: Final = re.compile(
-    r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
-)
-_ELSEWHERE: Final = "nav, footer, aside, [class*=comment i], [class*=related i], [class*=sidebar i], [class*=teaser i]"
-_LABEL: Final = re.compile(
-    r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|posted|date|publiée?|publicad[oa]|pubblicat[oa]"
-    r"|gepubliceerd|опубликован[оа]?)(?: am| on| le| el| il| op)?[\s:]{1,20}",
-    re.IGNORECASE,
-)
-"""What precedes a date on pages."""
-_HEADINGS: Final = frozenset({"h1", "h2"})
-_MAX_TEXT: Final = 200_000  # characters of a page
-_MAX_MARKS: Final = 60
-_MARK: Final = 250  # characters of an element marked as a date
-_BEFORE: Final = 250  # characters before the heading
-_AFTER: Final = 700  # characters after the heading
+_NUMERIC: Final = re.compile(r"(?<![\d/-])(\d{1,2})([/-])(\d{1,2})\2(?:20|19)?\d\d(?![\d/-])")
 
 
-def visible_date(document: Document, language: str | None) -> str | None:
-    """Return the date displayed on a page: in an element marked as a date, or near its heading.
+def day_order(text: str, language: str | None) -> str:
+    """Return the order of numeric dates with slashes or hyphens in a text: `dmy`, `mdy`, or empty if unclear.
+
+    Dates whose day is over 12 show it; without such, the language does, for English only with its country.
 
     Args:
-        document: The page, without invisible parts.
-        language: The page's language, which determines the order of numeric dates.
+        text: The text.
+        language: Its language as a BCP 47 tag.
     """
-    marked = list(islice(document.select(_MARKS), _MAX_MARKS))
-    headings = [number for number, element in enumerate(marked) if element.tag in _HEADINGS and element.text.strip()]
-    headings = [number for number in headings if marked[number].tag == "h1"] or headings[:1]
-    start = headings[0] if headings else 0
-    for element in (*marked[start:], *reversed(marked[:start])):
-        if element.tag not in _HEADINGS and (day := _marked_day(element, language)) is not None:
-            return day
-    body = document.find("body")
-    text = body.text[:_MAX_TEXT] if body is not None else ""
-    for number in headings[:3]:
-        heading = marked[number].text
-        place = text.find(heading)
-        end = place + len(heading)
-        if place >= 0 and (
-            day := _first_day(text[end : end + _AFTER], language)
-            or _first_day(text[max(0, place - _BEFORE) : place], language)
-        ):
-            return day
-    for label in islice(_LABEL.finditer(text), _MAX_MARKS):
-        if (match := _WRITTEN.match(text, label.end())) and (day := _written_day(match, language)):
-            return day
-    return None
+    first = second = 0
+    for match in islice(_NUMERIC.finditer(text), 50):
+        first += int(match[1]) > 12
+        second += int(match[3]) > 12
+    if first and not second:
+        return "dmy"
+    if second and not first:
+        return "mdy"
+    if language is None or language == "en":
+        return ""
+    if language[:2] == "en":
+        return "mdy" if language in {"en-US", "en-PH"} else "dmy"
+    return "dmy"
 
 
-def _marked_day(element: Element, language: str | None) -> str | None:
-    if element.tag != "time" and _NO_MARK.search(f"{element.attr('class')} {element.attr('id')}"):
-        return None
-    text = element.text
-    if len(text) > _MARK or element.closest(_ELSEWHERE) is not None:
-        return None
-    day = _first_day(" ".join(text.split()), language)
-    if day is None and element.tag == "time" and (said := element.attr("datetime")):
-        day = iso_date(said)
-        day = day if day is not None and len(day) >= 10 else None
-    return day
+def written_day(match: re.Match[str], order: str) -> str | None:
+    """Return the day of a match of `WRITTEN` as ISO 8601; None if there is no such day, or its order is unclear.
 
-
-def _first_day(text: str, language: str | None) -> str | None:
-    """Return the first date in a text that is not a modification date."""
-    for match in _WRITTEN.finditer(text):
-        before = text[max(0, match.start() - 60) : match.start()]
-        if (day := _written_day(match, language)) and not _CHANGED.search(before):
-            return day
-    return None
-
-
-def _written_day(match: re.Match[str], language: str | None) -> str | None:
+    Args:
+        match: The match.
+        order: The order of numeric dates; see `day_order`.
+    """
     parts = {name[0]: value for name, value in match.groupdict().items() if value is not None}
     year, month, day = parts["y"], parts["m"], parts["d"]
     if not month.isdigit():
@@ -257,11 +208,14 @@ def _written_day(match: re.Match[str], language: str | None) -> str | None:
         if sign == "-" or not 0 <= int(year) <= 40:
             return None
         year = f"20{year}"
-    if sign and sign != "." and (language is None or language[:2] == "en") and language not in {"en-GB", "en-AU"}:
-        if int(day) <= 12 and int(month) <= 12 and day != month:
-            return None  # the order depends on the country
+    if sign and sign != ".":
         if int(month) > 12:
             day, month = month, day
+        elif int(day) <= 12 and day != month:
+            if not order:
+                return None  # it depends on the country
+            if order == "mdy":
+                day, month = month, day
     return _day(year, month, day)
 
 

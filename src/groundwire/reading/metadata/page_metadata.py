@@ -60,16 +60,26 @@ _BYLINE: Final = re.compile(r"^(?:(?:written|posted|published)\s+)?by[:\s]\s*", 
 _URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _PUBLISHED: Final = (
     "article:published_time", "og:article:published_time", "citation_publication_date", "citation_date",
-    "citation_online_date", "dc.date.issued", "dcterms.issued", "dcterms.created", "dc.date.created", "dc.date",
-    "dcterms.date", "parsely-pub-date", "sailthru.date", "datepublished", "date", "pubdate", "publish-date",
-    "publish_date", "publication_date", "article.published", "prism.publicationdate", "article:published",
-    "og:published_time", "release_date",
+    "citation_online_date", "dc.date.issued", "dcterms.issued", "dc.date.publication", "dcterms.created",
+    "dc.date.created", "dc.created", "dc:created", "dc.date", "dc:date", "dcterms.date", "parsely-pub-date",
+    "sailthru.date", "datepublished", "date_published", "published", "published_date", "published-date",
+    "publisheddate", "published_time", "date", "pubdate", "publish-date", "publish_date", "publishdate", "publish_time",
+    "publication_date", "originalpublicationdate", "article_date_original", "article.published", "article.created",
+    "article:published", "article:published_date", "article:publicationdate", "article:post_date",
+    "prism.publicationdate", "og:published_time", "og:pubdate", "og:publish_date", "og:datepublished",
+    "og:article:published", "og:question:published_time", "rnews:datepublished", "release_date", "displaydate", "pdate",
+    "dateposted", "datecreated", "date_created", "uploaddate", "created",
 )  # fmt: skip
 _MODIFIED: Final = (
-    "article:modified_time", "og:updated_time", "datemodified", "dcterms.modified", "dc.date.modified", "last-modified",
-    "article.updated", "revised", "lastmod",
+    "article:modified_time", "og:updated_time", "og:article:modified_time", "datemodified", "dcterms.modified",
+    "dc.date.modified", "dc.modified", "dc:modified", "last-modified", "article.updated", "article:modified",
+    "modified_date", "revised", "revision_date", "updated_time", "lastmod",
 )  # fmt: skip
-_MARKED: Final = '[itemprop="datePublished"], [itemprop="dateModified"], [itemprop="author"], [rel="author"]'
+_MARKED: Final = '[itemprop*="date"], [itemprop="author"], [rel="author"]'
+_WORKS: Final = (
+    'article, main, [itemtype$="Article"], [itemtype$="Posting"], [itemtype$="Question"], [itemtype$="Recipe"]'
+)
+_REPLIES: Final = '[itemtype$="Answer"], [itemtype$="Comment"], [itemtype$="Review"], [class*=comment i]'
 _DATE_CLASS: Final = re.compile(
     r"(?:^|\s)(?:dt-published|entry-date|published|post-?date|article-?date|pubdate|publish-?date)(?=\s|$)"
 )
@@ -188,8 +198,9 @@ def read_title(
 ) -> str:
     """Return a page's title without the site name, and only if it is visible too.
 
-    The title in the meta tags or in JSON-LD is often better than `<title>`, but invisible, so it is used only if it
-    occurs in the page's `<title>`, its headings or its text.
+    It is the first-level heading that shares most words with the page's other titles: `<title>`, meta tags, and
+    JSON-LD are often written for search engines, with the site's name. Without such a heading, the title in the meta
+    tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`.
 
     Args:
         document: The page, without invisible parts.
@@ -202,14 +213,31 @@ def read_title(
     thing, _ = main_thing(found, url)
     entitled = _text("title", entitled[:2_000]) or ""
     headings = [text for h1 in document.find_all("h1")[:_MAX_HEADINGS] if (text := _text("title", h1.text[:2_000]))]
-    heading = headings[0] if headings else ""
     seen = _Seen(document, [entitled, *headings])
     candidates = [_string(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
     titles = [title for candidate in candidates if (title := _text("title", candidate))]
     title = next(filter(seen.has, titles), "") or entitled
+    if own := _own_heading(headings, [entitled, *titles], site):
+        return own
     if title:
-        return _without_site(title, site, heading, url)
-    return heading or next(filter(seen.has_words_of, titles), "")
+        return _without_site(title, site, headings[0] if headings else "", url)
+    return next(iter(headings), "") or next(filter(seen.has_words_of, titles), "")
+
+
+def _own_heading(headings: list[str], titles: list[str], site: str) -> str:
+    """Return the heading that shares most words with the titles, and at least half of its own."""
+    told = {word for title in titles for word in _words(title)}
+    best, most = "", 0
+    for heading in headings:
+        words = _words(heading)
+        shared = sum(word in told for word in words)
+        if shared > most and 2 * shared >= len(words) and _bare(heading) != _bare(site):
+            best, most = heading, shared
+    return best
+
+
+def _words(text: str) -> set[str]:
+    return {bare for word in text.split() if (bare := _bare(word))}
 
 
 class _Seen:
@@ -227,8 +255,7 @@ class _Seen:
         return text in self._shown or bare in _bare(self._shown)
 
     def has_words_of(self, text: str) -> bool:
-        words = [bare for word in text.split() if (bare := _bare(word))]
-        shown = {_bare(word) for word in self._shown.split()}
+        words, shown = _words(text), _words(self._shown)
         return bool(words) and sum(word in shown for word in words) >= _MOSTLY * len(words)
 
     @property
@@ -312,7 +339,8 @@ def _names_author(element: Element) -> bool:
     return (
         element.attr("itemprop") == "author"
         and isinstance(around, Element)
-        and around.closest("article, main") is not None
+        and around.closest(_WORKS) is not None
+        and around.closest(_REPLIES) is None
     )
 
 
@@ -324,16 +352,17 @@ def _published(document: Document, marked: list[Element], metas: dict[str, str],
     day = _first_date(
         _string(thing.get("datePublished")),
         *(metas.get(name) for name in _PUBLISHED),
-        _string(thing.get("dateCreated")),
+        *(_string(thing.get(name)) for name in ("dateCreated", "uploadDate")),
     )
-    return day or _marked_date(marked, "datePublished") or _time(document)
+    stated = (_marked_date(marked, name) for name in ("datePublished", "dateCreated", "uploadDate"))
+    return day or next(filter(None, stated), None) or _time(document)
 
 
 def _marked_date(marked: list[Element], name: str) -> str | None:
-    element = next((element for element in marked if element.attr("itemprop") == name), None)
-    if element is None:
-        return None
-    return _first_date(element.attr("datetime"), element.attr("content"), element.text[:64])
+    for element in marked[:_MAX_TIMES]:
+        if name in (element.attr("itemprop") or "").split() and element.closest(_REPLIES) is None:
+            return _first_date(element.attr("datetime"), element.attr("content"), element.text[:64])
+    return None
 
 
 def _time(document: Document) -> str | None:

@@ -39,8 +39,11 @@ _FAR_UP: Final = -900.0  # pixels
 _FAR_DOWN: Final = 50_000.0  # pixels; documents converted to HTML place their later pages this way
 _PUSHED_OUT: Final = 3_000.0  # pixels from the right edge
 _FAR: Final = 5.0  # times its own size
+_ALL: Final = 99.0  # percent of a box
+_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 _BLURRED: Final = 10.0  # pixels
 _BEHIND: Final = -10
+_NO_BOX: Final = frozenset({"none", "table-column", "table-column-group"})
 _CUT: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
 _PLACED: Final = frozenset({"absolute", "fixed"})
 _TABLE: Final = frozenset({"table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"})
@@ -87,7 +90,7 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         style: Its longhands.
         boxed: Whether it generates a box; see `is_boxed`.
     """
-    if style.get("display") == "none":
+    if style.get("display") in _NO_BOX:
         return "display"
     if style.get("display") == "contents":
         return ""
@@ -216,6 +219,8 @@ def _cuts_all(name: str, inside: str) -> bool:
         return any((size := pixels(part, 100.0)) is not None and size <= 1 for part in parts[2:4])
     if name == "polygon":
         return _has_no_area(inside)
+    if name == "path":
+        return len(_NUMBER.findall(inside)) <= 4  # a point or a line
     return False
 
 
@@ -224,7 +229,7 @@ def _covers(one: str, other: str) -> bool:
     if first is None or second is None:
         return False
     shares = "%" in one or "%" in other
-    return first + second >= (100.0 if shares and first >= 0 and second >= 0 else 2_000.0)
+    return first + second >= (_ALL if shares and first >= 0 and second >= 0 else 2_000.0)
 
 
 def _has_no_area(points: str) -> bool:

@@ -59,6 +59,9 @@ _UNFOLDED: Final = re.compile(
 _ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
 _NO_ROWS: Final = frozenset({"0fr", "0px", "0"})
 _CUT: Final = frozenset({"hidden", "clip"})
+_MARGINS: Final = ("margin-top", "margin-left")
+_MOVED: Final = frozenset({"top", "left", "bottom", "right", "transform", "translate"})
+_LINE: Final = 20.0  # pixels; a box of less shows no line of text
 _HIDDEN: Final = "[hidden], dialog:not([open]), [popover]"
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
 _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
@@ -106,6 +109,8 @@ class _Look(NamedTuple):
     """The inherited properties that hide or show its text."""
     flat: bool
     """Whether it may have no height; see `_flattened`."""
+    pushed: bool
+    """Whether its margin may move it out of a box; see `_is_pushed_out`."""
 
 
 def drop_unseen(document: Document) -> Removed:
@@ -179,7 +184,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
             look = _look(tag, styles.get(element), styles)
             if kind is not None:
                 known[tag, kind] = look
-        reason, opacity, texts, flat = look
+        reason, opacity, texts, flat, pushed = look
         if opacity is not None:
             faint[element] = opacity
             reason = "opacity" if _opacity(element, faint) <= FAINT else ""
@@ -188,6 +193,8 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
                 found.revealed += 1
             else:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
+        if pushed and not reason and _is_pushed_out(element, styles):
+            found.whole[element] = "position"
         if flat:
             found.whole.update(dict.fromkeys(_flattened(element, styles), "size"))
         for name, state in texts:
@@ -213,7 +220,20 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
         opacity if opacity is not None and opacity < 0.5 else None,
         tuple((name, state) for name, state in said if state is not None),
         style.get("grid-template-rows") in _NO_ROWS or (boxed and is_flattened(style)),
+        _MOVED.isdisjoint(style) and any((pixels(style.get(name, "")) or 0.0) >= _LINE for name in _MARGINS),
     )
+
+
+def _is_pushed_out(element: Element, styles: Styles) -> bool:
+    """Return whether the margin of an element moves it out of a box that clips it."""
+    style, around = styles.get(element), element.parent
+    box = styles.get(around) if isinstance(around, Element) else {}
+    for margin, size, overflow in (("margin-top", "height", "overflow-y"), ("margin-left", "width", "overflow-x")):
+        if box.get(overflow) in _CUT and (room := pixels(box.get(size, ""))) is not None:
+            least = pixels(box.get(f"min-{size}", "0"), 500.0) or 0.0
+            if (pixels(style.get(margin, "")) or 0.0) >= max(room, least, 1.0):
+                return True
+    return False
 
 
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:

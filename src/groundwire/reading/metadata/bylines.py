@@ -1,0 +1,303 @@
+"""What a page displays near its heading: the day of publication and the authors.
+
+Structured data come first; this is for pages without, and for dates and authors that their software fills in wrongly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+from itertools import islice
+from typing import Final
+
+from turbohtml import Document, Element
+
+from groundwire.reading.metadata.dates import WRITTEN, date_in_address, day_order, iso_date, same_day, written_day
+from groundwire.reading.metadata.page_metadata import Metadata
+
+__all__ = ["Byline", "author_of", "publication_day", "read_byline"]
+
+_OTHER_DAY: Final = re.compile(
+    r"(?:updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|edited|aktualisier\w*|geändert|änderung|bearbeitet|stand"
+    r"|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|atualizad\w*|bijgewerkt|обновлен\w*"
+    r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit"
+    r"|registered|registriert)"
+    r"[^\w]{0,12}(?:(?:on|am|le|el|il|em|op|date|at|in|the|vom)\b)?[^\w]{0,5}(?:[^\W\d_]{2,10}[,.]?\s{1,3})?\Z",
+    re.IGNORECASE,
+)
+"""What precedes a date that is not the day of publication."""
+_LABEL: Final = re.compile(
+    r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|posted|submitted|asked|started|date|released"
+    r"|publiée?|publicad[oa]|pubblicat[oa]|gepubliceerd|опубликован[оа]?)(?: am| on| le| el| il| op)?[\s:]{1,20}",
+    re.IGNORECASE,
+)
+"""What precedes a date on pages."""
+_MARKS: Final = (
+    "time, [class*=date i], [class*=datum i], [class*=publi i], [class*=fecha i], [class*=byline i], [class*=author i],"
+    "[class*=meta i], [class*=time i], [class*=posted i], [id*=date i], [id*=datum i], [itemprop*=date i],"
+    "[rel~=author], [itemprop~=author], [class*=writer i], [class*=username i], a[href*='/author'], a[href*='/user'],"
+    "a[href*='/member'], a[href*='/people/'], a[href*='/profile'], a[href*='/u/']"
+)
+_NO_DATE: Final = re.compile(
+    r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
+)
+_WRITER: Final = re.compile(r"author|byline|writer|username|autor|contributor(?!s)", re.IGNORECASE)
+_PROFILE: Final = re.compile(r"/(?:authors?|users?|members?|people|profile|u)/[^/?#]")
+_ELSEWHERE: Final = (
+    "nav, footer, aside, [class*=comment i], [class*=related i], [class*=sidebar i], [class*=teaser i],"
+    "[class*=recent i]"
+)
+_ATTRIBUTES: Final = ("datetime", "title", "content")
+_BY: Final = re.compile(
+    r"(?:(?:written|posted|published|created|started|submitted|asked|words|story|text|verfasst|geschrieben|article)\s+)?"
+    r"(?:by|von|par|por|autor(?:in)?|authors?|writer|words)\b\s*:?\s*",
+    re.IGNORECASE,
+)
+_NAME: Final = re.compile(
+    r"(?:[^\W\d_a-z][^\W\d_]*(?:[-'\u2019.][^\W\d_]+)*\.?)"
+    r"(?:\s(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|el|al|bin|ben|y|ter|zu|[^\W\d_a-z])"
+    r"|[^\W\d_a-z][^\W\d_]*(?:[-'\u2019.][^\W\d_]+)*)\.?){0,4}"
+)
+_BETWEEN: Final = re.compile(r"\s*(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
+_NO_NAME: Final = re.compile(
+    r"\b(?:about|all|article|articles|author|authors|blog|by|click|comments?|contributing|contributor|director|edited"
+    r"|editor|editorial|follow|founder|guest|home|manager|member|min|more|news|officer|on|originally|post|posts|posted"
+    r"|posting|profile|published|read|reporter|reviewed|see|senior|share|specialist|staff|strategist|subscribe|team|the"
+    r"|this|updated|view|website|who|writer|written|you|your|january|february|march|april|june|july|august|september"
+    r"|october|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday|inc|llc|ltd|gmbh)\b",
+    re.IGNORECASE,
+)
+_USER: Final = re.compile(r"[\w.\-]{3,25}")
+_USERS: Final = re.compile(r"/(?:users?|members?|u)[/.]|member(?:list)?\.php|\busername\b", re.IGNORECASE)
+_MAX_TEXT: Final = 200_000  # characters of a page
+_MAX_MARKS: Final = 400
+_MARK: Final = 250  # characters of an element marked as a date
+_BEFORE: Final = 250  # characters before the heading
+_AFTER: Final = 1_000  # characters after the heading
+_LINE: Final = 70  # characters of a byline
+_NEAR: Final = 3
+"""The last rank of what is near the heading."""
+
+
+@dataclass(frozen=True, slots=True)
+class Byline:
+    """What a page displays about itself; None if it does not."""
+
+    published: str | None = None
+    """The day of publication, as ISO 8601."""
+    is_near: bool = False
+    """Whether that is marked or labelled as a date, or alone in its line, near the heading."""
+    is_marked: bool = False
+    """Whether it is near, and marked or labelled as a date."""
+    author: str | None = None
+    """The authors, separated by commas."""
+
+
+def read_byline(document: Document, language: str | None, title: str) -> Byline:
+    """Read what a page displays about itself.
+
+    Args:
+        document: The page, without invisible parts.
+        language: The page's language, which determines the order of numeric dates.
+        title: The page's title, by which its heading is found.
+    """
+    body = document.find("body")
+    if body is None:
+        return Byline()
+    text = "\n".join(body.stripped_strings)[:_MAX_TEXT]
+    start, end = _heading(document, text, title)
+    order = day_order(text, language)
+    dates: list[tuple[int, int, str]] = []
+    writers: list[tuple[int, int, int, str]] = []
+    cursor = 0
+    for element in islice(document.select(_MARKS), _MAX_MARKS):
+        strings = list(element.stripped_strings)
+        shown = "\n".join(strings)
+        if len(shown) > _MARK:
+            continue
+        place = text.find(shown, cursor)
+        if place < 0:
+            continue
+        cursor = place
+        names = f"{element.attr('class')} {element.attr('id')}"
+        elsewhere: bool | None = None
+        if (day := _marked_day(element, names, shown, order)) is not None:
+            elsewhere = element.closest(_ELSEWHERE) is not None
+            if not elsewhere:
+                dates.append((*_rank(place, start, end, marked=True), day))
+        if shown and _is_writer(element, names) and (author := _names_in(strings) or _user_in(element, names, strings)):
+            elsewhere = element.closest(_ELSEWHERE) is not None if elsewhere is None else elsewhere
+            if not elsewhere:
+                writers.append((*_rank(place, start, end, marked=True), place + len(shown), author))
+    for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER):
+        before = text[max(0, match.start() - 60) : match.start()]
+        if _OTHER_DAY.search(before) or (day := written_day(match, order)) is None:
+            continue
+        line = text[text.rfind("\n", 0, match.start()) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
+        if any(label.end() == len(before) for label in _LABEL.finditer(before)):
+            dates.append((*_rank(match.start(), start, end, marked=True), day))
+        elif len(line) <= _LINE:
+            dates.append((*_rank(match.start(), start, end, marked=False), day))
+        else:
+            dates.append((6, match.start(), day))
+    rank, _, published = min(dates) if dates else (9, 0, None)
+    if published is None:
+        published = _labelled(text, order)
+    return Byline(
+        published=published,
+        is_near=rank <= _NEAR,
+        is_marked=rank in {0, 2},
+        author=_author(writers) or _by(text, start, end),
+    )
+
+
+def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
+    """Return when a page was published, as ISO 8601; None if that is not clear.
+
+    Structured data come first, then the URL, then what is displayed. What is displayed corrects structured data twice:
+    a time in another time zone, since people mean the local day; and a publication no earlier than the last change,
+    which is the day on which software wrote the page again.
+
+    Args:
+        said: The structured data.
+        url: The page's URL.
+        shown: What the page displays.
+    """
+    in_address = date_in_address(url)
+    if not said.published:
+        return in_address or shown.published
+    local = same_day(said.published, in_address)
+    day = shown.published
+    if local != said.published or day is None or not shown.is_near or len(local) < 10:
+        return local
+    apart = (date.fromisoformat(day) - date.fromisoformat(local[:10])).days
+    if abs(apart) == 1 and "T" in local:
+        return day
+    rewritten = said.modified is not None and local[:10] >= said.modified[:10]
+    return day if apart < 0 and rewritten and shown.is_marked else local
+
+
+def author_of(said: Metadata, shown: Byline) -> str | None:
+    """Return the authors of a page: those of the structured data, unless the page displays a person or more of them.
+
+    Software often fills in the site, or the first of several authors.
+
+    Args:
+        said: The structured data.
+        shown: What the page displays.
+    """
+    if not said.author or not shown.author:
+        return said.author or shown.author
+    is_site = _bare(said.author) in _bare(said.site or "")
+    return shown.author if is_site or shown.author.startswith(f"{said.author}, ") else said.author
+
+
+def _labelled(text: str, order: str) -> str | None:
+    for label in islice(_LABEL.finditer(text), _MAX_MARKS):
+        if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
+            return day
+    return None
+
+
+def _heading(document: Document, text: str, title: str) -> tuple[int, int]:
+    """Return where the page's heading is in its text: the first-level one that the title has, else the title."""
+    headings = ["\n".join(h1.stripped_strings) for h1 in document.find_all("h1")[:10]]
+    bare = _bare(title)
+    same = [one for one in headings if _bare(one) and (_bare(one) in bare or bare in _bare(one))]
+    for heading in (*sorted(same, key=len, reverse=True), title, *headings):
+        if heading and (place := text.find(heading)) >= 0:
+            return place, place + len(heading)
+    return 0, 0
+
+
+def _bare(text: str) -> str:
+    return "".join(sign for sign in text.casefold() if sign.isalnum())
+
+
+def _rank(place: int, start: int, end: int, *, marked: bool) -> tuple[int, int]:
+    """Return the rank of a position relative to the heading, and its distance: after, before, far after, far before."""
+    if end <= place <= end + _AFTER:
+        return (0 if marked else 1), place - end
+    if start - _BEFORE <= place < start:
+        return (2 if marked else _NEAR), start - place
+    return (4, place - end) if place >= end else (5, start - place)
+
+
+def _marked_day(element: Element, names: str, shown: str, order: str) -> str | None:
+    if element.tag != "time" and _NO_DATE.search(names):
+        return None
+    for match in WRITTEN.finditer(shown):
+        before = shown[max(0, match.start() - 60) : match.start()]
+        if (day := written_day(match, order)) and not _OTHER_DAY.search(before):
+            return day
+    for name in _ATTRIBUTES:
+        if (said := element.attr(name)) and (found := iso_date(said)) and len(found) >= 10:
+            return found[:10]
+    return None
+
+
+def _is_writer(element: Element, names: str) -> bool:
+    if _WRITER.search(names) or element.attr("rel") == "author" or "author" in (element.attr("itemprop") or ""):
+        return True
+    return element.tag == "a" and _PROFILE.search(element.attr("href") or "") is not None
+
+
+def _names_in(strings: Iterable[str]) -> str:
+    """Return the names of the first string that has only names, after "by"."""
+    for string in islice(strings, 6):
+        rest = string.strip(" \u2022\u00b7|-\u2013\u2014,:")
+        label = _BY.match(rest)
+        rest = rest[label.end() :] if label else rest
+        parts = [part for part in _BETWEEN.split(rest) if part]
+        if parts and all(_is_person(part) for part in parts[:8]):
+            return ", ".join(parts[:8])
+        if parts and _is_person(parts[0]) and (label or len(parts) > 1):
+            return parts[0]
+    return ""
+
+
+def _user_in(element: Element, names: str, strings: list[str]) -> str:
+    """Return the user name that a forum links to its profile."""
+    if len(strings) != 1 or not _USERS.search(f"{names} {element.attr('href') if element.tag == 'a' else ''}"):
+        return ""
+    return strings[0] if _is_user(strings[0]) else ""
+
+
+def _is_user(text: str) -> bool:
+    return _USER.fullmatch(text) is not None and not text.isdigit() and _NO_NAME.search(text) is None
+
+
+def _is_person(text: str) -> bool:
+    if text.endswith(".") and not text.endswith(("Jr.", "Sr.")):
+        return False
+    return " " in text and _NAME.fullmatch(text) is not None and _NO_NAME.search(text) is None
+
+
+def _author(writers: list[tuple[int, int, int, str]]) -> str:
+    """Return the names nearest to the heading, and those that follow them closely."""
+    if not writers:
+        return ""
+    best = min(writers)
+    if best[0] > _NEAR:
+        return best[3] if len({writer[3] for writer in writers}) == 1 else ""
+    names, reach = [best[3]], best[2]
+    for rank, _, end, name in writers:
+        if rank == best[0] and reach < end <= reach + len(name) + 12:
+            reach = end
+            if name not in ", ".join(names):
+                names.append(name)
+    return ", ".join(names)
+
+
+_BYLINE: Final = re.compile(r"(?:^|\n)[^\w\n]{0,3}(?:(?:written|posted|published|words)\s)?by:?\s", re.IGNORECASE)
+
+
+def _by(text: str, start: int, end: int) -> str | None:
+    """Return the names after "by" at the start of a line near the heading."""
+    for match in _BYLINE.finditer(text, max(0, start - _BEFORE), end + _AFTER):
+        line = text[match.end() : match.end() + 100].lstrip().partition("\n")[0]
+        if name := _names_in(["by " + re.split(r"\s*(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]]):
+            return name
+    return None
