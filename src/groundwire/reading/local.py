@@ -167,7 +167,11 @@ class LocalReadProvider:
             max_bytes=read.max_bytes,
             max_document_bytes=read.max_document_bytes,
             name=context.name,
-            conversion=Conversion(context.workers, isolated=context.settings.read.isolation == "process"),
+            conversion=Conversion(
+                context.workers,
+                isolated=context.settings.read.isolation == "process",
+                comments="comments" in context.settings.read.include,
+            ),
         )
 
     async def read_url(
