@@ -53,7 +53,14 @@ def test_a_page_of_two_hundred_characters_is_tiny(length: int, tiny: bool) -> No
 
 @pytest.mark.parametrize(("best", "kept"), [(50, [True, True]), (51, [True, False])])
 def test_a_page_whose_best_block_is_no_content_is_kept_whole(best: int, kept: list[bool]) -> None:
-    assert choose(page("<div>other</div>"), verdict(best, 0)) == kept
+    assert choose(page(f"<p>{LONG}</p>"), verdict(best, 0)) == kept
+
+
+@pytest.mark.parametrize(
+    ("best", "cut", "kept"), [(126, 200, True), (128, 200, False), (100, 100, False), (99, 100, True)]
+)
+def test_a_page_without_running_text_is_kept_whole_when_nothing_is_likely(best: int, cut: int, kept: bool) -> None:
+    assert choose(page("<div>other</div>"), verdict(best, 0, cut=cut)) == [True, kept]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +152,10 @@ def test_tables_of_data_are_kept_whole_or_not_at_all(table: str, scores: tuple[i
     [
         ((200, 0, 200, 200, 0), [True] * 5),
         ((200, 0, 200, 0, 0), [True, False, True, False, False]),
-        ((200, 0, 200), [True, False, True]),
+        ((200, 0, 200), [True] * 3),
+        ((200, 0, 159), [True, False, True]),
+        ((200, 40), [True, True]),
+        ((200, 39), [True, False]),
     ],
 )
 def test_lists_of_which_most_is_kept_are_not_torn(scores: tuple[int, ...], kept: list[bool]) -> None:

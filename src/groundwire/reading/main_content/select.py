@@ -40,6 +40,8 @@ __all__ = [
     "with_companions",
 ]
 
+_EVEN: Final = 0.5
+"""The best block's score below which a page without running text is kept whole, as there is nothing to prefer."""
 _DOCUMENTATION: Final = KINDS.index("documentation")
 _FORUM: Final = KINDS.index("forum")
 _RARELY: Final = 0.2
@@ -99,10 +101,10 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     kept with adjacent ones, especially between two. Text that is repeated on the page, as for narrow and wide screens,
     is kept once, except in documentation, where every function may have the same note.
     """
-    if is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 254:
+    best, groups = max(verdict.scores), side_by_side(layout)
+    if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < min(verdict.cut, _EVEN * 254) and not groups):
         return [True] * len(verdict.scores)
-    cut = min(verdict.cut, SHARE_OF_BEST * max(verdict.scores))
-    groups = side_by_side(layout)
+    cut = min(verdict.cut, SHARE_OF_BEST * best)
     keep = [score >= cut for score in with_companions(layout, verdict.scores, groups)]
     for group in groups:
         kept = [number for number in group if keep[number]]
@@ -116,7 +118,7 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     if not may_repeat(verdict.kinds):
         for number in repeats(layout, keep):
             keep[number] = False
-    _keep_lists_whole(layout, keep)
+    _keep_lists_whole(layout, verdict.scores, cut, keep)
     _keep_sublists(layout, keep)
     _keep_tables_whole(layout, keep)
     return keep
@@ -148,8 +150,8 @@ def comment_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool]) -
     return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
 
 
-def _keep_lists_whole(layout: Layout, keep: list[bool]) -> None:
-    """Keep the missing items of mostly selected lists; a table of contents stays whole."""
+def _keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: list[bool]) -> None:
+    """Keep the missing items of mostly selected lists, and of short ones by their average score."""
     tags, parents = layout.tags, layout.parents
     lists = [0] * len(tags)  # for each element, the list of its enclosing item
     for number, tag in enumerate(tags):
@@ -160,7 +162,11 @@ def _keep_lists_whole(layout: Layout, keep: list[bool]) -> None:
             blocks.setdefault(lists[owner], []).append(number)
     for inside in blocks.values():
         kept = sum(keep[number] for number in inside)
-        if len(inside) >= _SEVERAL and _SHARE_OF_LIST * len(inside) <= kept < len(inside):
+        if len(inside) >= _SEVERAL:
+            whole = _SHARE_OF_LIST * len(inside) <= kept
+        else:
+            whole = sum(scores[number] for number in inside) >= cut * len(inside)
+        if 0 < kept < len(inside) and whole:
             for number in inside:
                 keep[number] = True
 
