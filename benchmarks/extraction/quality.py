@@ -98,7 +98,7 @@ READERS: dict[str, tuple[str, Callable[[Path | None], Reader]]] = {
 def wanted_pages(options: argparse.Namespace) -> list[Page]:
     """Return the pages of the requested fold, or a fixed sample of them."""
     pages = [page for name in _SETS for page in read_pages(options.folder, name) if page.truth is not None]
-    pages = [page for page in pages if page.collection or page.fold == options.fold]
+    pages = [page for page in pages if page.fold == options.fold]
     if options.web:
         pages += [page for page in read_web_pages(options.web) if page.fold == options.fold]
     if not options.sample:

@@ -1,10 +1,12 @@
-"""Train the model that selects a page's main content, and write the package's data.
+r"""Train the model that selects a page's main content, and write the package's data.
 
 Needs LightGBM and NumPy (`pip install lightgbm numpy`), which the package itself does not. Run from the root of the
 repository, with the folder of the developers' pages:
 
-    python -m benchmarks.extraction.train ../shared/data/extraction --held-out --out /tmp/held-out.json.gz
-    python -m benchmarks.extraction.train ../shared/data/extraction --out src/groundwire/reading/data/blocks.json.gz
+    python -m benchmarks.extraction.train ../shared/data/extraction --web ../shared/data/web_pages \
+        --held-out --out /tmp/held-out.json.gz
+    python -m benchmarks.extraction.train ../shared/data/extraction --web ../shared/data/web_pages \
+        --out src/groundwire/reading/data/blocks.json.gz
 
 With `--held-out` a fifth of the sites is kept out of everything and the table says how the model does on it; without,
 all pages are learned from. Same folder, same seed and same library versions give the same model. It takes about ten
@@ -22,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
 import json
 import pickle
 from collections.abc import Callable, Iterable
@@ -35,7 +38,8 @@ import numpy as np
 from benchmarks.extraction.alignment import label_blocks, words_of
 from benchmarks.extraction.export import forest_data
 from benchmarks.extraction.learn_lexicon import Votes, build_lexicon, collect_votes
-from benchmarks.extraction.pages import FOLDS, KINDS, SETS, Page, read_pages
+from benchmarks.extraction.pages import FOLDS, KINDS, SETS, Page, read_pages, read_web_pages
+from groundwire.reading.encoding.decode import decode
 from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.context_features import SECOND, second_look
@@ -115,11 +119,11 @@ class Example:
 
 def make_example(page: Page) -> Example | None:
     """Return a page with its labels, or None if it has no text."""
-    document = parse_page(page.markup())
+    document = parse_page(decode(page.body(), "text/html").text)
     made_up = page.collection in {"readability", "defuddle"}  # the address
     hints = read_hints(things(document), read_metas(document), "" if made_up else page.url)
     drop_unseen(document)
-    layout = lay_out(document)
+    layout = lay_out(document, page.url)
     if not layout.texts:
         return None
     names = names_of(layout)
@@ -371,6 +375,7 @@ def main() -> None:
     """Train the model, print a report, and write the data."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the developers' pages")
+    parser.add_argument("--web", type=Path, required=True, help="whole pages with snippets as labels")
     parser.add_argument("--out", type=Path, required=True, help="where to write the model")
     parser.add_argument("--held-out", action="store_true", help="leave fold 0 out")
     parser.add_argument("--threads", type=int, default=2)
@@ -380,7 +385,8 @@ def main() -> None:
     if options.cache and options.cache.exists():
         examples = pickle.loads(options.cache.read_bytes())
     else:
-        pages = (page for collection in SETS for page in read_pages(options.folder, collection))
+        read = (page for collection in SETS for page in read_pages(options.folder, collection))
+        pages = itertools.chain(read, read_web_pages(options.web))
         examples = [example for page in pages if (example := make_example(page)) is not None]
         if options.cache:
             options.cache.write_bytes(pickle.dumps(examples))

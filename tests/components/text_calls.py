@@ -189,7 +189,7 @@ def wording(text: str) -> object:
     features = module("reading.main_content.text_features")
     words = module("reading.main_content.classifier").load_model().lexicon
     line = text.replace("\n", " ")
-    return features.read_wording([line, line], [len(line)] * 2, [False, True], words)
+    return features.read_wording([line, line], [len(line)] * 2, [0, 0], [False, True], words)
 
 
 def fragment(text: str) -> object:

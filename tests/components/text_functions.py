@@ -345,6 +345,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ),
         (*PROSE, *HTML[:6]),
     ),
+    "reading.main_content.link_features.target_of": Growing(
+        plain("reading.main_content.link_features", "target_of", "host.example", "/a"), ADDRESS
+    ),
     "reading.main_content.text_features.read_wording": Growing(wording, PROSE),
     "reading.main_content.text_features.split_name": Growing(
         plain("reading.main_content.text_features", "split_name"), ("a", "A", "a-", "_", "1", "aB")

@@ -11,6 +11,7 @@ from groundwire.reading.main_content.features import FEATURES, ElementFacts, des
 from groundwire.reading.main_content.select import (
     Verdict,
     choose,
+    comment_blocks,
     is_tiny,
     judge,
     kind_row,
@@ -20,6 +21,7 @@ from groundwire.reading.main_content.select import (
     side_by_side,
     with_companions,
 )
+from groundwire.reading.main_content.text_features import names_of
 
 LONG = "x" * 40
 FILLER = "<pre>" + "y" * 220 + "</pre>"  # so that the page is not tiny; in the verdicts it always counts
@@ -51,7 +53,14 @@ def test_a_page_of_two_hundred_characters_is_tiny(length: int, tiny: bool) -> No
 
 @pytest.mark.parametrize(("best", "kept"), [(50, [True, True]), (51, [True, False])])
 def test_a_page_whose_best_block_is_no_content_is_kept_whole(best: int, kept: list[bool]) -> None:
-    assert choose(page("<div>other</div>"), verdict(best, 0)) == kept
+    assert choose(page(f"<p>{LONG}</p>"), verdict(best, 0)) == kept
+
+
+@pytest.mark.parametrize(
+    ("best", "cut", "kept"), [(126, 200, True), (128, 200, False), (100, 100, False), (99, 100, True)]
+)
+def test_a_page_without_running_text_is_kept_whole_when_nothing_is_likely(best: int, cut: int, kept: bool) -> None:
+    assert choose(page("<div>other</div>"), verdict(best, 0, cut=cut)) == [True, kept]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +152,10 @@ def test_tables_of_data_are_kept_whole_or_not_at_all(table: str, scores: tuple[i
     [
         ((200, 0, 200, 200, 0), [True] * 5),
         ((200, 0, 200, 0, 0), [True, False, True, False, False]),
-        ((200, 0, 200), [True, False, True]),
+        ((200, 0, 200), [True] * 3),
+        ((200, 0, 159), [True, False, True]),
+        ((200, 40), [True, True]),
+        ((200, 39), [True, False]),
     ],
 )
 def test_lists_of_which_most_is_kept_are_not_torn(scores: tuple[int, ...], kept: list[bool]) -> None:
@@ -190,7 +202,7 @@ def test_what_is_said_twice(markup: str, found: list[int]) -> None:
 def facts(**columns: bytes) -> ElementFacts:
     """Return facts of two blocks of 10 and 30 characters, all columns 0 but those that are given."""
     rows = [columns.get(name, b"\0\0") for name in FEATURES]
-    return ElementFacts(rows, [], [], [], [], [], [], [], [10, 30], [False, False])
+    return ElementFacts(rows, [], [], [], [], [], [], [], [10, 30], [False, False], [])
 
 
 def test_a_pages_kind_is_told_by_its_own_features_and_the_average_of_its_content() -> None:
@@ -240,3 +252,28 @@ def test_the_best_block_is_told_as_a_chance() -> None:
     assert 0 <= selection.best <= 1
     tiny = select_main(turbohtml.parse("<body><p>Not much.</p></body>"))
     assert (tiny.whole, tiny.best) == (True, 1.0)
+
+
+def test_entries_below_a_kept_entry_are_not_torn_off() -> None:
+    contents = "<ul><li>{}<ul><li>Early</li><li>{}</li></ul></li><li>Use</li></ul>"
+    assert chosen(contents.format("History", "Late"), 200, 0, 0, 200) == [True] * 4
+    assert chosen(contents.format("History", "Late"), 0, 0, 0, 200) == [False, False, False, True]
+    assert chosen(contents.format("History", LONG * 2), 200, 0, 0, 0) == [True, True, False, False]
+
+
+COMMENTS = f"<div id=comments><h3>Comments</h3><p>{LONG}</p><button>Reply</button></div>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "kept", "found"),
+    [
+        (COMMENTS, [1, 1, 1, 0], [1, 2, 3]),
+        (COMMENTS.replace("<p>", f"<p>{LONG * 12}"), [1, 1, 1, 0], []),  # most of the page: what it is for
+        (COMMENTS.replace("comments", "commentary"), [1, 1, 1, 0], []),
+        (f"<div class=x>{COMMENTS}</div><p>after</p>", [1, 1, 1, 0, 1], [1, 2, 3]),
+        (f"<div class=comment><p>{LONG * 4}</p></div>" * 2, [0, 1, 1], []),  # one by one less than most, but all
+    ],
+)
+def test_comments_are_known_by_the_names_around_them(markup: str, kept: list[int], found: list[int]) -> None:
+    layout = page(markup)
+    assert comment_blocks(layout, names_of(layout), list(map(bool, kept))) == found

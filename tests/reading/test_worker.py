@@ -323,3 +323,29 @@ async def test_a_long_page_is_looked_through_in_a_process_with_the_same_result(
     assert workers.confined or sys.platform != "linux"
     with pytest.raises(InvalidRequest, match="cursor"):
         await view_off_loop(workers, page, check_ask(cursor="nowhere", usual=2_000))
+
+
+_SAID = (
+    "The harbor was closed on Monday because a storm had damaged two of its cranes.",
+    "Ships waited outside for a day and a half, and some of them went on to other ports.",
+    "The port authority expects the cranes to work again by the end of the week.",
+    "Repairs will cost about two million, said its director, who had inspected both.",
+)
+_COMMENTED = (
+    "<!doctype html><title>Storm closes the port</title><article><h1>Storm closes the port</h1>"
+    + "".join(f"<p>{one} {other}</p>" for one in _SAID for other in _SAID)
+    + '</article><section id="comments"><h3>1 comment</h3><div class="comment"><a href="/u/ada">Ada</a><p>The cranes '
+    "looked fine to me until the evening came, and then they did not.</p><button>Reply</button></div></section>"
+).encode()
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+@pytest.mark.parametrize("comments", [False, True])
+async def test_comments_on_an_article_are_left_out_unless_included(isolated: bool, comments: bool) -> None:
+    conversion = Conversion(isolated=isolated, comments=comments)
+    found = await conversion.convert(_COMMENTED, "text/html", URL, headers={}, deadline=Deadline.after(60))
+    await conversion.aclose()
+    content = found.extracted.content
+    assert content.startswith("# Storm closes the port")
+    assert _SAID[3] in content
+    assert [part in content for part in ("Ada", "until the evening", "Reply")] == [comments, comments, False]

@@ -22,6 +22,7 @@ __all__ = [
     "check_choice",
     "check_date",
     "check_domains",
+    "check_included",
     "check_int",
     "check_pattern",
     "check_site_hosts",
@@ -111,6 +112,14 @@ def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if name not in SITE_READERS:
             raise ValueError(f"{name!r} has no site reader{did_you_mean(name, SITE_READERS)}")
+    return names
+
+
+def check_included(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of parts of a page that can be included, or raise ValueError."""
+    for name in names:
+        if name != "comments":
+            raise ValueError(f"{name!r} is no part of a page that can be included; the only one is 'comments'")
     return names
 
 

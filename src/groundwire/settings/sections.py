@@ -11,7 +11,14 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
-from groundwire.models.validators import SITE_READERS, check_domains, check_site_hosts, check_site_readers, did_you_mean
+from groundwire.models.validators import (
+    SITE_READERS,
+    check_domains,
+    check_included,
+    check_site_hosts,
+    check_site_readers,
+    did_you_mean,
+)
 
 __all__ = [
     "MODEL_PROVIDERS",
@@ -147,6 +154,8 @@ class ReadSettings(SettingsSection):
     """The read providers, in order of preference; the next one is used when a page needs what one cannot do."""
     render_domains: Words = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
+    include: Annotated[Words, AfterValidator(check_included)] = ()
+    """Parts that are otherwise left out: `comments`, those of readers below an article. Forums always have them."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """Maximum characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
     timeout: float = Field(default=20.0, gt=0, le=600)

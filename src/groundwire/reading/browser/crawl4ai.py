@@ -142,7 +142,11 @@ class Crawl4AIReadProvider:
             max_length=context.settings.read.max_bytes,
             gate=lambda: context.transports.pages.gate,
             name=context.name,
-            conversion=Conversion(context.workers, isolated=context.settings.read.isolation == "process"),
+            conversion=Conversion(
+                context.workers,
+                isolated=context.settings.read.isolation == "process",
+                comments="comments" in context.settings.read.include,
+            ),
         )
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:

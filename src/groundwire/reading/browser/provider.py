@@ -149,7 +149,11 @@ class BrowserReadProvider:
             cassette=cassette,
             gate=lambda: context.transports.pages.gate,
             name=context.name,
-            conversion=Conversion(context.workers, isolated=context.settings.read.isolation == "process"),
+            conversion=Conversion(
+                context.workers,
+                isolated=context.settings.read.isolation == "process",
+                comments="comments" in context.settings.read.include,
+            ),
         )
 
     async def start(self) -> None:

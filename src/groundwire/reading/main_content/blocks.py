@@ -36,6 +36,10 @@ _UNREAD: Final = (
 )  # fmt: skip
 _UNREAD_SOMETIMES: Final = ("script", "dialog", "input")
 
+_SHIFT: Final = 20
+_LINK: Final = (1 << _SHIFT) - 1
+"""The bits of a link's number; a page with more links has one number for the rest."""
+
 _MENUS: Final = "nav,[role=navigation],footer,[role=contentinfo]"
 _MIN_LINKS: Final = 4
 _MENU_SHARE: Final = 0.7
@@ -82,48 +86,58 @@ class Layout:
     """The inline element around the first text of each block; empty if none."""
     nodes: list[list[Text]] = field(default_factory=list)
     """The text nodes of each block."""
+    hrefs: list[str] = field(default_factory=list)
+    """The address of each link; the first stands for no link."""
+    targets: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    """For each block with links, the number of the link and the characters of each linked piece of text."""
+    url: str = ""
+    """The page's URL."""
     trimmed: bool = False
     """Whether menus have been removed beforehand."""
 
 
-def lay_out(document: Document) -> Layout:
+def lay_out(document: Document, url: str = "") -> Layout:
     """Return the blocks of a document, after removing what is never displayed (scripts, form fields).
 
     Args:
         document: A parsed page, modified in place.
+        url: Its URL; the features of its links depend on it.
     """
     for element in list(document.iter_elements((*_UNREAD, *_UNREAD_SOMETIMES))):
         if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
             element.extract()
     write_out_images(document)
-    layout = Layout()
+    layout = Layout(hrefs=[""], url=url)
     root = document.find("body") or document.root
     if root is None:
         return layout
     layout.trimmed = _cut_menus(root)
     elements, parents, tags = layout.elements, layout.parents, layout.tags
     texts, owners, linked, lengths = layout.texts, layout.owners, layout.linked, layout.lengths
-    links, leads, nodes = layout.links, layout.leads, layout.nodes
+    leads, nodes, hrefs = layout.leads, layout.nodes, layout.hrefs
     inline, text_type, element_type = INLINE, Text, Element  # local names are faster to look up
     elements.append(root)
     parents.append(0)
     tags.append(root.tag)
-    places: dict[Node, int] = {root: 0}  # twice the element's number, plus one inside a link
-    owner, length, link_length, link_count = 0, 0, 0, 0
+    places: dict[Node, int] = {root: 0}  # the element's number, shifted, and the link's; 0 outside of links
+    owner, length, link_length = 0, 0, 0
     lead = ""
     parts: list[str] = []
     pieces: list[Text] = []
+    inside: list[tuple[int, int]] = []
 
     def flush() -> None:
         text = "".join(parts)
         single = text.isascii() and text.isprintable() and "  " not in text  # this check takes half the time
         text = text.strip() if single else " ".join(text.split())
         if text:
+            if inside:
+                layout.targets[len(texts)] = inside
             texts.append(text)
             owners.append(owner)
             linked.append(link_length)
             lengths.append(length)
-            links.append(link_count)
+            layout.links.append(len(inside))
             leads.append(lead)
             nodes.append(pieces)
 
@@ -136,22 +150,22 @@ def lay_out(document: Document) -> Layout:
                 continue
             parent = node.parent
             place = places[parent]  # type: ignore[index]
-            if parts and place >> 1 != owner:
+            if parts and place >> _SHIFT != owner:
                 flush()
                 parts, pieces = [], []
                 if is_space:
                     continue
             if not parts:
-                owner, length, link_length, link_count = place >> 1, 0, 0, 0
+                owner, length, link_length, inside = place >> _SHIFT, 0, 0, []
                 tag = parent.tag  # type: ignore[union-attr]
                 lead = tag if tag in inline else ""
             parts.append(data)
             pieces.append(node)  # type: ignore[arg-type]
             size = len(data)
             length += size
-            if place & 1:
+            if place & _LINK:
                 link_length += size
-                link_count += 1
+                inside.append((place & _LINK, size))
         elif kind is element_type:
             place = places[node.parent]  # type: ignore[index]
             tag = node.tag  # type: ignore[attr-defined]
@@ -159,15 +173,18 @@ def lay_out(document: Document) -> Layout:
                 if tag == "br":
                     if parts:
                         parts.append("\n")
+                elif tag == "a":
+                    places[node] = place & ~_LINK | min(len(hrefs), _LINK)
+                    hrefs.append(node.attr("href") or "")  # type: ignore[attr-defined]
                 else:
-                    places[node] = place | 1 if tag == "a" else place
+                    places[node] = place
                 continue
             if parts:
                 flush()
                 parts, pieces = [], []
-            places[node] = 2 * len(elements) + (place & 1)
+            places[node] = len(elements) << _SHIFT | place & _LINK
             elements.append(node)  # type: ignore[arg-type]
-            parents.append(place >> 1)
+            parents.append(place >> _SHIFT)
             tags.append(tag)
     if parts:
         flush()

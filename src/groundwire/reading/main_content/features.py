@@ -22,6 +22,7 @@ from groundwire.reading.main_content.element_features import (
     sum_up,
     within,
 )
+from groundwire.reading.main_content.link_features import LINK_FEATURES, link_columns
 from groundwire.reading.main_content.page_type import HINTS, NO_HINTS, Hints
 from groundwire.reading.main_content.quantize import (
     MAX_CODE,
@@ -77,13 +78,14 @@ _PAGE_GROUPS: Final = tuple(GROUPS.index(name) for name in ("comment", "thread",
 FEATURES: Final[tuple[str, ...]] = (
     "size", "link_share", "links", "end", "tag", "lead", "heading", "opening1", "opening2", "repeat",
     "place", "good_place", "since_h1", "since_heading", "last_heading_size",
+    "under_heading1", "under_heading2", "under_label1", "under_label2",
     *(f"{what}{step:+d}" for step in _STEPS for what in ("size", "link_share")), "window_links",
     *(f"{what}@{level}" for level in _LEVELS for what in ("size", "link_share", "good", "blocks", "paragraphs")),
     "depth", *(f"in_{name}" for name in SEMANTIC), "articles_around",
     *(f"kw_{name}" for name in GROUPS), "name_low@0", "name_high@0", "name_low@1", "name_high@1", "name_low@2",
     "name_high@2", "name_low_any", "name_high_any", "name_sum",
     *(f"brothers{what}@{level}" for level in (0, 1, 2, 3) for what in ("", "_size")),
-    "kind_count", "kind_size", "kind_links",
+    "kind_count", "kind_size", "kind_links", *LINK_FEATURES,
     "in_core", "in_half", "below_core", "below_half", "core_place", "half_place", "branch_size", "branch_links",
     "branch_good",
     "page_blocks", "page_size", "page_links", "page_paragraphs", "page_good", "core_size", "core_good",
@@ -92,7 +94,8 @@ FEATURES: Final[tuple[str, ...]] = (
     "page_thread", "page_product", "page_listing", *HINTS,
 )  # fmt: skip
 """The column names. `@n` refers to the n-th ancestor of the block, `+n` to the n-th block after it. "Good" is
-running text: long and without links. The core is the innermost element with 70 % of it, the half with 45 %."""
+running text: long and without links. A label is a heading, or short text
+that is not a sentence and not a link. The core is the innermost element with 70 % of it, the half with 45 %."""
 
 
 @dataclass(slots=True)
@@ -119,6 +122,8 @@ class ElementFacts:
     """Characters of each block."""
     headings: list[bool]
     """Whether each block is a heading."""
+    names: list[str]
+    """The names of each element with text; see `names_of`."""
 
 
 def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, hints: Hints = NO_HINTS) -> ElementFacts:
@@ -149,7 +154,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, h
         ),
         -1,
     )
-    wording = read_wording(layout.texts, sizes, headings, lexicon)
+    wording = read_wording(layout.texts, sizes, shares, headings, lexicon)
     picks: Sequence[int] = owners
     around: list[Picker] = [picker(picks)]
     for _ in range(5):
@@ -165,6 +170,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, h
         *_neighbor_columns(sizes, shares),
         *_element_columns(codes, standing, around),
         *_shape_columns(kinds, sizes, shares),
+        *link_columns(layout, around),
         *_core_columns(layout, around[0], holdings, standing, codes[:3], core, half),
         *_page_columns(layout, holdings, standing, wording, headings, kinds, sizes, core),
         *(bytes((code,)) * len(sizes) for code in hints),
@@ -180,6 +186,7 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, h
         owners,
         sizes,
         headings,
+        names,
     )
 
 
@@ -219,6 +226,7 @@ def _place_columns(
         far,
         bytes(wording.since_heading),
         bytes(wording.heading_sizes),
+        *map(bytes, wording.under),
     ]
 
 

@@ -5,6 +5,7 @@ Blocks are chosen by the model's scores and by their grouping.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -28,6 +29,7 @@ __all__ = [
     "Selection",
     "Verdict",
     "choose",
+    "comment_blocks",
     "is_tiny",
     "judge",
     "kind_row",
@@ -38,7 +40,19 @@ __all__ = [
     "with_companions",
 ]
 
+_EVEN: Final = 0.5
+"""The best block's score below which a page without running text is kept whole, as there is nothing to prefer."""
 _DOCUMENTATION: Final = KINDS.index("documentation")
+_FORUM: Final = KINDS.index("forum")
+_RARELY: Final = 0.2
+"""The probability of a forum from which comments are the content."""
+_COMMENTS: Final = re.compile(
+    r"(?<![a-z])(?:comments?|commentlist|disqus|replies|respond|kommentare?|comentarios?|commentaires?)(?![a-z])",
+    re.IGNORECASE,
+)
+_CONTROLS: Final = frozenset({"button", "label", "legend"})
+_MOST_OF_IT: Final = 0.7
+"""The share of the selected text from which an element is not the comments, whatever its name says."""
 MENUS_ONLY: Final = 0.2
 """The best block's score below which a page has no content: true of nine of 1,497 real pages. The reviewed text of
 six of them is empty, and that of three is not in the response."""
@@ -60,6 +74,7 @@ _BETWEEN: Final = 0.5
 _SEVERAL: Final = 4  # list items from which they are judged together
 _SHARE_OF_LIST: Final = 0.6
 """The share of a list's items from which the whole list is content."""
+_ENTRY: Final = 80  # characters of an entry in a list
 _SHARE_OF_TABLE: Final = 0.5
 """The share of a table's text, without headers, from which the table is content."""
 _COMPANIONS: Final = 3  # adjacent paragraphs from which they are also judged together
@@ -75,6 +90,8 @@ class Verdict:
     """The probability of each of `KINDS`; their sum is 1."""
     cut: float
     """The score from which a block is content."""
+    names: Sequence[str] = ()
+    """The names of each element with text."""
 
 
 def choose(layout: Layout, verdict: Verdict) -> list[bool]:
@@ -84,10 +101,10 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     kept with adjacent ones, especially between two. Text that is repeated on the page, as for narrow and wide screens,
     is kept once, except in documentation, where every function may have the same note.
     """
-    if is_tiny(layout) or max(verdict.scores) < MENUS_ONLY * 254:
+    best, groups = max(verdict.scores), side_by_side(layout)
+    if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < min(verdict.cut, _EVEN * 254) and not groups):
         return [True] * len(verdict.scores)
-    cut = min(verdict.cut, SHARE_OF_BEST * max(verdict.scores))
-    groups = side_by_side(layout)
+    cut = min(verdict.cut, SHARE_OF_BEST * best)
     keep = [score >= cut for score in with_companions(layout, verdict.scores, groups)]
     for group in groups:
         kept = [number for number in group if keep[number]]
@@ -101,13 +118,40 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     if not may_repeat(verdict.kinds):
         for number in repeats(layout, keep):
             keep[number] = False
-    _keep_lists_whole(layout, keep)
+    _keep_lists_whole(layout, verdict.scores, cut, keep)
+    _keep_sublists(layout, keep)
     _keep_tables_whole(layout, keep)
     return keep
 
 
-def _keep_lists_whole(layout: Layout, keep: list[bool]) -> None:
-    """Keep the missing items of mostly selected lists; a table of contents stays whole."""
+def comment_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool]) -> list[int]:
+    """Return the blocks of readers' comments, by the names of the elements around them.
+
+    Args:
+        layout: The page.
+        names: The names of each element.
+        keep: The selected blocks. An element with most of their text is the content, whatever its name.
+    """
+    if _COMMENTS.search("\n".join(names)) is None:
+        return []
+    parents, owners = layout.parents, layout.owners
+    held = [0] * len(parents)
+    for text, owner, kept in zip(layout.texts, owners, keep, strict=True):
+        held[owner] += len(text) if kept else 0
+    for element in range(len(parents) - 1, 0, -1):
+        held[parents[element]] += held[element]
+    most = _MOST_OF_IT * held[0]
+    inside = [False] * len(parents)
+    for element in range(1, len(parents)):
+        inside[element] = inside[parents[element]] or (
+            held[element] <= most and _COMMENTS.search(names[element]) is not None
+        )
+    found = [number for number, owner in enumerate(owners) if inside[owner]]
+    return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
+
+
+def _keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: list[bool]) -> None:
+    """Keep the missing items of mostly selected lists, and of short ones by their average score."""
     tags, parents = layout.tags, layout.parents
     lists = [0] * len(tags)  # for each element, the list of its enclosing item
     for number, tag in enumerate(tags):
@@ -118,9 +162,28 @@ def _keep_lists_whole(layout: Layout, keep: list[bool]) -> None:
             blocks.setdefault(lists[owner], []).append(number)
     for inside in blocks.values():
         kept = sum(keep[number] for number in inside)
-        if len(inside) >= _SEVERAL and _SHARE_OF_LIST * len(inside) <= kept < len(inside):
+        if len(inside) >= _SEVERAL:
+            whole = _SHARE_OF_LIST * len(inside) <= kept
+        else:
+            whole = sum(scores[number] for number in inside) >= cut * len(inside)
+        if 0 < kept < len(inside) and whole:
             for number in inside:
                 keep[number] = True
+
+
+def _keep_sublists(layout: Layout, keep: list[bool]) -> None:
+    """Keep short entries below selected entries, as in a table of contents."""
+    tags, parents = layout.tags, layout.parents
+    items = [0] * len(tags)  # for each element, the item it is in
+    for number, tag in enumerate(tags):
+        items[number] = number if tag == "li" else items[parents[number]]
+    firsts: dict[int, bool] = {}  # for each item, whether its own text is selected
+    for number, owner in enumerate(layout.owners):
+        item = items[owner]
+        if item:
+            if not keep[number] and len(layout.texts[number]) < _ENTRY:
+                keep[number] = firsts.get(items[parents[item]], False)
+            firsts.setdefault(item, keep[number])
 
 
 def _keep_tables_whole(layout: Layout, keep: list[bool]) -> None:
@@ -231,23 +294,35 @@ class Selection:
     """The highest score of a block, 0 to 1; almost 0 for a page of only menus, 1 if there was nothing to select."""
 
 
-def select_main(document: Document, model: Model | None = None, hints: Hints = NO_HINTS) -> Selection:
+def select_main(
+    document: Document,
+    model: Model | None = None,
+    hints: Hints = NO_HINTS,
+    *,
+    url: str = "",
+    comments: bool = False,
+) -> Selection:
     """Reduce a parsed page to its main content.
 
     Args:
         document: The page without invisible text, modified in place.
         model: The classifier; by default the built-in one.
         hints: The page's type hints.
+        url: Its URL.
+        comments: Whether readers' comments are kept on every kind of page.
 
     Returns:
         The rest of the page. It has text whenever the page has.
     """
-    layout = lay_out(document)
+    layout = lay_out(document, url)
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
         return Selection(root, KINDS[0], whole=True)
     verdict = judge(layout, model or load_model(), hints)
     keep = choose(layout, verdict)
+    if verdict.kinds[_FORUM] < _RARELY and not is_tiny(layout):
+        for number in comment_blocks(layout, verdict.names, keep):
+            keep[number] = comments and layout.tags[layout.owners[number]] not in _CONTROLS
     prune(layout, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
     nothing_to_choose = is_tiny(layout) and not layout.trimmed
@@ -266,7 +341,7 @@ def judge(layout: Layout, model: Model, hints: Hints = NO_HINTS) -> Verdict:
     kinds = tuple(power / whole for power in powers)
     columns = [*facts.columns, *second_look(facts, scores)]
     columns.extend(bytes((int(200 * chance + 0.5),)) * len(scores) for chance in kinds)
-    return Verdict(model.second.chances(columns, lanes), kinds, sum(map(mul, kinds, model.cuts)))
+    return Verdict(model.second.chances(columns, lanes), kinds, sum(map(mul, kinds, model.cuts)), facts.names)
 
 
 def kind_row(facts: ElementFacts, scores: Sequence[int]) -> list[int]:

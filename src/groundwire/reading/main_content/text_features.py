@@ -153,6 +153,7 @@ _TIME: Final = re.compile(r"[0-9](?::[0-9]{2}|(?:(?<=\b1)9|(?<=\b2)0)[0-9]{2}\b)
 _MONEY_SIZE: Final = 40  # characters; a price in a longer block is mentioned, not offered
 _TIME_SIZE: Final = 60
 _FAR: Final = 200  # blocks since a heading
+_LABEL: Final = 40  # characters
 
 
 class Wording:
@@ -162,6 +163,7 @@ class Wording:
         repeats: How often the text has occurred before, up to four.
         money: Short blocks with a price.
         times: Short blocks with a time or a year.
+        under: The first word and the first two words of the heading before each block, then of the last label.
     """
 
     def __init__(self, count: int) -> None:
@@ -171,16 +173,24 @@ class Wording:
         self.repeats: bytearray = bytearray(count)
         self.since_heading: bytearray = bytearray(count)
         self.heading_sizes: bytearray = bytearray(count)
+        self.under: tuple[bytearray, ...] = tuple(bytearray(count) for _ in range(4))
         self.money = 0
         self.times = 0
 
 
-def read_wording(texts: Sequence[str], sizes: Sequence[int], headings: Sequence[bool], lexicon: Lexicon) -> Wording:
+def read_wording(
+    texts: Sequence[str],
+    sizes: Sequence[int],
+    shares: Sequence[int],
+    headings: Sequence[bool],
+    lexicon: Lexicon,
+) -> Wording:
     """Return the features of a page's texts.
 
     Args:
         texts: The blocks; each is one line.
         sizes: The characters of each block.
+        shares: The share of each block that is linked, from 0 to 200.
         headings: Whether each block is a heading.
         lexicon: The meanings of words.
     """
@@ -195,7 +205,9 @@ def read_wording(texts: Sequence[str], sizes: Sequence[int], headings: Sequence[
     times_seen, openings = seen.get, lexicon.openings.get
     repeats, first_words, two_words = found.repeats, found.first_words, found.two_words
     since_heading, heading_sizes = found.since_heading, found.heading_sizes
+    heading1, heading2, label1, label2 = found.under
     since, heading_size = _FAR, 0
+    under1 = under2 = near1 = near2 = NEUTRAL
     for block, text in enumerate(lowered):
         size = sizes[block]
         if size < SHORT:
@@ -204,9 +216,13 @@ def read_wording(texts: Sequence[str], sizes: Sequence[int], headings: Sequence[
             if before:
                 repeats[block] = min(4, before)
         one, space, rest = text.partition(" ")
-        first_words[block] = openings(one + " ", NEUTRAL)
-        two_words[block] = openings(f"{one} {rest.partition(' ')[0]}" if space else one, NEUTRAL)
+        first_words[block] = word1 = openings(one + " ", NEUTRAL)
+        two_words[block] = word2 = openings(f"{one} {rest.partition(' ')[0]}" if space else one, NEUTRAL)
+        heading1[block], heading2[block], label1[block], label2[block] = under1, under2, near1, near2
+        if (headings[block] or size < _LABEL) and shares[block] < 100 and text[-1] != ".":
+            near1, near2 = word1, word2
         if headings[block]:
+            under1, under2 = word1, word2
             since, heading_size = 0, log(size)
         elif since < _FAR:
             since += 1

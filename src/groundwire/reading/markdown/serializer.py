@@ -42,6 +42,8 @@ _PERMALINK_TEXT: Final = frozenset(
     {"", "#", "\u00b6", "\u00a7", "\u25c6", "\U0001f517", "\u200b", "Link", "link", "\ue157", "Anchor"}
 )
 _INLINE_NOTE: Final = re.compile(r"(?:^|\s)(?:sidenote|marginnote|margin-note|ltx_note_outer)(?=\s|$)")
+_CALLOUT: Final = re.compile(r"(?:^|[\s_-])(?:admonition|callout|alert)-?_?(?:title|heading)(?=\s|$)", re.IGNORECASE)
+"""The label of a note or a warning, which is one word in a line of its own."""
 _SHORTCODE: Final = re.compile(r":[\w+-]{1,40}:")
 _COPY: Final = frozenset({"copy", "copy code", "copied", "copied!", "copy to clipboard"})
 _MAX_SEARCHES: Final = 20_000  # spans that are searched for a formula
@@ -98,7 +100,8 @@ class _Renderer:
             "d-footnote": self._notes.element, "dd": lists.definition, "div": self._div, "dl": lists.definitions,
             "dt": lists.term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._label,
             "li": lists.item, "listing": self._pre, "math": self._math, "menu": lists.list_,
-            "mjx-container": self._math, "ol": lists.list_, "plaintext": self._pre, "pre": self._pre,
+            "mjx-container": self._math, "ol": lists.list_, "p": self._paragraph,
+            "plaintext": self._pre, "pre": self._pre,
             "q": self._quotation, "rt": self._ruby, "script": self._script,
             "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup, "table": tables.table,
             "td": tables.cell, "th": tables.cell, "tr": tables.row, "ul": lists.list_, "xmp": self._pre,
@@ -137,12 +140,20 @@ class _Renderer:
     def _div(self, element: Element) -> Close | bool:
         classes = element.attr("class")
         if classes and classes not in self._plain:
+            if _CALLOUT.search(classes) is not None:
+                return self._summary(element)
             if not is_code_part(classes):
                 self._plain.add(classes)
             elif is_code_panel(element):
                 return self._pre(element)
             elif is_gutter(element):
                 return False
+        return self._notes.block(element)
+
+    def _paragraph(self, element: Element) -> Close | bool:
+        classes = element.attr("class")
+        if classes and _CALLOUT.search(classes) is not None:
+            return self._summary(element)
         return self._notes.block(element)
 
     def _unknown(self, element: Element) -> Close | None:

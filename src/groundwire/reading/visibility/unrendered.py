@@ -42,6 +42,7 @@ _HOSTS: Final = frozenset(
 )  # fmt: skip
 _BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
 _SHORTCODE: Final = re.compile(rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]")
+_OPENING: Final = re.compile(rf"\[(?:{'|'.join(_BUILDERS)})")
 _MATH_SCRIPT: Final = "math/"
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 
@@ -81,7 +82,7 @@ def drop_shortcodes(document: Document) -> None:
 
 def may_have_shortcodes(markup: str) -> bool:
     """Return whether `drop_shortcodes` may find any."""
-    return any(f"[{name}" in markup for name in _BUILDERS)
+    return _OPENING.search(markup) is not None
 
 
 def _unrendered(document: Document) -> list[Element]:

@@ -126,6 +126,7 @@ class Workers:
         *,
         headers: Mapping[str, str],
         seconds: float = _FILE_SECONDS,
+        comments: bool = False,
     ) -> Converted:
         """Convert a body to Markdown; see `groundwire.reading.convert.convert`.
 
@@ -137,7 +138,13 @@ class Workers:
             Closed: the workers were closed.
         """
         seconds = min(seconds, _FILE_SECONDS)
-        header = {"content_type": content_type, "url": url, "headers": dict(headers), "seconds": seconds}
+        header = {
+            "content_type": content_type,
+            "url": url,
+            "headers": dict(headers),
+            "seconds": seconds,
+            "comments": comments,
+        }
         try:
             fields, content = await self.run(_CONVERT, header, body)
         except WorkTooHeavy as error:
@@ -269,13 +276,15 @@ class Conversion:
         workers: Shared processes; by default it has its own.
         isolated: Whether every page is converted in a process, and none if there can be no process; otherwise only
             heavy pages and documents.
+        comments: Whether readers' comments are kept on every kind of page.
     """
 
-    def __init__(self, workers: Workers | None = None, *, isolated: bool = False) -> None:
+    def __init__(self, workers: Workers | None = None, *, isolated: bool = False, comments: bool = False) -> None:
         self._threads = _threads()
         self._owned = Workers() if workers is None else None
         self._workers = workers or self._owned or Workers()
         self._isolated = isolated
+        self._comments = comments
 
     async def convert(
         self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], deadline: Deadline
@@ -309,7 +318,9 @@ class Conversion:
         if self._isolated or is_file or is_heavy(body):
             seconds = _SHARE * deadline.remaining()
             try:
-                return await self._workers.convert(body, content_type, url, headers=headers, seconds=seconds)
+                return await self._workers.convert(
+                    body, content_type, url, headers=headers, seconds=seconds, comments=self._comments
+                )
             except WorkerUnavailable as error:
                 if self._isolated or is_file:  # its library is not made for untrusted files without limits
                     raise UnsupportedContent(
@@ -321,7 +332,7 @@ class Conversion:
         threads = self._threads
         from groundwire.reading.convert import convert
 
-        job = threads.submit(convert, body, content_type, url, headers=headers)
+        job = threads.submit(convert, body, content_type, url, headers=headers, comments=self._comments)
         try:
             return await asyncio.wrap_future(job)
         except asyncio.CancelledError:
