@@ -32,6 +32,7 @@ import tempfile
 SESSION = ""
 from contextlib import asynccontextmanager
 from groundwire import Settings, Web
+from groundwire.safety.tenancy import LOCAL
 @asynccontextmanager
 async def ready():
     with tempfile.TemporaryDirectory() as folder:
@@ -41,6 +42,8 @@ async def ready():
         async with Web(settings) as web:
             async def ask():
                 return len((await web.search(%s, limit=10)).results)
+            if web.archive is not None:
+                ask.settle = lambda: web.archive.get_page("https://nothing.test/", viewer=LOCAL)  # waits for writes
             yield ask
 """
 _MEMORY = '"storage": {"url": "memory://"}, "archive": {"enabled": False}'

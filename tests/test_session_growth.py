@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -58,3 +60,37 @@ def test_a_search_does_not_cost_more_after_many(store: str, session: str, tmp_pa
         assert runner.run(web.usage())["searches"] == 240
         runner.run(web.aclose())
     assert late < 1.05 * early
+
+
+@pytest.mark.parametrize("session", ["", "named"])
+def test_a_search_waits_for_the_thread_of_its_store_twice(session: str, tmp_path: Path) -> None:
+    settings = Settings(
+        storage={"url": f"sqlite:///{tmp_path}/store.db"},  # type: ignore[arg-type]  # as a user may write it
+        session={"id": session, "max_searches": 1_000},  # type: ignore[arg-type]
+        archive={"enabled": False},  # type: ignore[arg-type]  # it writes in batches of seconds
+    )
+    jobs = 0
+
+    def enter(frame: FrameType, event: str, _: object) -> None:
+        nonlocal jobs
+        jobs += event == "call" and frame.f_code.co_qualname == "Job.__init__"
+
+    with asyncio.Runner() as runner:
+
+        async def opened() -> Web:
+            return Web(settings, search_providers=[_Different()])
+
+        web = runner.run(opened())
+
+        async def search(count: int) -> None:
+            for number in range(count):
+                await web.search(f"query {number} of {count}", limit=10)
+
+        runner.run(search(30))
+        sys.setprofile(enter)
+        try:
+            runner.run(search(50))
+        finally:
+            sys.setprofile(None)
+        runner.run(web.aclose())
+    assert 100 <= jobs <= 106, "two each, and a few for shared health and the scorecard"

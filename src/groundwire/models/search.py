@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
@@ -46,6 +46,7 @@ __all__ = [
     "SearchResult",
     "Source",
     "TimeRange",
+    "mark_opener",
 ]
 
 Outcome = Literal[
@@ -167,6 +168,12 @@ class SearchResult(FrozenModel):
         return opener.open_page(self.url, **options)
 
 
+def mark_opener(rows: Iterable[SearchResult], opener: object) -> None:
+    """Let the `open` of results use the `open_page` of a `Web`; they must belong to one caller."""
+    for row in rows:
+        object.__setattr__(row, "_opener", opener)
+
+
 class FilterReceipt(FrozenModel):
     """How one filter of a search was applied."""
 
@@ -234,8 +241,7 @@ class SearchResponse(FrozenModel):
     def opened_by(self, opener: object) -> Self:
         """Return the response with results whose `open` uses the `open_page` of a `Web`."""
         rows = tuple(row.model_copy() for row in self.results)  # other callers may share the results
-        for row in rows:
-            object.__setattr__(row, "_opener", opener)
+        mark_opener(rows, opener)
         return self.model_copy(update={"results": rows})
 
     def __len__(self) -> int:

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
@@ -280,6 +281,28 @@ class FrozenModel(BaseModel):
         set_ = object.__setattr__
         set_(copied, "__dict__", {**self.__dict__, **changes})
         set_(copied, "__pydantic_extra__", None)
-        set_(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__ | changes.keys())
+        given = self.__pydantic_fields_set__
+        set_(copied, "__pydantic_fields_set__", given if changes.keys() <= given else given | changes.keys())
         set_(copied, "__pydantic_private__", None)
         return copied
+
+    @classmethod
+    def unchecked(cls, **values: Any) -> Self:
+        """Return a model of values that this program made itself; what comes from outside goes through the constructor.
+
+        Args:
+            values: The fields, of the right types; others have their defaults.
+        """
+        made = cls.__new__(cls)
+        set_ = object.__setattr__
+        set_(made, "__dict__", {**_defaults(cls), **values})
+        set_(made, "__pydantic_extra__", None)
+        set_(made, "__pydantic_fields_set__", set(values))
+        set_(made, "__pydantic_private__", None)
+        return made
+
+
+@cache
+def _defaults(model: type[BaseModel]) -> Mapping[str, Any]:
+    """Return the default of each field, in order: that of a field without one is replaced."""
+    return {name: field.get_default(call_default_factory=True) for name, field in model.model_fields.items()}

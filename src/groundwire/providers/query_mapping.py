@@ -185,7 +185,7 @@ def result(
         return None
     said = text_or_empty(date).strip()
     published = read_date(said) if said else ""
-    return SearchResult(
+    return SearchResult.unchecked(
         title=text_or_empty(title),
         url=address,
         snippet=text_or_empty(snippet),

@@ -11,8 +11,7 @@ import itertools
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -206,8 +205,8 @@ class Cache:
     async def _fetch(self, job: _Job[_T], load: InFlightLoad[CacheResult[_T]], lease: str) -> None:
         try:
             old = await self._find(job) if job.renew is not None and not job.refresh else None
-            async with self._renewed(lease):
-                value = await (job.load() if job.renew is None or old is None else job.renew(old.kept.value))
+            loading = job.load() if job.renew is None or old is None else job.renew(old.kept.value)
+            value = await (self._renewed(lease, loading) if lease in self._held else loading)
         except _GONE:
             await self._ask(self._store.delete(job.key), None)
             raise
@@ -248,12 +247,8 @@ class Cache:
             return None
         return found.kept
 
-    @asynccontextmanager
-    async def _renewed(self, lease: str) -> AsyncIterator[None]:
-        """Renew a lease while the block runs; the task that does so begins when a renewal is due, which is seldom."""
-        if lease not in self._held:
-            yield
-            return
+    async def _renewed(self, lease: str, loading: Awaitable[_R]) -> _R:
+        """Load and renew the lease meanwhile; the task that does so begins when a renewal is due, which is seldom."""
         loop = asyncio.get_running_loop()
         beats: list[asyncio.Task[None]] = []
 
@@ -264,7 +259,7 @@ class Cache:
 
         due = loop.call_later(self._ttl / 3, lambda: beats.append(loop.create_task(renew())))
         try:
-            yield
+            return await loading
         finally:
             due.cancel()
             for beat in beats:

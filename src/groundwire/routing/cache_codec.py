@@ -123,6 +123,7 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
 
 
 _ASKED = tuple(field.name for field in fields(Query))
+_KEY_TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
 _KEY_FORM = 1  # version of keys and values; a change invalidates everything stored before
 
 
@@ -166,7 +167,7 @@ def _as_set(names: Sequence[str]) -> list[str]:
 
 def _key(kind: str, partition: Partition, parts: list[object]) -> str:
     # JSON keeps apart what joining would merge, and escapes lone surrogates.
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), default=str)
+    text = _KEY_TEXT.encode(parts)
     return f"{kind}:{_KEY_FORM}:{partition}:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
 
 
@@ -193,7 +194,7 @@ def unpack_search(data: bytes) -> SearchResponse:
 
 def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
     """Return the sources to cite results by."""
-    return tuple(Source(citation_id=row.citation_id, title=row.title, url=row.url) for row in results)
+    return tuple(Source.unchecked(citation_id=row.citation_id, title=row.title, url=row.url) for row in results)
 
 
 def pack_page(page: Page) -> bytes:

@@ -328,7 +328,8 @@ class Health:
         return self._recover(state, bool(state.degraded_until))
 
     def _recover(self, state: _State, was_ill: bool, empties: int = 0) -> Changes:
-        state.in_a_row = dict.fromkeys(_RULES, 0) | {"empty": empties}
+        if empties or any(state.in_a_row.values()):
+            state.in_a_row = dict.fromkeys(_RULES, 0) | {"empty": empties}
         state.degraded_until, state.times, state.cooldowns = 0.0, 0, 0
         if state.cooldown_until <= self._clock():
             state.cooldown_until = 0.0

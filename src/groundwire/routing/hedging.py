@@ -17,7 +17,7 @@ from typing import Any
 
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
-from groundwire.routing.calls import SearchCall
+from groundwire.routing.calls import SearchCall, wait_for_one
 from groundwire.routing.health import Cooldown, Health
 from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Latencies, Tokens
 from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
@@ -158,10 +158,13 @@ class _HedgedRun:
         return self._finish
 
     def _is_over(self) -> bool:
+        if self._finish.winner is not None or self._deadline.passed:
+            return True
+        if not self._finish.results:
+            return False
         health = self._runner.health
         empty = {item.attempt.provider for item in self._finish.results if item.empty == "answered"}
-        enough = sum(map(health.has_record, empty)) >= _ENOUGH_EMPTY
-        return self._finish.winner is not None or self._deadline.passed or enough
+        return sum(map(health.has_record, empty)) >= _ENOUGH_EMPTY
 
     def _may_start(self) -> bool:
         if not self._queue:
@@ -222,7 +225,10 @@ class _HedgedRun:
         waiting: list[asyncio.Future[Any]] = [*self._running]
         if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
             waiting += [one.state.sent_at for one in self._running.values() if not one.state.sent]
-        await asyncio.wait(waiting, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+        if len(waiting) == 1:
+            await wait_for_one(waiting[0], wake)
+        else:
+            await asyncio.wait(waiting, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
         ended = [task for task in self._running if task.done()]
         for task in sorted(ended, key=lambda one: self._running[one].since):
             del self._running[task]

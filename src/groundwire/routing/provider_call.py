@@ -263,8 +263,8 @@ class ProviderCaller:
 
 def make_attempt(provider: str, outcome: Outcome, reason: str = "", results: Results | None = None) -> Attempt:
     """Return an attempt, with the status and the cost of the response."""
-    status, cost = (None, 0.0) if results is None else (results.status, results.cost_usd)
-    return Attempt(provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
+    status, cost = (None, 0.0) if results is None else (results.status, float(results.cost_usd))
+    return Attempt.unchecked(provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
 
 
 def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:

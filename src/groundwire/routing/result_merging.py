@@ -70,6 +70,9 @@ def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | Non
         query: What was asked.
         today: The present day, by default in UTC.
     """
+    if query.time_range == "all" and not query.published_after and not query.published_before:
+        rows = tuple(rows)
+        return DatedRows(rows, 0, sum(row.published is None for row in rows))
     now = today or datetime.now(UTC).date()
     starts = [day for day in (time_range_start(query.time_range, now), query.published_after) if day]
     first = max(starts, default=None)
@@ -176,6 +179,7 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         provider: The provider's name, for rows without a source.
     """
     policies = [policy for policy in policies if policy.allowed or policy.blocked]
+    set_ = object.__setattr__
     seen: set[str] = set()
     kept: list[SearchResult] = []
     for row in rows:
@@ -195,10 +199,12 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
             "title": break_marks(plain(row.title, MAX_TITLE))[:MAX_TITLE] or url.host,
             "snippet": break_marks(plain(row.snippet, MAX_SNIPPET))[:MAX_SNIPPET],
             "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
-            **_published(row),
         }
-        kept.append(row.model_copy(update=cleaned))  # a copy: the provider may keep its own
-        object.__setattr__(kept[-1], "_address", Address(url, key))
+        if row.published is not None or row.published_origin:
+            cleaned |= _published(row)
+        made = row.model_copy(update=cleaned)  # a copy: the provider may keep its own
+        set_(made, "_address", Address(url, key))
+        kept.append(made)
     return kept
 
 
@@ -226,9 +232,7 @@ def address_of(row: SearchResult) -> Address:
 
 
 def _published(row: SearchResult) -> dict[str, object]:
-    """Return a date in ISO 8601, or else the provider's own text."""
-    if row.published is None and not row.published_origin:
-        return {}
+    """Return the date that a row has in ISO 8601, or else the provider's own text."""
     if row.published is None:
         return {"published_origin": plain(row.published_origin, _LONGEST_DATE)}
     said = plain(row.published, _LONGEST_DATE)
@@ -247,6 +251,9 @@ def plain(text: str, longest: int) -> str:
         longest: Maximum characters, including the ellipsis.
     """
     text = text[: longest * 8]
+    if "&" not in text and "<" not in text and "  " not in text and text.isprintable():  # white space is blanks only
+        text = text.strip()
+        return text if len(text) <= longest else text[: longest - 1].rstrip() + _CUT
     if "<" in text:
         text = _TAG.sub("", text)
     if "&" in text:

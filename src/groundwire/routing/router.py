@@ -252,7 +252,7 @@ def _response(
         row if row.citation_id == number else row.model_copy(update={"citation_id": number})
         for number, row in enumerate(rows, start=1)
     )
-    return SearchResponse(
+    return SearchResponse.unchecked(
         query=call.query.text,
         results=results,
         provider=provider,

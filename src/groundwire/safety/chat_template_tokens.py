@@ -59,6 +59,8 @@ _LINE_START: Final = re.compile(r"(?:\A|\n)[ \t>*_#-]{0,8}\Z")
 
 def break_marks(text: str) -> str:
     r"""Insert a backslash into each reserved token, as in `<\|im_start|>`."""
+    if text.isascii() and "<" not in text and "[" not in text:
+        return text
     return _START.sub(_broken, text)
 
 

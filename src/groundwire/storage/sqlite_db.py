@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from groundwire.storage.base import StoreError
 
-__all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged", "transaction"]
+__all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged", "statements", "transaction"]
 
 APPLICATION_ID = 0x67776972  # "gwir"
 """Identifies a database as Groundwire's (`PRAGMA application_id`)."""
@@ -152,7 +152,7 @@ class StoreFile:
         version, owner = _number(db, "user_version"), _number(db, "application_id")
         if (version, owner) == (VERSION, APPLICATION_ID):
             if not db.execute("select 1 from sqlite_master where name = 'notes'").fetchone():
-                for statement in _statements(_ADDED):
+                for statement in statements(_ADDED):
                     db.execute(statement)
             return
         if owner == APPLICATION_ID:
@@ -164,7 +164,7 @@ class StoreFile:
             raise StoreError(f"{self.path} is a database of another program; name another file for Groundwire.")
         db.execute("pragma journal_mode = wal")
         with transaction(db, lambda: db.execute("begin immediate")):
-            for statement in _statements(_SCHEMA + _ADDED):
+            for statement in statements(_SCHEMA + _ADDED):
                 db.execute(statement)
             db.execute(f"pragma application_id = {APPLICATION_ID}")
             db.execute(f"pragma user_version = {VERSION}")
@@ -211,7 +211,8 @@ def _number(db: sqlite3.Connection, pragma: str) -> int:
         return int(rows.fetchone()[0])
 
 
-def _statements(script: str) -> Iterator[str]:
+def statements(script: str) -> Iterator[str]:
+    """Yield the statements of a script one by one, as `executescript` would commit first."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

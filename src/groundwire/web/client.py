@@ -189,7 +189,7 @@ class Web(AnsweringView):
         )
         deadline = self._begin(timeout, self.settings.search.timeout)
         mode = self._cache_mode(refresh, keep)
-        return (await self._search_flow.search(checked, deadline, chosen, mode, self._budget)).opened_by(self)
+        return await self._search_flow.search(checked, deadline, chosen, mode, self._budget, self)
 
     async def open_page(
         self,

@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, get_args
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Attempt, Query, SearchResponse
+from groundwire.models.search import mark_opener
 from groundwire.models.validators import check_choice, time_range_of
 from groundwire.routing.budget import SessionBudget
-from groundwire.routing.cache import Cache
+from groundwire.routing.cache import Cache, Codec
 from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
 from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
 from groundwire.routing.hedging_policy import Strategy
@@ -53,6 +54,16 @@ class SearchFlow:
     """Called at the end of a call."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
     """Returns warnings about the store and the archive."""
+    _names: tuple[str, ...] = field(init=False)
+    """What distinguishes the providers from others of the same name."""
+    _codec: Codec[SearchResponse] = field(init=False)
+    """How responses are stored."""
+
+    def __post_init__(self) -> None:
+        names = tuple(identity(provider, self.settings) for provider in self.router.providers)
+        object.__setattr__(self, "_names", names)
+        lives = lifetime(self.settings.cache.search_ttl, self.settings.cache.stale_ttl)
+        object.__setattr__(self, "_codec", search_codec(lives))
 
     def checked(
         self, query: str, strategy: Strategy | None, *, time_range: str, **filters: Any
@@ -71,7 +82,13 @@ class SearchFlow:
         return checked, chosen
 
     async def search(
-        self, query: Query, deadline: Deadline, strategy: Strategy, cache_mode: CacheMode, budget: SessionBudget
+        self,
+        query: Query,
+        deadline: Deadline,
+        strategy: Strategy,
+        cache_mode: CacheMode,
+        budget: SessionBudget,
+        opener: object,
     ) -> SearchResponse:
         """Search within a session's budget, and notify the listeners; see `Web.search`.
 
@@ -81,10 +98,11 @@ class SearchFlow:
             strategy: How to ask the providers.
             cache_mode: What to do with a cached response.
             budget: The session's.
+            opener: Opens the results: see `SearchResult.open`.
         """
         started, attempts = time.perf_counter(), AttemptLog()
         try:
-            response = await self._reserved(query, deadline, strategy, cache_mode, budget, attempts)
+            response = await self._reserved(query, deadline, strategy, cache_mode, budget, attempts, opener)
         except BaseException as error:
             self.call_listeners.search_done(_record(query, strategy, started, error, attempts.entries, budget))
             raise
@@ -99,6 +117,7 @@ class SearchFlow:
         cache_mode: CacheMode,
         budget: SessionBudget,
         attempts: AttemptLog,
+        opener: object,
     ) -> SearchResponse:
         """Reserve, make and settle a search; release one that could not be made."""
         self.secrets.check(query.text, *query.allowed_domains, *query.blocked_domains, what="query")
@@ -129,7 +148,7 @@ class SearchFlow:
             await asyncio.shield(budget.release(reservation, call.ledger.close()))
             raise
         await budget.settle(reservation, call.ledger.close())
-        return await self._shown(call, response, budget, numbers)
+        return await self._shown(call, response, budget, numbers, opener)
 
     def _looked_for(
         self, query: Query, strategy: Strategy, cache_mode: CacheMode, owner: Owner
@@ -139,8 +158,7 @@ class SearchFlow:
             return "", None
         owned = any(is_owned(provider) for provider in self.router.providers)
         partition = partition_of(owner, "private" if owned else "public", self.settings.storage.sharing)
-        names = [identity(provider, self.settings) for provider in self.router.providers]
-        key = search_key(query, names, self.policy, strategy, partition=partition)
+        key = search_key(query, self._names, self.policy, strategy, partition=partition)
         return key, self.cache.lookup(key) if cache_mode == "use" else None
 
     async def _cached(
@@ -149,7 +167,7 @@ class SearchFlow:
         """Return a response from the cache or the router, and its numbers, if the store was already read."""
         if self.cache is None or not key:
             return await self.router.search(call), None
-        settings, sources = self.settings.cache, self.sources
+        sources = self.sources
 
         def numbering(response: SearchResponse) -> tuple[AssignNumbers, ...]:
             rows = response.results
@@ -159,7 +177,7 @@ class SearchFlow:
             key,
             partial(self.router.search, call),
             call.deadline,
-            search_codec(lifetime(settings.search_ttl, settings.stale_ttl)),
+            self._codec,
             owner=call.owner,
             refresh=call.cache_mode == "refresh",
             look=look,
@@ -171,15 +189,18 @@ class SearchFlow:
         return value, found.also[0] if found.also else None
 
     async def _shown(
-        self, call: SearchCall, response: SearchResponse, budget: SessionBudget, numbers: Answer
+        self, call: SearchCall, response: SearchResponse, budget: SessionBudget, numbers: Answer, opener: object
     ) -> SearchResponse:
-        """Return a response for its session, with citation numbers and remaining budget."""
+        """Return a response for its session, with citation numbers and remaining budget; its results are its own."""
         rows = response.results
         if self.known is not None:
             urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
             await self.known.note(budget, "results", urls)
         if self.sources is not None and call.cache_mode != "bypass":
             rows = await self.sources.number_results(budget, rows, numbers)
+        else:  # other callers may share them
+            rows = tuple(row.model_copy() for row in rows)
+        mark_opener(rows, opener)
         warning = budget.warning(call.reservation)
         update = {
             "budget": budget.state(),

@@ -85,7 +85,7 @@ class SessionSources:
     async def number_results(
         self, session: SessionBudget, rows: Sequence[SearchResult], answer: Answer = None
     ) -> tuple[SearchResult, ...]:
-        """Return results with their numbers in a session.
+        """Return copies of results with their numbers in a session.
 
         Args:
             session: The session.
@@ -95,7 +95,9 @@ class SessionSources:
         if not rows:
             return ()
         known = answer if isinstance(answer, Numbers) else await _asked(session, self.numbering(session, rows))
-        return tuple(_numbered(row, number) for row, number in zip(rows, known.numbers, strict=True))
+        return tuple(
+            row.model_copy(update={"citation_id": number}) for row, number in zip(rows, known.numbers, strict=True)
+        )
 
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
         """Return a whole page with its number in a session, and store its content."""

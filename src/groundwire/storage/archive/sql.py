@@ -14,6 +14,7 @@ from groundwire.storage.archive.fts import Question, under_domain
 from groundwire.storage.archive.jsonl import Imported
 from groundwire.storage.archive.records import ArchiveHit, Item, read_line
 from groundwire.storage.base import StoreError
+from groundwire.storage.sqlite_db import statements
 
 __all__ = [
     "ArchiveLimits",
@@ -22,6 +23,7 @@ __all__ = [
     "after",
     "find",
     "forget",
+    "grow",
     "latest",
     "listed",
     "prepare",
@@ -158,11 +160,13 @@ def prepare(db: sqlite3.Connection) -> None:
         StoreError: they are of another version.
     """
     if db.execute("select 1 from sqlite_master where name = 'archive_about'").fetchone() is None:
-        _run(db, _SCHEMA)
+        for statement in statements(_SCHEMA):
+            db.execute(statement)
         db.execute("insert into archive_about values (1, 0)")
     (version,) = db.execute("select version from archive_about").fetchone()
     if version == 1:
-        _run(db, _TENANCY)
+        for statement in statements(_TENANCY):
+            db.execute(statement)
         db.execute("update archive_about set version = ?", (version := VERSION,))
     # It made each insertion a savepoint, before which FTS5 writes out what it has gathered: three times the work.
     db.execute("drop trigger if exists archive_in")
@@ -173,48 +177,42 @@ def prepare(db: sqlite3.Connection) -> None:
         )
 
 
-def _run(db: sqlite3.Connection, script: str) -> None:
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            db.execute(statement)
-            statement = ""
-
-
-def put(db: sqlite3.Connection, item: Item) -> bool:
-    """Keep an item in place of an older one of the same page; return whether anything changed."""
-    if _insert(db, item):
-        return True
+def put(db: sqlite3.Connection, item: Item) -> int | None:
+    """Keep an item in place of an older one of the same page; return the bytes for `grow`, None if nothing changed."""
+    if (size := _insert(db, item)) is not None:
+        return size
     found = db.execute(
-        f"select id, {_READ} from archive_items i where key = ? and kind = ?",
-        (item.key, item.kind),
+        f"select id, {_READ} from archive_items i where key = ? and kind = ?", (item.key, item.kind)
     ).fetchone()
     if found is not None:
         older = _item(found[1:])
         if older.seen >= item.seen:
-            return False
+            return None
         item = item.merged(older)
         if _indexed(item) == _indexed(older):  # the index has these words already
             values = dict(zip(_COLUMNS, _values(item), strict=True)) | {"day": item.day, "size": item.size}
             changes = ", ".join(f"{name} = :{name}" for name in values)
             db.execute(f"update archive_items set {changes} where id = :id", values | {"id": found[0]})
-            db.execute(_GROWN, (item.size - older.size,))
-            return True
+            return item.size - older.size
         _delete(db, "i.id = ?", (found[0],))
     return _insert(db, item)
 
 
-def _insert(db: sqlite3.Connection, item: Item) -> bool:
-    """Keep an item and its words, unless there is one of the same page and kind; return whether it was kept."""
+def grow(db: sqlite3.Connection, size: int) -> None:
+    """Count what was put, once for all items of a transaction; what is deleted is counted by a trigger."""
+    db.execute(_GROWN, (size,))
+
+
+def _insert(db: sqlite3.Connection, item: Item) -> int | None:
+    """Keep an item and its words, unless there is one of the same page and kind; return its size if it was kept."""
     made = db.execute(_INSERT, (*_values(item), item.day, size := item.size))
-    if made.rowcount == 1:
-        db.execute(_GROWN, (size,))
-        db.execute(
-            "insert into archive_words (rowid, title, text, asked) values (?, ?, ?, ?)",
-            (made.lastrowid, item.title, item.text, item.asked),
-        )
-    return made.rowcount == 1
+    if made.rowcount != 1:
+        return None
+    db.execute(
+        "insert into archive_words (rowid, title, text, asked) values (?, ?, ?, ?)",
+        (made.lastrowid, item.title, item.text, item.asked),
+    )
+    return size
 
 
 def take_in(db: sqlite3.Connection, lines: IO[bytes], *, now: float, oldest: int, max_bytes: int) -> Imported:
@@ -227,15 +225,17 @@ def take_in(db: sqlite3.Connection, lines: IO[bytes], *, now: float, oldest: int
         oldest: Earlier entries are skipped; in milliseconds since the epoch.
         max_bytes: Maximum size of all entries.
     """
-    added = unchanged = skipped = 0
+    added = unchanged = skipped = grown = 0
     for line in lines:
         item = read_line(line, now)
         if item is None or item.seen < oldest or item.size > max_bytes:
             skipped += 1
-        elif put(db, item):
+        elif (size := put(db, item)) is not None:
             added += 1
+            grown += size
         else:
             unchanged += 1
+    grow(db, grown)
     prune(db, max_bytes=max_bytes, oldest=oldest)
     return Imported(added=added, unchanged=unchanged, skipped=skipped)
 

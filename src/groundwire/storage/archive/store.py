@@ -286,9 +286,11 @@ class Archive(ArchiveQueries):
                 for item in items_of(source, now, owner=owner):
                     earlier = items.get(place := (item.key, item.kind))
                     items[place] = item if earlier is None else item.merged(earlier)
-            count = sum(sql.put(db, item) for item in items.values() if item.size <= self._max_bytes)
+            sizes = [sql.put(db, item) for item in items.values() if item.size <= self._max_bytes]
+            stored = [size for size in sizes if size is not None]
+            sql.grow(db, sum(stored))
             sql.prune(db, max_bytes=self._max_bytes, oldest=self._oldest)
-            return count
+            return len(stored)
 
         try:
             return await self._writer.run(work)
