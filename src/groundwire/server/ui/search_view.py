@@ -172,7 +172,7 @@ async def start(visit: Visit) -> Html | Redirect:
             found = Pending(visit, partial(_known, shown))
     elif words and may_spend:
         if asked.get("answer"):
-            answering = Pending(visit, partial(_ask, visit, words))
+            answering = Pending(visit, partial(_ask, visit, asked.question))
         found = Pending(visit, lambda _: _search(visit, asked))
     values = {
         "asked": asked,
@@ -194,7 +194,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
     started = time.perf_counter()
     web = visit.web
     try:
-        response = await web.search(asked.get("q"), **asked.search_arguments())
+        response = await web.search(asked.question, **asked.search_arguments())
     except GroundwireError as error:
         return RecentResults(error=error, milliseconds=_since(started), at=datetime.now(UTC))
     found = RecentResults(response=response, milliseconds=_since(started), at=datetime.now(UTC))
