@@ -8,7 +8,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, SafeSearch, TimeRange
+from groundwire.models import MAX_LIMIT, MAX_PAGE, SafeSearch, TimeRange
 from groundwire.routing.hedging_policy import Strategy
 
 __all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "whole"]
@@ -71,11 +71,6 @@ class ViewQuery:
     def about(self) -> str:
         """The question to which this one is a follow-up, empty without one."""
         return self.get("about")
-
-    @property
-    def question(self) -> str:
-        """What is searched for or asked: a follow-up question is looked for with the words of the one before."""
-        return f"{self.get('q')} ({self.about})"[:MAX_QUERY] if self.about else self.get("q")
 
     @property
     def filters(self) -> int:

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
 
-from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextDelta, TextReset
+from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextDelta, TextReset, ask_stream
 from groundwire.citations import find_marks
 from groundwire.citations.markdown_blocks import BlockSplitter
 from groundwire.errors import GroundwireError
@@ -172,7 +172,7 @@ async def start(visit: Visit) -> Html | Redirect:
             found = Pending(visit, partial(_known, shown))
     elif words and may_spend:
         if asked.get("answer"):
-            answering = Pending(visit, partial(_ask, visit, asked.question))
+            answering = Pending(visit, partial(_ask, visit, words))
         found = Pending(visit, lambda _: _search(visit, asked))
     values = {
         "asked": asked,
@@ -194,7 +194,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
     started = time.perf_counter()
     web = visit.web
     try:
-        response = await web.search(asked.question, **asked.search_arguments())
+        response = await web.search(asked.get("q"), **asked.search_arguments())
     except GroundwireError as error:
         return RecentResults(error=error, milliseconds=_since(started), at=datetime.now(UTC))
     found = RecentResults(response=response, milliseconds=_since(started), at=datetime.now(UTC))
@@ -206,7 +206,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
 async def _ask(visit: Visit, question: str, tell: _Tell) -> Answering:
     answer: CitedAnswer | None = None
     try:
-        async with aclosing(await visit.web.ask(question, stream=True)) as events:
+        async with aclosing(ask_stream(question, web=visit.web, follows=visit.asked.about)) as events:
             async for event in events:
                 if isinstance(event, (TextDelta, TextReset)):
                     tell(event)
