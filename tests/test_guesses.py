@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +17,10 @@ import groundwire
 from groundwire import Page, SyncWeb, Web
 from groundwire.cli import group
 from groundwire.errors import InvalidRequest
-from groundwire.models.aliases import OPEN_PAGE, SEARCH
+from groundwire.models.aliases import OPEN_PAGE, SEARCH, translated
 from groundwire.models.validators import time_range_of
 from groundwire.settings import Settings
+from groundwire.testing import World
 from groundwire.tools import web_tool_definitions, web_tools
 
 pytestmark = pytest.mark.req("B32")
@@ -219,15 +223,102 @@ async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settin
         SyncWeb(settings(), api_key="x")
     with pytest.raises(TypeError, match="needs a Web"):
         web_tools(web)
-    with pytest.raises(InvalidRequest, match='language="en"'):
-        web.search(QUERY, region="us-en")
+    with pytest.raises(TypeError, match="'max_retries'; leave it out"):
+        Web(settings(), max_retries=2)
     with pytest.raises(AttributeError, match=r"groundwire\.integrations\.langchain"):
         _ = groundwire.langchain
 
 
 @pytest.mark.parametrize(
-    ("line", "right"), [(["open", "-o", "file", "https://a.test/"], "> FILE"), (["config", "list"], "'show'")]
+    ("line", "right"),
+    [
+        (["open", "--proxy", "x", "https://a.test/"], "network.proxy"),
+        (["search", "x", "--json", "title,url"], ""),
+        (["config", "edit"], "'set'"),
+        (["cache", "clean"], "config path"),
+        (["login"], "'setup'"),
+    ],
 )
 def test_command_lines_typed_from_memory(line: list[str], right: str) -> None:
     done = CliRunner().invoke(group, line, prog_name="groundwire")
     assert (done.exit_code, right in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("line", [["help", "search"], ["version"], ["-V"], ["config", "get", "search.limit"]])
+def test_commands_of_other_command_lines_work(line: list[str]) -> None:
+    done = CliRunner().invoke(group, line, prog_name="groundwire")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert re.search(r"^(Usage: groundwire search|groundwire, version|[0-9]+\n)", done.stdout)
+
+
+def test_options_of_other_command_lines_work(world: World, settings: Make, tmp_path: Path) -> None:
+    url = f"{world.site('articles').url}/wiki/bm25"
+    variables = {"GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins), "GROUNDWIRE_STORAGE_URL": "memory://"}
+    file = tmp_path / "page.md"
+    line = ["scrape", url, "-o", str(file), "-s", "--format", "markdown", "--max-time", "20", "--max-chars=300"]
+    done = CliRunner().invoke(group, line, env=variables, prog_name="groundwire")
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert "BM25" in file.read_text()
+    assert "Length: 300 of" in file.read_text()
+    shown = CliRunner().invoke(group, ["open", url, "--format=json"], env=variables, prog_name="groundwire")
+    assert json.loads(shown.stdout)["url"] == url
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"numResults": 2}, {"limit": 2}),
+        ({"searchDepth": "advanced", "topic": "general"}, {}),
+        ({"includeAnswer": False, "include_images": []}, {}),
+        ({"tbs": "qdr:w"}, {"time_range": "w"}),
+        ({"locale": "pt-BR"}, {"language": "pt", "region": "br"}),
+        ({"safe_search": True}, {"safesearch": "strict"}),
+        ({"site": "a.test, b.test"}, {"allowed_domains": ["a.test", "b.test"]}),
+        ({"start_index": 100}, None),
+        ({"include_answer": True}, None),
+        ({"topic": "news"}, None),
+    ],
+)
+def test_arguments_that_mean_something_or_nothing(given: dict[str, Any], meant: dict[str, Any] | None) -> None:
+    known = inspect.signature(Web.search).parameters
+    found = [translated(name, value, SEARCH, known) for name, value in given.items()]
+    assert found == [None] if meant is None else {k: v for one in found for k, v in (one or {}).items()} == meant
+
+
+def test_an_age_in_days_is_a_day(web: Any) -> None:
+    (filtered,) = [one for one in web.search(QUERY, days=7).filters if one.filter == "published_after"]
+    assert filtered
+    assert [row.filter for row in web.search(QUERY, region="us-en").filters] == ["language", "region"]
+
+
+@pytest.mark.parametrize(("name", "letter"), [("past 7 days", "w"), ("qdr:y", "y"), ("last_month", "m"), ("24h", "d")])
+def test_ages_in_words(name: str, letter: str) -> None:
+    assert time_range_of(name) == letter
+
+
+def test_several_pages_under_other_names(web: Any) -> None:
+    first, second = (row.url for row in web.search(QUERY)[:2])
+    assert [page.url for page in web.extract(urls=[first, second])] == [first, second]
+    assert [page.url for page in web.get_contents([first])] == [first]
+    assert web.scrape(first, formats=["markdown"], only_main_content=True).raise_for_status().success
+
+
+async def test_events_of_an_answer_are_read_with_and_without_await(settings: Make) -> None:
+    async with Web(settings()) as web:
+        for events in (web.ask(QUERY, stream=True), await web.ask(query=QUERY, stream=True)):
+            assert [event async for event in events][-1].answer.text
+
+
+async def test_a_tool_takes_what_frameworks_pass(settings: Make) -> None:
+    async with Web(settings()) as web:
+        search, page = web_tools(web)
+        for result in (
+            await search.ainvoke({"query": QUERY}),
+            await search(QUERY),
+            await search.call(json.dumps({"q": QUERY, "excludeDomains": ["a.test"], "page": "1"})),
+        ):
+            assert result.status == "success"
+        part = await page(result.results[0].url, start_index=100, max_length=200)
+        assert part.content.strip()
+        with pytest.raises(AttributeError, match=r"await tool\.call"):
+            search.run(QUERY)

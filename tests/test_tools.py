@@ -124,7 +124,10 @@ class TestWebSearch:
             ({"query": "x", "limit": 0}, "limit: is 0"),
             ({"query": "x", "limit": "many"}, "limit: input should be a valid integer"),
             ({"query": "x", "time_range": "decade"}, "time_range: input should be"),
-            ({"query": "x", "engine": "y"}, "engine: extra inputs are not permitted. The arguments are: query, limit"),
+            (
+                {"query": "x", "engine": "y"},
+                "engine: extra inputs are not permitted; use Web(search_providers=[...]). The arguments are: query, limit",
+            ),
             ({"query": "x", "allowed_domains": ["a b"]}, "allowed_domains: has 'a b'"),
         ],
     )

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     )
     from groundwire.providers import Capabilities, ReadProvider, SearchProvider
     from groundwire.settings import Settings
-    from groundwire.sync import SyncWeb, ask, open_page, search
+    from groundwire.sync import SyncWeb, ask, open_page, open_pages, search
     from groundwire.tools import web_tools
     from groundwire.web import Web
 
@@ -79,6 +79,7 @@ __all__ = [
     "__version__",
     "ask",
     "open_page",
+    "open_pages",
     "search",
     "web_tools",
 ]
@@ -87,7 +88,7 @@ logging.getLogger("groundwire").addHandler(logging.NullHandler())  # nothing on 
 
 _HOMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("Capabilities", "ReadProvider", "SearchProvider"), "providers"),
-    **dict.fromkeys(("SyncWeb", "ask", "open_page", "search"), "sync"),
+    **dict.fromkeys(("SyncWeb", "ask", "open_page", "open_pages", "search"), "sync"),
     "Settings": "settings",
     "Web": "web",
     "web_tools": "tools",
@@ -103,8 +104,11 @@ def __getattr__(name: str) -> object:
             module = import_module("groundwire.models")
         value = globals()[name] = getattr(module, name)
         return value
-    from groundwire.models.aliases import CLASSES, METHODS, other_method
+    from groundwire.models.aliases import CLASSES, METHODS, either, other_method
 
+    if METHODS.get(name) == "open_page":
+        sync = import_module("groundwire.sync")
+        return either(sync.open_page, sync.open_pages)
     right = CLASSES.get(name) or METHODS.get(name)
     if right in __all__:
         return globals().get(right) or __getattr__(right)

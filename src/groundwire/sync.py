@@ -11,7 +11,7 @@ import functools
 import inspect
 import sys
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
@@ -21,8 +21,9 @@ from groundwire.web import Web
 if TYPE_CHECKING:
     from groundwire.agent_loop import AskEvent, CitedAnswer, LoopEvent
     from groundwire.models import Budget
+    from groundwire.web.answer import AskStream
 
-__all__ = ["SyncWeb", "ask", "open_page", "search"]
+__all__ = ["SyncWeb", "ask", "open_page", "open_pages", "search"]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -84,10 +85,6 @@ class SyncWeb:
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        from groundwire.models.aliases import FOREIGN
-
-        for name in options.keys() & FOREIGN.keys():
-            raise TypeError(f"SyncWeb() has no argument {name!r}; {FOREIGN[name]}")
         self._web = Web(*args, **options)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="groundwire-sync", daemon=True)
@@ -103,8 +100,10 @@ class SyncWeb:
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
         def __getattr__(self, name: str) -> Any:
-            from groundwire.models.aliases import METHODS, other_method
+            from groundwire.models.aliases import METHODS, either, other_method
 
+            if METHODS.get(name) == "open_page":
+                return either(self.open_page, self.open_pages)
             if name in METHODS:
                 return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
@@ -176,14 +175,13 @@ class SyncWeb:
         **aliases: Any,
     ) -> CitedAnswer | Generator[AskEvent]:
         """Answer a question; see `Web.ask`. With `stream`, iterate over the events."""
-        from groundwire.models.aliases import ASK, canonical
+        if aliases:
+            from groundwire.models.aliases import ASK, canonical
 
-        question = canonical(SyncWeb.ask, {"question": question, "aliases": aliases}, ASK)["question"]
+            return self.ask(**canonical(SyncWeb.ask, locals(), ASK))
         web = self._web
         if stream:
-            return self._each(
-                self._run(lambda: web.ask(question, stream=True, model=model, quote=quote, timeout=timeout))
-            )
+            return self._each(web.ask(question, stream=True, model=model, quote=quote, timeout=timeout))
         return self._run(lambda: web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout))
 
     @property
@@ -247,10 +245,10 @@ class SyncWeb:
             future.cancel()
             raise
 
-    def _each(self, events: AsyncGenerator[_T]) -> Generator[_T]:
+    def _each(self, events: AskStream) -> Generator[AskEvent]:
         """Yield the events, and cancel the work when the caller stops reading."""
 
-        async def following() -> _T | None:
+        async def following() -> AskEvent | None:
             return await anext(events, None)
 
         try:
@@ -258,14 +256,10 @@ class SyncWeb:
                 yield event
         finally:
             if not self._closed:
-                self._run(lambda: _closing(events))
+                self._run(events.aclose)
 
     def _submit(self, start: Callable[[], Coroutine[Any, Any, _T]]) -> Future[_T]:
         return asyncio.run_coroutine_threadsafe(start(), self._loop)
-
-
-async def _closing(events: AsyncGenerator[Any]) -> None:
-    await events.aclose()
 
 
 @_once(SyncWeb.search)
@@ -276,6 +270,11 @@ def search() -> None:
 @_once(SyncWeb.open_page)
 def open_page() -> None:
     """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
+
+
+@_once(SyncWeb.open_pages)
+def open_pages() -> None:
+    """Read several pages once; see `Web.open_pages`. For several calls keep a `SyncWeb`."""
 
 
 @overload

@@ -166,6 +166,7 @@ async def ask_stream(
     model: ChatModel | str | None = None,
     quote: bool = False,
     timeout: float | None = None,
+    follows: str = "",
 ) -> AsyncGenerator[AskEvent]:
     """Answer a question as `ask` does, and yield the answer while it is written.
 
@@ -175,6 +176,7 @@ async def ask_stream(
         model: See `ask`.
         quote: See `ask`.
         timeout: See `ask`.
+        follows: The question that was answered before, which the model is told; passages are chosen without it.
 
     Yields:
         Tool calls and text as they come; then the answer, with its citations verified. When the generator is closed
@@ -185,7 +187,9 @@ async def ask_stream(
     """
     events: asyncio.Queue[AskEvent | None] = asyncio.Queue()
     tell = events.put_nowait
-    task = asyncio.create_task(_answer(question, web, model, timeout, quote=quote, on_event=tell, tell=tell))
+    task = asyncio.create_task(
+        _answer(question, web, model, timeout, quote=quote, on_event=tell, tell=tell, follows=follows)
+    )
     task.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -205,6 +209,7 @@ async def _answer(
     quote: bool,
     on_event: Callable[[LoopEvent], None] | None,
     tell: _Tell | None,
+    follows: str = "",
 ) -> CitedAnswer:
     """Answer a question, see `ask`; with `tell` the model streams, and `tell` is called with its text."""
     words = check_text(question)
@@ -221,7 +226,8 @@ async def _answer(
             tell(TextDelta(text))
         pages = await web.sources()
     else:
-        text, warnings, pages = await _written(words, web, writer, deadline, on_event, tell)
+        told = f"{words}\n\n(This question follows another: {check_text(follows)})" if follows else words
+        text, warnings, pages = await _written(told, web, writer, deadline, on_event, tell)
     cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
     used = tuple(page for page in pages if page.number in cited)
     after = await web.usage()

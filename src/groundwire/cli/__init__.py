@@ -17,7 +17,7 @@ from groundwire._version import __version__
 from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
-from groundwire.models.aliases import LIKE_OPTIONS
+from groundwire.models.aliases import LIKE_COMMANDS, LIKE_OPTIONS, METHODS
 
 __all__ = ["group", "main"]
 
@@ -52,10 +52,20 @@ server started by a client should not wait for what it does not need."""
 
 
 _ALIASES = MappingProxyType(
-    {**dict.fromkeys(("crawl", "extract", "fetch", "get", "read", "scrape"), "open"), "answer": "ask"}
+    {
+        **{
+            name.replace("_", "-"): {"open_page": "open", "open_pages": "open"}.get(right, right)
+            for name, right in METHODS.items()
+        },
+        **dict.fromkeys(("crawl", "visit", "cat"), "open"),
+        "doc": "doctor",
+        "settings": "config",
+        "completions": "completion",
+        **dict.fromkeys(("key", "apikey", "apikeys"), "keys"),
+        "engines": "providers",
+    }
 )
 """What other command lines call our commands; these are not listed."""
-_LIKE = MappingProxyType({"version": "--version", "help": "--help", "list": "config show", "login": "setup"})
 
 
 class _Group(click.Group):
@@ -75,9 +85,17 @@ class _Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] == "help":
+            args = [*args[1:], "--help"]
+            if len(args) == 1:
+                click.echo(ctx.get_help())
+                ctx.exit()
+        elif args[0] == "version":
+            click.echo(f"groundwire, version {__version__}")
+            ctx.exit()
         known = [*self.list_commands(ctx), *_ALIASES]
         if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
-            near = [_LIKE[args[0]]] if args[0] in _LIKE else get_close_matches(args[0], known, n=1)
+            near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], known, n=1)
             if len(args[0].split()) > 1:
                 near = [f"ask {args[0]}"]
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
@@ -87,7 +105,7 @@ class _Group(click.Group):
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
-            if error.option_name in LIKE_OPTIONS:
+            if LIKE_OPTIONS.get(error.option_name):
                 text = f"No such option {error.option_name!r}. Did you mean {LIKE_OPTIONS[error.option_name]!r}?"
                 raise click.UsageError(text, error.ctx) from error
             raise
@@ -124,7 +142,7 @@ class _Group(click.Group):
     default="text",
     help="With -v: the format of the log; json writes one object per line.",
 )
-@click.version_option(__version__, prog_name="groundwire")
+@click.version_option(__version__, "-V", "--version", prog_name="groundwire")
 @click.pass_context
 def group(ctx: click.Context, verbose: int, log_format: str) -> None:
     """The web for AI agents: search it, open its pages as Markdown."""

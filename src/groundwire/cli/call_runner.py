@@ -10,10 +10,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -24,6 +25,7 @@ from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import clean, escaped, say_error, say_failure, warn
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
+from groundwire.models.aliases import ASK, LIKE_OPTIONS, OPEN_PAGE, SEARCH
 from groundwire.settings import load
 from groundwire.web import Web
 
@@ -188,6 +190,12 @@ Failed = Callable[[str, GroundwireError], "ToolResult"]
 _SHOWN = 200  # characters of the request in an error
 
 
+_OUTPUT = "groundwire.output"
+_FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
+_FORMATS = frozenset({"--format", "--output-format", "-f", "--formats"})
+_TEXTS = frozenset({"markdown", "md", "text", "txt", "plain", "table", "pretty"})
+
+
 class ToolCommand(click.Command):
     """Runs a command and exits with the right exit code on any failure.
 
@@ -198,8 +206,46 @@ class ToolCommand(click.Command):
 
     def __init__(self, *args: Any, failed: Failed, subject: str, **options: Any) -> None:
         super().__init__(*args, **options)
+        file = click.Path(dir_okay=False, path_type=Path)
+        text = "Write to FILE instead of standard output."
+        self.params.append(click.Option(["-o", "--output"], type=file, metavar="FILE", expose_value=False, help=text))
         self._failed = failed
         self._subject = subject
+        self._names = OPEN_PAGE if subject == "urls" else ASK if subject == "question" else SEARCH
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, with the options of other command lines under their names here."""
+        end = args.index("--") if "--" in args else len(args)
+        given = list(args[:end])
+        for at, word in enumerate(given):
+            if word in ("-o", "--output") and at + 1 < end:
+                ctx.meta[_OUTPUT] = given[at + 1]
+            elif word.startswith("--output="):
+                ctx.meta[_OUTPUT] = word.partition("=")[2]
+            elif word == "--json" and at + 1 < end and _FIELDS.fullmatch(given[at + 1]):
+                raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
+        return super().parse_args(ctx, [*self._renamed(given), *args[end:]])
+
+    def _renamed(self, given: list[str]) -> list[str]:
+        options = [one for one in self.params if isinstance(one, click.Option)]
+        known = {opt for one in options for opt in (*one.opts, *one.secondary_opts)} | {"-h", "--help"}
+        plain: list[str] = []
+        words = iter(given)
+        for word in words:
+            name, equals, value = word.partition("=")
+            right = self._names.get(name[2:].replace("-", "_")) if name.startswith("--") else None
+            if name == "-L" and (number := next(words, "")).isdigit():  # of gh
+                plain += [next(opt for one in options if one.name == "limit" for opt in one.opts), number]
+            elif name in known or not word.startswith("-"):
+                plain.append(word)
+            elif name in _FORMATS:
+                shape = value if equals else next(words, "")
+                plain += [] if shape in _TEXTS else ["--json"] if shape.startswith("json") else [name, shape]
+            elif opts := [opt for one in options if one.name == right for opt in one.opts if opt.startswith("--")]:
+                plain.append(opts[0] + equals + value)
+            elif LIKE_OPTIONS.get(name) != "":
+                plain.append(word)
+        return plain
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -218,7 +264,10 @@ class ToolCommand(click.Command):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a failure is printed to standard error, or as a tool result to standard output."""
         try:
-            return super().invoke(ctx)
+            if _OUTPUT not in ctx.meta:
+                return super().invoke(ctx)
+            with Path(ctx.meta[_OUTPUT]).open("w", encoding="utf-8") as file, redirect_stdout(file):
+                return super().invoke(ctx)
         except GroundwireError as error:
             self._end(ctx, error, exit_code(error))
         except (OSError, click.ClickException, click.exceptions.Exit, click.Abort):

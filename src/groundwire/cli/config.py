@@ -17,6 +17,7 @@ import click
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import cells, clean, escaped, say_error, warn
 from groundwire.errors import ConfigurationError
+from groundwire.models.aliases import LIKE_COMMANDS
 from groundwire.models.validators import did_you_mean
 from groundwire.providers.registry import provider_class
 from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable
@@ -36,7 +37,18 @@ Exit codes:
 _WIDEST = 44  # columns of a value; a longer one pushes its origin to the right
 
 
-@click.group()
+class _Config(click.Group):
+    """The commands, of which other command lines have others."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in self.commands and args[0] in LIKE_COMMANDS:
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {LIKE_COMMANDS[args[0]]!r}?")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Config)
 def config() -> None:
     """Show and change the settings."""
 
@@ -81,10 +93,18 @@ def path() -> None:
         click.echo(f"{name:<14} {clean(str(file))}" + click.style("  (does not exist)" if missing else "", dim=True))
 
 
-@config.command("list", hidden=True)
-def list_() -> None:
-    """Name the command that lists the settings."""
-    raise click.UsageError("No such command 'list'. Did you mean 'show'?")
+config.add_command(show, "list")
+
+
+@config.command("get", short_help="Print the value of a setting.")
+@click.argument("key")
+def get(key: str) -> None:
+    """Print the value of KEY, such as search.limit, and nothing else; secrets are masked."""
+    settings = load()
+    rows = {row.key: row.value for row in (*settings.rows(), *provider_rows(settings))}
+    if key not in rows:
+        raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, rows)}")
+    click.echo(clean(rows[key]))
 
 
 @config.command("set", short_help="Change a setting in the settings file.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from groundwire.errors import InvalidRequest
+from groundwire.errors import GroundwireError, InvalidRequest
 
 __all__ = [
     "MAX_QUERY",
@@ -83,7 +83,9 @@ MAX_DOMAINS: Final = 1_000
 
 def check_domains(field: str, value: object) -> tuple[str, ...]:
     """Return a tuple of bare domain names in lower case, or raise InvalidRequest."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str):
+        value = value.replace(",", " ").split()
+    if not isinstance(value, Iterable):
         raise InvalidRequest(field, f"must be a list, not {type(value).__name__}", 'Pass e.g. ["wikipedia.org"].')
     domains = []
     for count, item in enumerate(value):
@@ -152,9 +154,21 @@ def check_pattern(field: str, value: object, pattern: str, examples: str) -> Non
         raise InvalidRequest(field, f"does not know {_shown(value)}", f"Pass a code such as {examples}.")
 
 
+_AGE = re.compile(
+    r"(?:qdr:|past|last|this|within|p)?[ _-]?(?:the[ _-])?(?P<count>[0-9]{0,3})[ _-]?"
+    r"(?P<unit>h|d|w|mo|m|y|hour|day|week|month|year)s?"
+)
+_DAYS: Mapping[str, float] = MappingProxyType({"h": 1 / 24, "d": 1, "w": 7, "m": 30, "y": 365})
+_AGES: Mapping[Literal["d", "w", "m", "y"], int] = MappingProxyType({"d": 1, "w": 7, "m": 31, "y": 366})
+
+
 def time_range_of(name: str) -> Literal["d", "w", "m", "y", "all"]:
     """Return a time range, given by its letter or any alias, or raise InvalidRequest."""
-    found = TIME_RANGES.get(str(name).strip().lower())
+    word = str(name).strip().lower()
+    found = TIME_RANGES.get(word)
+    if found is None and (said := _AGE.fullmatch(word)):  # past_week, last 7 days, 30d, pastMonth, qdr:w
+        days = int(said["count"] or 1) * _DAYS[said["unit"][0] if said["unit"] != "mo" else "m"]
+        found = next((letter for letter, most in _AGES.items() if days <= most), None)
     if found is None:
         raise InvalidRequest("time_range", f"does not know {name!r:.60}", "Pass one of: day, week, month, year, all.")
     return found
@@ -210,34 +224,37 @@ TimeRangeName = Literal["day", "week", "month", "year"]
 
 TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType(
     {
-        **dict.fromkeys(("d", "day", "1d", "24h", "pd", "past day", "past_day", "last day"), "d"),
-        **dict.fromkeys(("w", "week", "1w", "7d", "pw", "past week", "past_week", "last week"), "w"),
-        **dict.fromkeys(("m", "month", "1m", "30d", "pm", "past month", "past_month", "last month"), "m"),
-        **dict.fromkeys(("y", "year", "1y", "12m", "py", "past year", "past_year", "last year"), "y"),
-        **dict.fromkeys(("all", "any", "any time", "anytime"), "all"),
+        **dict.fromkeys(("d", "day", "pd", "today", "daily"), "d"),
+        **dict.fromkeys(("w", "week", "pw", "weekly"), "w"),
+        **dict.fromkeys(("m", "month", "pm", "monthly"), "m"),
+        **dict.fromkeys(("y", "year", "py", "yearly", "12m"), "y"),
+        **dict.fromkeys(("all", "any", "any time", "any_time", "anytime", "none", "all time", "all_time"), "all"),
     }
 )
 """The aliases of time ranges."""
 
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        **dict.fromkeys(("link", "href", "uri", "id"), ("url",)),
-        **dict.fromkeys(("body", "description", "excerpt", "summary"), ("snippet", "content")),
-        **dict.fromkeys(("text", "page_content", "raw_content", "md"), ("content", "snippet")),
+        **dict.fromkeys(("link", "href", "uri", "id", "source_url", "sourceURL"), ("url",)),
+        **dict.fromkeys(("body", "description", "excerpt", "summary", "abstract"), ("snippet", "content")),
+        **dict.fromkeys(("text", "page_content", "raw_content", "rawContent", "md"), ("content", "snippet")),
         **dict.fromkeys(("content", "markdown"), ("snippet",)),
-        **dict.fromkeys(("date", "published_date", "publishedDate", "page_age"), ("published",)),
-        **dict.fromkeys(("items", "data", "organic", "hits", "web"), ("results",)),
-        "name": ("title",),
+        **dict.fromkeys(("date", "published_date", "publishedDate", "published_at", "page_age"), ("published",)),
+        **dict.fromkeys(("items", "data", "organic", "organic_results", "hits", "web", "sources"), ("results",)),
+        **dict.fromkeys(("name", "headline", "heading"), ("title",)),
+        **dict.fromkeys(("lang",), ("language",)),
+        **dict.fromkeys(("cost", "price"), ("cost_usd",)),
     }
 )
 """What other libraries call the fields of results and pages; the first that a model has is meant."""
 _LIKE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "highlights": ("snippet", "excerpts"),
-        "html": ("content",),
-        **dict.fromkeys(("status_code", "ok", "raise_for_status"), ("status",)),
-        "metadata": ("title",),
-        "answer": ("results",),
+        **dict.fromkeys(("html", "raw_html", "rawHtml", "links", "images"), ("content",)),
+        **dict.fromkeys(("status_code", "headers", "encoding"), ("status",)),
+        **dict.fromkeys(("metadata", "author", "favicon"), ("title", "source")),
+        **dict.fromkeys(("answer", "images", "related_searches", "response_time"), ("results",)),
+        "score": ("citation_id",),
     }
 )
 """Fields of other libraries that are of another kind here, with what comes nearest."""
@@ -257,6 +274,8 @@ class FrozenModel(BaseModel):
             right = next((one for one in _OTHER_NAMES.get(name, ()) if one in fields), None)
             if right is not None:
                 return getattr(self, right)
+            if name in ("ok", "success", "is_success", "successful") and "status" in fields:
+                return self.status == "success"
             near = next((one for one in _LIKE.get(name, ()) if one in fields), None)
             if near is None:
                 return super().__getattr__(name)
@@ -268,9 +287,23 @@ class FrozenModel(BaseModel):
                 raise KeyError(name)
             return getattr(self, name)
 
+        def raise_for_status(self) -> Self:
+            """Return a page that was read; of one that was not, raise its error, as HTTP clients do."""
+            if getattr(self, "status", "success") == "error":
+                raise GroundwireError(self.error)
+            return self
+
+        def get(self, name: str, default: Any = None) -> Any:
+            """Return a field by its name, as where results are dictionaries."""
+            return getattr(self, name, default)
+
         def to_dict(self) -> dict[str, Any]:
             """Return the model as a dictionary: another name of `model_dump`."""
             return self.model_dump()
+
+        def to_json(self) -> str:
+            """Return the model as JSON text: another name of `model_dump_json`."""
+            return self.model_dump_json()
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""

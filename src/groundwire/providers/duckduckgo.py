@@ -188,7 +188,7 @@ class DuckDuckGoSearchProvider:
         options = {name: value for name, value in request.items() if name not in {"backend", "text"}}
         try:
             engine = self._engine(request["backend"], deadline)
-            engine.http_client = seen = _SeenResponse(engine.http_client)
+            engine.http_client.client = seen = _SeenResponse(engine.http_client.client)
             rows = engine.search(request["text"], **options)
         except TimeoutException as error:
             raise CallFailed(RecordedFailure("timeout")) from error
@@ -201,6 +201,8 @@ class DuckDuckGoSearchProvider:
                 {name: text_or_empty(getattr(row, name, "")) for name in ("title", "href", "body")}
                 for row in rows or ()
             ]
+        finally:
+            seen.close()
         headers = {name: value for name, value in seen.headers.items() if name == "Retry-After"}
         return {"rows": rows, "status": seen.status, "headers": headers}
 
@@ -218,25 +220,27 @@ class DuckDuckGoSearchProvider:
 
 
 class _SeenResponse:
-    """Wraps an engine's HTTP client and records its last response."""
+    """Wraps the HTTP client of an engine's client and records its last response, which ddgs reports without headers."""
 
-    def __init__(self, http_client: Any) -> None:
-        self._http_client = http_client
-        self.client = getattr(http_client, "client", None)  # engines set cookies and headers on it
+    def __init__(self, client: Any) -> None:
+        self._client = client
         self.status: int | None = None
         self.headers: Mapping[str, str] = {}
 
     def request(self, *args: Any, **options: Any) -> Any:
-        response = self._http_client.request(*args, **options)
+        response = self._client.request(*args, **options)
         self.status = response.status_code
-        self.headers = _capitalized(getattr(getattr(response, "_resp", None), "headers", {}))
+        self.headers = _capitalized(response.headers)
         return response
 
-    def get(self, url: str, *args: Any, **options: Any) -> Any:
-        return self.request("GET", url, *args, **options)
+    def close(self) -> None:
+        """Close the connections, where the client keeps them open."""
+        close = getattr(self._client, "close", None)
+        if close is not None:
+            close()
 
-    def post(self, url: str, *args: Any, **options: Any) -> Any:
-        return self.request("POST", url, *args, **options)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._client, name)  # engines set cookies and headers
 
 
 def raise_for_status(status: int | None, headers: Mapping[str, str], name: str = "duckduckgo") -> None:

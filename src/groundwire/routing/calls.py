@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from groundwire.deadline import Deadline
+from groundwire.deadline import Deadline, wait_for_one
 from groundwire.errors import Closed, DeadlineExceeded, Overloaded
 
 if TYPE_CHECKING:
-    from groundwire.deadline import Deadline
+    from groundwire.deadline import Deadline, wait_for_one
     from groundwire.models import Attempt, Query
     from groundwire.reading.passages.view import Ask
     from groundwire.routing.budget import Reservation
@@ -37,7 +37,6 @@ __all__ = [
     "SingleFlight",
     "cpu_wanted",
     "micro",
-    "wait_for_one",
 ]
 
 _GRACE = 0.25  # seconds that a call waits beyond its deadline for the work to report its attempts, or finish
@@ -170,28 +169,6 @@ class SingleFlight:
         if not load.answer.done() or load.answer.cancelled():
             raise DeadlineExceeded("No answer in time. Try again, or allow more time.")
         return load.answer.result()
-
-
-async def wait_for_one(future: asyncio.Future[Any], seconds: float) -> None:
-    """Wait until a future is done, or for some seconds; its result is not looked at.
-
-    It does what `asyncio.wait` does, for one future and at a third of its cost.
-    """
-    if future.done():
-        return
-    waiter = future.get_loop().create_future()
-
-    def wake(_: object = None) -> None:
-        if not waiter.done():
-            waiter.set_result(None)
-
-    timer = future.get_loop().call_later(seconds, wake)
-    future.add_done_callback(wake)
-    try:
-        await waiter
-    finally:
-        timer.cancel()
-        future.remove_done_callback(wake)
 
 
 def _closed() -> Closed:

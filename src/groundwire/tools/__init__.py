@@ -11,7 +11,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import GroundwireError, MissingKey
 from groundwire.models import MAX_LIMIT, Page
-from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
+from groundwire.tools.argument_coercion import (
+    OpenArguments,
+    SearchArguments,
+    bad_arguments,
+    positional,
+    understood,
+)
 from groundwire.tools.definitions import (
     ToolDefinition,
     local_search_definition,
@@ -80,12 +86,18 @@ class Tool(ToolDefinition):
     """One tool, ready for any framework."""
 
     call: Callable[..., Awaitable[ToolResult]]
-    """Takes the arguments by keyword; raises only on cancellation."""
+    """Takes the arguments by keyword, as a mapping or JSON text, or the first as text; raises only on cancellation."""
+
+    async def __call__(self, *given: object, **arguments: Any) -> ToolResult:
+        """Call the tool, as `call` does."""
+        return await self.call(*given, **arguments)
 
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
         def __getattr__(self, name: str) -> Any:
-            hint = "; did you mean 'call'?" if name in ("ainvoke", "arun", "func", "invoke", "run") else ""
+            if name in ("acall", "ainvoke", "arun", "aexecute", "execute"):
+                return self.call
+            hint = "; did you mean 'await tool.call(...)'?" if name in ("func", "invoke", "run") else ""
             raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
 
 
@@ -104,8 +116,8 @@ def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
 def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     """Return the tool `web_search`; see `web_tools`."""
 
-    async def call(**arguments: Any) -> WebSearchToolResult:
-        return await web_search_result(web, arguments, needs)
+    async def call(*given: object, **arguments: Any) -> WebSearchToolResult:
+        return await web_search_result(web, positional("query", given, arguments), needs)
 
     return _with_call(web_search_definition(web.settings), call)
 
@@ -113,8 +125,8 @@ def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
 def open_page_tool(web: Web) -> Tool:
     """Return the tool `open_page`."""
 
-    async def call(**arguments: Any) -> OpenPageToolResult:
-        return await open_page_result(web, arguments)
+    async def call(*given: object, **arguments: Any) -> OpenPageToolResult:
+        return await open_page_result(web, positional("url", given, arguments))
 
     return _with_call(open_page_definition(web.settings), call)
 
@@ -171,9 +183,10 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
 
 
 def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:
+    more = asked.model_dump(exclude={"query", "limit", "allowed_domains", "time_range"}, exclude_none=True)
     if needs is None:
-        return {"allowed_domains": asked.allowed_domains, "time_range": asked.time_range}
-    return dict(needs.within(asked.allowed_domains, asked.time_range))
+        return {"allowed_domains": asked.allowed_domains, "time_range": asked.time_range, **more}
+    return {**more, **needs.within(asked.allowed_domains, asked.time_range)}
 
 
 _KEYS = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")  # under which Brave's provider looks by itself
@@ -202,8 +215,8 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     """
     views: dict[Backend, Web] = {}
 
-    async def call(**arguments: Any) -> LocalSearchToolResult:
-        return await _local_search(web, views, arguments, needs)
+    async def call(*given: object, **arguments: Any) -> LocalSearchToolResult:
+        return await _local_search(web, views, positional("query", given, arguments), needs)
 
     return _with_call(local_search_definition(web.settings), call)
 

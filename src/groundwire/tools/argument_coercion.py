@@ -15,17 +15,19 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from groundwire.errors import InvalidRequest
 from groundwire.models import TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH
-from groundwire.models.validators import TIME_RANGES, faults
+from groundwire.models.aliases import OPEN_PAGE, SEARCH, foreign, translated
+from groundwire.models.validators import faults, time_range_of
 
-__all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "understood"]
+__all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood"]
 
 _AROUND = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
 _NONE = frozenset({"", "none", "null", "undefined"})
 _REQUIRED = frozenset({"query", "url"})  # of one of the tools; an empty one is reported as an error
-_LISTS = frozenset({"allowed_domains"})
-_NUMBERS = frozenset({"limit", "max_length", "max_tokens"})
+_LISTS = frozenset({"allowed_domains", "blocked_domains"})
+_NUMBERS = frozenset({"limit", "max_length", "max_tokens", "page"})
+_OFFERED = ("query", "limit", "allowed_domains", "time_range")
 _WORDS = frozenset({"query", "find", "cursor"})
 _LONGEST_JSON = 10_000  # characters; a list of domains is shorter
 
@@ -55,6 +57,20 @@ class SearchArguments(BaseModel):
     """Only these domains."""
     time_range: TimeRange = "all"
     """The maximum age of results."""
+    blocked_domains: list[str] | None = None
+    """Never these domains. This and what follows is not in the definition that models get, and is accepted."""
+    published_after: str | None = None
+    """The first publication date allowed."""
+    published_before: str | None = None
+    """The last publication date allowed."""
+    language: str | None = None
+    """A language tag."""
+    region: str | None = None
+    """A country code."""
+    safesearch: str | None = None
+    """The SafeSearch level."""
+    page: int | None = None
+    """The page of results."""
 
 
 class OpenArguments(BaseModel):
@@ -108,11 +124,29 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         right = names.get(name, name)
         if _is_nothing(value) and (right not in _REQUIRED or right in plain):
             continue
+        if right not in known and (meant := translated(name, value, names, known)) is not None:
+            plain.update({other: said for other, said in meant.items() if _is_nothing(plain.get(other))})
+            continue
         if right != name and not _is_nothing(given.get(right)):
             right = name  # both were given: ambiguous
         if not _is_nothing(plain.get(right)):
             right = name
         plain[right] = _value(right, value)
+    return plain
+
+
+def positional(first: str, given: tuple[object, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call's arguments by name: of a mapping, of JSON text, or of text that is the first of them.
+
+    Args:
+        first: The tool's first argument.
+        given: What was passed without a name.
+        arguments: What was passed by name.
+    """
+    plain = dict(arguments)
+    for one in given:
+        inner = _json(one) if isinstance(one, str) and one.lstrip().startswith("{") else one
+        plain |= inner if isinstance(inner, Mapping) else {first: inner}
     return plain
 
 
@@ -123,8 +157,10 @@ def bad_arguments(error: ValidationError, model: type[BaseModel]) -> str:
         error: The complaints.
         model: The arguments' model.
     """
-    known = ", ".join(model.model_fields)
-    lines = [f"{key}: {text}." for key, text in faults(error)]
+    known = ", ".join(_OFFERED if model is SearchArguments else model.model_fields)
+    lines = [
+        f"{key}: {text}{foreign(key, (), {}) if key not in model.model_fields else ''}." for key, text in faults(error)
+    ]
     example = f" A correct call: {_EXAMPLES[model]}" if model in _EXAMPLES else ""
     return " ".join([*lines, f"The arguments are: {known}."]) + example
 
@@ -166,7 +202,10 @@ def _value(name: str, value: Any) -> Any:
         return value.strip().strip("'\"").replace(",", "").replace("_", "")
     if name == "time_range":
         word = value.strip().strip("'\"").lower()
-        return TIME_RANGES.get(word, word)
+        try:
+            return time_range_of(word)
+        except InvalidRequest:
+            return word
     return _address(value) if name == "url" else value
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 from groundwire.errors import InvalidRequest
 from groundwire.web.session import SessionView
@@ -12,14 +12,14 @@ from groundwire.web.session import SessionView
 if TYPE_CHECKING:
     from groundwire.agent_loop import AskEvent, CitedAnswer, LoopEvent
 
-__all__ = ["AnsweringView"]
+__all__ = ["AnsweringView", "AskStream"]
 
 
 class AnsweringView(SessionView):
     """What answers questions."""
 
     @overload
-    async def ask(
+    def ask(
         self,
         question: str,
         *,
@@ -28,10 +28,10 @@ class AnsweringView(SessionView):
         quote: bool = False,
         on_event: Callable[[LoopEvent], None] | None = None,
         timeout: float | None = None,
-    ) -> CitedAnswer: ...
+    ) -> Coroutine[Any, Any, CitedAnswer]: ...
 
     @overload
-    async def ask(
+    def ask(
         self,
         question: str,
         *,
@@ -39,18 +39,19 @@ class AnsweringView(SessionView):
         model: str | None = None,
         quote: bool = False,
         timeout: float | None = None,
-    ) -> AsyncGenerator[AskEvent]: ...
+    ) -> AskStream: ...
 
-    async def ask(
+    def ask(
         self,
-        question: str,
+        question: str = "",
         *,
         stream: bool = False,
         model: str | None = None,
         quote: bool = False,
         on_event: Callable[[LoopEvent], None] | None = None,
         timeout: float | None = None,
-    ) -> CitedAnswer | AsyncGenerator[AskEvent]:
+        **aliases: Any,
+    ) -> Coroutine[Any, Any, CitedAnswer] | AskStream:
         """Answer a question: search, read, and write an answer whose citations are checked against the pages.
 
         Without a model, in the settings or on this machine, passages are quoted.
@@ -58,12 +59,13 @@ class AnsweringView(SessionView):
         Args:
             question: The question, 1 to 2,000 characters.
             stream: Whether to return events as they happen, to be read by
-                `async for event in await web.ask(question, stream=True)`: `TextDelta` with more of the text in `delta`,
+                `async for event in web.ask(question, stream=True)`: `TextDelta` with more of the text in `delta`,
                 `CallStarted` and `CallEnded` for tool calls, and at the end `AnswerCompleted` with the `answer`.
             model: The model's name, instead of the setting `answer.model`.
             quote: Whether to quote passages without asking a model.
             on_event: Called with each tool call of the model, at its start and its end; not with `stream`.
             timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
+            aliases: The question under the names of other libraries: `query`, `input`, `prompt`.
 
         Returns:
             The answer; with `stream` an async generator of `groundwire.agent_loop.AskEvent`, whose failures are raised
@@ -72,15 +74,37 @@ class AnsweringView(SessionView):
         Raises:
             GroundwireError: see `groundwire.agent_loop.ask`.
         """
+        if aliases:
+            from groundwire.models.aliases import ASK, canonical
+
+            return self.ask(**canonical(AnsweringView.ask, locals(), ASK))
         loop = import_module("groundwire.agent_loop")  # by name, as it is built on this class
         if not stream:
-            answer: CitedAnswer = await loop.ask(
+            answer: Coroutine[Any, Any, CitedAnswer] = loop.ask(
                 question, web=self, model=model, quote=quote, on_event=on_event, timeout=timeout
             )
             return answer
         if on_event is not None:
             raise InvalidRequest("on_event", "is given with stream", "Read the events from what ask returns.")
-        events: AsyncGenerator[AskEvent] = loop.ask_stream(
-            question, web=self, model=model, quote=quote, timeout=timeout
-        )
-        return events
+        return AskStream(loop.ask_stream(question, web=self, model=model, quote=quote, timeout=timeout))
+
+
+class AskStream:
+    """The events of an answer. Read it with `async for`; awaiting it first changes nothing, as other SDKs want it."""
+
+    def __init__(self, events: AsyncGenerator[AskEvent]) -> None:
+        self._events = events
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        return self
+        yield
+
+    def __aiter__(self) -> AsyncGenerator[AskEvent]:
+        return self._events
+
+    async def __anext__(self) -> AskEvent:
+        return await anext(self._events)
+
+    async def aclose(self) -> None:
+        """Cancel the work."""
+        await self._events.aclose()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -106,6 +107,18 @@ class Web(AnsweringView):
         self._is_view = False
         self._keep = True
         self._budget = self._resources.budget(self.settings.session.id)
+
+    if not TYPE_CHECKING:  # for a type checker, an unknown argument stays an error
+
+        def __new__(cls, *_arguments: Any, **options: Any) -> Self:
+            """Name the right word for an argument of another library."""
+            known = inspect.signature(cls.__init__).parameters.keys()
+            if unknown := options.keys() - known:
+                from groundwire.models.aliases import foreign
+
+                name = min(unknown)
+                raise TypeError(f"{cls.__name__}() has no argument {name!r}{foreign(name, known, {})}")
+            return super().__new__(cls)
 
     def __enter__(self) -> NoReturn:
         raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in synchronous code.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -30,6 +31,8 @@ from groundwire.web.known_urls import KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
 __all__ = ["SearchFlow"]
+
+_COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +79,10 @@ class SearchFlow:
         usual = self.settings.search
         for name, default in (("limit", usual.limit), ("safesearch", usual.safesearch)):
             filters[name] = default if filters[name] is None else filters[name]
+        region = filters["region"]
+        if isinstance(region, str) and (found := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
+            filters["region"] = None if region == "wt-wt" else found[1]
+            filters["language"] = filters["language"] or (None if found[2] == "wt" else found[2])
         checked = Query(text=query, time_range=time_range_of(time_range), **filters)
         chosen = usual.strategy if strategy is None else strategy
         check_choice("strategy", chosen, get_args(Strategy))

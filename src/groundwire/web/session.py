@@ -55,8 +55,10 @@ class SessionView:
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
         def __getattr__(self, name: str) -> Any:
-            from groundwire.models.aliases import METHODS, other_method
+            from groundwire.models.aliases import METHODS, either, other_method
 
+            if METHODS.get(name) == "open_page":
+                return either(self.open_page, self.open_pages)
             if name in METHODS:
                 return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")

@@ -99,7 +99,7 @@ async def test_an_answer_is_seen_while_it_is_written(serve: Serve, world: World,
         if script:
             await look.check_axe()
         writer.go_on.set()
-        await look.page.locator(".answer .sources").wait_for(state="visible")
+        await look.page.locator(".answer .cards").wait_for(state="visible")
         assert await draft.is_hidden()
         assert "Ranks are merged 1." in await look.text(".answer .arrived .prose")
         assert await look.page.get_attribute(".answer .cite", "title") == "Reciprocal rank fusion"
@@ -277,3 +277,40 @@ async def test_the_figures_are_drawn_and_said(serve: Serve) -> None:
         await look.page.click("summary >> nth=1")
         assert re.search(r"2\d{3}-\d\d-\d\d \d+ [\d.]+ % \d+ ms", await look.text(".card >> nth=1"))
         assert "met: > 95 %" in await look.text(".tiles")
+
+
+@pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])
+async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, size: Any, tmp_path: Path) -> None:
+    _, url = await serve()
+    async with browsing(url) as open_:
+        look = await open_(scheme=scheme, size=size)
+        await look.go("/?q=reciprocal+rank+fusion&answer=1")
+        cards = look.page.locator(".cards li")
+        first = {
+            await card.locator("a").inner_text(): await card.locator(".number").inner_text()
+            for card in await cards.all()
+        }
+        assert first
+        for card in await cards.all():
+            assert await card.locator(".host").inner_text()
+            assert await card.locator(".snippet").inner_text()
+        await look.check_axe()
+        await look.page.screenshot(path=tmp_path / f"answer-{scheme}.png", full_page=True)
+        await look.page.locator("#follow").focus()
+        await look.page.keyboard.type("What is BM25?")
+        await look.page.keyboard.press("Enter")
+        await look.page.locator("text=Follow-up to").wait_for()
+        assert await look.page.locator(".answer .by a").inner_text() == "reciprocal rank fusion"
+        again = {
+            await card.locator("a").inner_text(): await card.locator(".number").inner_text()
+            for card in await cards.all()
+        }
+        assert "BM25" in again
+        assert all(again[title] == number for title, number in first.items() if title in again)  # one numbering
+        assert not set(again.values()) & {number for title, number in first.items() if title not in again}
+        await look.check_axe()
+        assert await look.page.evaluate("document.documentElement.scrollWidth") == size[0]
+        await look.page.screenshot(path=tmp_path / f"follow-{scheme}.png", full_page=True)
+        await cards.first.locator("a").focus()
+        await look.page.keyboard.press("Enter")
+        await look.page.locator("#reader .prose").last.wait_for()

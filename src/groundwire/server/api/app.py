@@ -72,8 +72,10 @@ _PATHS: Final[Mapping[str, str]] = {
     "open_pages": "/v1/pages",
     "ask": "/v1/ask",
 }
-_OTHER_PATHS: Final[Mapping[str, str]] = {f"/v1/{name}": _PATHS[right] for name, right in METHODS.items()} | {
-    "/v1/open_page": "/v1/pages"
+_OTHER_PATHS: Final[Mapping[str, str]] = {
+    **{f"/v1/{name}": _PATHS[right] for name, right in METHODS.items()},
+    **{f"/{name}": _PATHS[right] for name, right in METHODS.items() if right != "search"},
+    "/v1/open_page": "/v1/pages",
 }
 """Paths that other APIs have taught, with what they mean here."""
 

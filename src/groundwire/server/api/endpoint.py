@@ -6,13 +6,14 @@ Events are server-sent events (https://html.spec.whatwg.org): each attempt as it
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -209,6 +210,12 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
+        given = json.loads(body) if issubclass(model, ApiRequest) and error.errors()[0]["type"] != "json_invalid" else 0
+        if not isinstance(given, dict) or (plain := model.renamed(given)) == given:
+            raise invalid(error) from None
+    try:
+        return model.model_validate_json(json.dumps(plain))
+    except ValidationError as error:
         raise invalid(error) from None
 
 
@@ -226,11 +233,11 @@ def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
             given[name].append(value)
         else:
             given[name] = [given[name], value]
+    if issubclass(model, ApiRequest):
+        given = model.renamed(given)
     for name, info in model.model_fields.items():
-        names = info.validation_alias.choices if isinstance(info.validation_alias, AliasChoices) else [name]
-        if "tuple" in str(info.annotation):
-            for one in (one for one in names if isinstance(given.get(str(one)), str)):
-                given[str(one)] = given[str(one)].split(",") if name.endswith("domains") else [given[str(one)]]
+        if "tuple" in str(info.annotation) and isinstance(given.get(name), str):
+            given[name] = given[name].split(",") if name.endswith("domains") else [given[name]]
     try:
         return model.model_validate(given, strict=False)
     except ValidationError as error:

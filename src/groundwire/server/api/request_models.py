@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, ClassVar, Literal, Self
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    AliasChoices,
-    AliasGenerator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -21,7 +20,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import ASK, OPEN_PAGE, SEARCH
+from groundwire.models.aliases import ASK, OPEN_PAGE, SEARCH, translated
 from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
@@ -80,19 +79,28 @@ def _given(*names: str, without: tuple[str, ...] = ()) -> JsonDict:
     return {"required": list(names), "properties": have | lack}
 
 
-def _names(aliases: Mapping[str, str]) -> AliasGenerator:
-    """Return the aliases under which a request may name its members, as in other APIs."""
-    return AliasGenerator(
-        validation_alias=lambda field: AliasChoices(field, *(name for name, right in aliases.items() if right == field))
-    )
-
-
 class ApiRequest(BaseModel):
     """A request."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True
     )
+
+    _aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
+
+    @classmethod
+    def renamed(cls, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return members under their names here, where they are named as in other APIs; what is unknown stays.
+
+        Args:
+            given: The members of a request.
+        """
+        plain: dict[str, Any] = {}
+        for name, value in given.items():
+            meant = translated(name, value, cls._aliases, cls.model_fields)
+            both = meant is not None and any(other in plain or (other != name and other in given) for other in meant)
+            plain.update({name: value} if meant is None or both else meant)
+        return plain
 
     timeout: float | None = Field(default=None, ge=1, le=600)
     """Seconds for the whole call; by default, and at most, the gateway's limit."""
@@ -103,7 +111,7 @@ class ApiRequest(BaseModel):
 class SearchRequest(ApiRequest):
     """A search."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=_names(SEARCH))
+    _aliases: ClassVar[Mapping[str, str]] = SEARCH
 
     query: Words
     """The query."""
@@ -138,7 +146,7 @@ class SearchRequest(ApiRequest):
 class AskRequest(ApiRequest):
     """A question. The gateway's settings determine the model."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(alias_generator=_names(ASK))
+    _aliases: ClassVar[Mapping[str, str]] = ASK
 
     question: Words
     """The question."""
@@ -152,12 +160,13 @@ class PagesRequest(ApiRequest):
     """The pages to read: `url` for one, or `urls` for several in parallel."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(
-        alias_generator=_names(OPEN_PAGE),
         json_schema_extra={
             "oneOf": [_given("url", without=("urls",)), _given("urls", without=("url", "cursor"))],
             "not": {"anyOf": [_given(*pair) for pair in (("query", "cursor"), ("query", "find"), ("cursor", "find"))]},
         },
     )
+
+    _aliases: ClassVar[Mapping[str, str]] = OPEN_PAGE
 
     url: Address | None = None
     """An http or https URL."""

@@ -15,6 +15,7 @@ __all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "whole"]
 
 SEARCH_FIELDS = (
     "q",
+    "about",
     "time",
     "site",
     "without",
@@ -67,9 +68,14 @@ class ViewQuery:
         return {name: value for name, value in self.search.items() if name != "refresh"}
 
     @property
+    def about(self) -> str:
+        """The question to which this one is a follow-up, empty without one."""
+        return self.get("about")
+
+    @property
     def filters(self) -> int:
         """The number of filters set."""
-        return len(set(self.search) - {"q", "p"})
+        return len(set(self.search) - {"q", "about", "p"})
 
     def search_arguments(self) -> dict[str, Any]:
         """Return the arguments of `Web.search` besides the query.

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
 
-from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextDelta, TextReset
+from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextDelta, TextReset, ask_stream
 from groundwire.citations import find_marks
 from groundwire.citations.markdown_blocks import BlockSplitter
 from groundwire.errors import GroundwireError
@@ -206,7 +206,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
 async def _ask(visit: Visit, question: str, tell: _Tell) -> Answering:
     answer: CitedAnswer | None = None
     try:
-        async with aclosing(await visit.web.ask(question, stream=True)) as events:
+        async with aclosing(ask_stream(question, web=visit.web, follows=visit.asked.about)) as events:
             async for event in events:
                 if isinstance(event, (TextDelta, TextReset)):
                     tell(event)
