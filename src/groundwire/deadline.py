@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Deadline", "wait_for_one"]
+__all__ = ["Deadline", "wait_for_any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +46,26 @@ class Deadline:
         return asyncio.timeout(self.remaining())
 
 
-async def wait_for_one(future: asyncio.Future[Any], seconds: float) -> None:
-    """Wait until a future is done, or for some seconds; its result is not looked at.
+async def wait_for_any(seconds: float, *futures: asyncio.Future[Any]) -> None:
+    """Wait until one of some futures is done, or for some seconds; their results are not looked at.
 
-    It does what `asyncio.wait` does, for one future and at a third of its cost.
+    It does what `asyncio.wait` does, without its sets, at a third of its cost.
     """
-    if future.done():
+    if any(future.done() for future in futures):
         return
-    waiter = future.get_loop().create_future()
+    loop = asyncio.get_running_loop()
+    waiter = loop.create_future()
 
     def wake(_: object = None) -> None:
         if not waiter.done():
             waiter.set_result(None)
 
-    timer = future.get_loop().call_later(seconds, wake)
-    future.add_done_callback(wake)
+    timer = loop.call_later(seconds, wake)
+    for future in futures:
+        future.add_done_callback(wake)
     try:
         await waiter
     finally:
         timer.cancel()
-        future.remove_done_callback(wake)
+        for future in futures:
+            future.remove_done_callback(wake)

@@ -29,7 +29,7 @@ from groundwire.errors import (
     TooManyRedirects,
     UnsupportedContent,
 )
-from groundwire.reading.browser.endless_list import GOES_ON, MAX_ROUNDS
+from groundwire.reading.browser.idle_detection import GOES_ON, MAX_ROUNDS
 from groundwire.testing import EmulatedResponse, InjectedFault, Recorded, World
 
 Make = Callable[..., Web]

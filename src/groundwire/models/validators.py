@@ -29,6 +29,7 @@ __all__ = [
     "check_site_hosts",
     "check_site_readers",
     "check_text",
+    "check_variables",
     "did_you_mean",
     "faults",
     "is_number",
@@ -339,3 +340,17 @@ class FrozenModel(BaseModel):
 def _defaults(model: type[BaseModel]) -> Mapping[str, Any]:
     """Return the default of each field, in order: that of a field without one is replaced."""
     return {name: field.get_default(call_default_factory=True) for name, field in model.model_fields.items()}
+
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def check_variables(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of environment variables.
+
+    Raises:
+        ValueError: one is none.
+    """
+    if not all(_VARIABLE.fullmatch(word) for word in words):  # without naming it: it may be the secret itself
+        raise ValueError("holds something that is not the name of an environment variable; write names, not values")
+    return words

@@ -22,7 +22,7 @@ from groundwire.reading.extracted import Unreadable, UnreadableDocument
 from groundwire.reading.hydration import hydrate
 from groundwire.reading.markdown.escaping import fence
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
-from groundwire.safety.chat_template_tokens import break_reserved
+from groundwire.safety.secret_scanner import break_reserved
 
 if TYPE_CHECKING:
     from groundwire.reading.main_content.classifier import Model

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
-from groundwire.deadline import Deadline, wait_for_one
+from groundwire.deadline import Deadline, wait_for_any
 from groundwire.errors import Closed, DeadlineExceeded, Overloaded
 
 if TYPE_CHECKING:
-    from groundwire.deadline import Deadline, wait_for_one
     from groundwire.models import Attempt, Query
     from groundwire.reading.passages.view import Ask
     from groundwire.routing.budget import Reservation
@@ -157,15 +156,15 @@ class SingleFlight:
         load.waiters += 1
         try:
             grace = _GRACE if load.deadline.at <= deadline.at else 0.0
-            await wait_for_one(load.answer, deadline.remaining() + grace)
+            await wait_for_any(deadline.remaining() + grace, load.answer)
             if load.answer.done() and not load.task.done():  # a caller's next call must see what this one has changed
-                await wait_for_one(load.task, min(_GRACE, deadline.remaining()))
+                await wait_for_any(min(_GRACE, deadline.remaining()), load.task)
         finally:
             load.waiters -= 1
             if not load.waiters and not load.answer.done():
                 load.answer.cancel()
                 load.task.cancel()
-                await wait_for_one(load.task, _GRACE)
+                await wait_for_any(_GRACE, load.task)
         if not load.answer.done() or load.answer.cancelled():
             raise DeadlineExceeded("No answer in time. Try again, or allow more time.")
         return load.answer.result()

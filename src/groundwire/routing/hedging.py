@@ -15,9 +15,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from groundwire.deadline import wait_for_any
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
-from groundwire.routing.calls import SearchCall, wait_for_one
+from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Cooldown, Health
 from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Latencies, Tokens
 from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
@@ -160,11 +161,8 @@ class _HedgedRun:
     def _is_over(self) -> bool:
         if self._finish.winner is not None or self._deadline.passed:
             return True
-        if not self._finish.results:
-            return False
-        health = self._runner.health
         empty = {item.attempt.provider for item in self._finish.results if item.empty == "answered"}
-        return sum(map(health.has_record, empty)) >= _ENOUGH_EMPTY
+        return sum(map(self._runner.health.has_record, empty)) >= _ENOUGH_EMPTY
 
     def _may_start(self) -> bool:
         if not self._queue:
@@ -225,10 +223,7 @@ class _HedgedRun:
         waiting: list[asyncio.Future[Any]] = [*self._running]
         if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
             waiting += [one.state.sent_at for one in self._running.values() if not one.state.sent]
-        if len(waiting) == 1:
-            await wait_for_one(waiting[0], wake)
-        else:
-            await asyncio.wait(waiting, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+        await wait_for_any(wake, *waiting)
         ended = [task for task in self._running if task.done()]
         for task in sorted(ended, key=lambda one: self._running[one].since):
             del self._running[task]
@@ -284,9 +279,8 @@ class _HedgedRun:
 
     def _may_retry(self) -> bool:
         """Whether another round may start beside calls presumed lost, which may have exhausted the tokens."""
-        policy = self._policy
-        enough = self._round <= policy.rounds and self._deadline.remaining() >= policy.least_for_retry
-        return self._hedged and enough and self._runner._retries.has_one
+        in_time = self._deadline.remaining() >= self._policy.least_for_retry
+        return self._hedged and in_time and self._round <= self._policy.rounds and self._runner._retries.has_one
 
     def _is_lost(self) -> bool:
         """Whether every provider was called and the latest call is more likely lost than slow."""

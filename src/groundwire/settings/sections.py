@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_network
 from typing import Annotated, ClassVar, Literal
 
@@ -17,6 +18,7 @@ from groundwire.models.validators import (
     check_included,
     check_site_hosts,
     check_site_readers,
+    check_variables,
     did_you_mean,
 )
 
@@ -53,8 +55,6 @@ MODEL_PROVIDERS = (
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
 _ORIGIN = re.compile(rf"https?://{_HOST.pattern}(:\d{{1,5}})?")
 
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-
 
 def _split(value: object) -> object:
     if isinstance(value, str):
@@ -66,21 +66,11 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """A list of words; in an environment variable they are separated by commas."""
 
 
-def _domains(words: tuple[str, ...]) -> tuple[str, ...]:
-    return check_domains("domains", words)
-
-
-Domains = Annotated[Words, AfterValidator(_domains)]
+Domains = Annotated[Words, AfterValidator(partial(check_domains, "domains"))]
 """A list of domains."""
 
 
-def _variables(words: tuple[str, ...]) -> tuple[str, ...]:
-    if not all(_VARIABLE.fullmatch(word) for word in words):  # without naming it: it may be the secret itself
-        raise ValueError("holds something that is not the name of an environment variable; write names, not values")
-    return words
-
-
-Variables = Annotated[Words, AfterValidator(_variables)]
+Variables = Annotated[Words, AfterValidator(check_variables)]
 """A list of environment variables, by their names."""
 
 

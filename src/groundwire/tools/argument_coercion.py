@@ -140,8 +140,8 @@ def positional(first: str, given: tuple[object, ...], arguments: Mapping[str, An
 
     Args:
         first: The tool's first argument.
-        given: What was passed without a name.
-        arguments: What was passed by name.
+        given: The positional arguments.
+        arguments: The keyword arguments.
     """
     plain = dict(arguments)
     for one in given:

@@ -36,7 +36,7 @@ from groundwire.errors import (
 from groundwire.models import Attempt, FilterReceipt, Page, SearchResponse, Source
 from groundwire.models.search import LOW_BUDGET
 from groundwire.reading.text.sanitize import clean, strip_invisible
-from groundwire.safety.chat_template_tokens import break_marks
+from groundwire.safety.secret_scanner import break_marks
 from groundwire.tools.argument_coercion import understood
 
 __all__ = [

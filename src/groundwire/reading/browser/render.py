@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable, TooManyRedirects, UnsupportedContent
-from groundwire.reading.browser.endless_list import GOES_ON, MAX_ROUNDS, MORE, TOP, WATCH
-from groundwire.reading.browser.idle_detection import FILLED, PROBE, TIMERS, Look, Settling
+from groundwire.reading.browser.idle_detection import (
+    FILLED,
+    GOES_ON,
+    MAX_ROUNDS,
+    MORE,
+    PROBE,
+    TIMERS,
+    TOP,
+    WATCH,
+    Look,
+    Settling,
+)
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page, Request, Response

@@ -14,15 +14,16 @@ from typing import Final
 
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.element_features import (
+    LINK_FEATURES,
     SEMANTIC,
     ElementFeatures,
     Holdings,
     innermost,
+    link_columns,
     see_standing,
     sum_up,
     within,
 )
-from groundwire.reading.main_content.link_features import LINK_FEATURES, link_columns
 from groundwire.reading.main_content.page_type import HINTS, NO_HINTS, Hints
 from groundwire.reading.main_content.quantize import (
     MAX_CODE,

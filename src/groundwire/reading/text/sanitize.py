@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from groundwire.safety.chat_template_tokens import break_reserved
+from groundwire.safety.secret_scanner import break_reserved
 
 __all__ = ["Counts", "clean", "clean_text", "hygiene_warnings", "strip_controls", "strip_invisible"]
 
