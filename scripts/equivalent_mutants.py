@@ -288,5 +288,23 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         'frozen=True, extra="forbid", hide_input_in_errors=True, use_attribute_docstrings=False',
         "only the descriptions in the schema change",
     ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_plain",
+        'if len(host) > _LONGEST_PLAIN or number >= 65_535 or "/." in path or "/%2" in path:',
+        "the long way gives what the short way gives",
+    ),
+    (
+        "src/groundwire/routing/budget.py",
+        "SessionBudget._part",
+        "while wanted >= 0:",
+        "adding nothing is always granted, and nothing is what is returned",
+    ),
+    (
+        "src/groundwire/routing/hedging.py",
+        "_HedgedRun._pause",
+        "return self._started[-most] + 1.0 - self._loop.time() if len(self._started) >= most else (-1.0)",
+        "neither is waited for",
+    ),
 )
 """Module, function, the line as mutated, and why it is equivalent."""

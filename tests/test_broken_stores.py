@@ -39,7 +39,7 @@ def kept(settings: Make, folder: Path, **sections: Any) -> Settings:
     """Settings with a store, a cache and an archive in a folder, and a session of four searches."""
     base: dict[str, Any] = {
         "session": {"id": "team", "max_searches": 4},
-        "storage": {"url": f"sqlite:///{folder}/store.db"},
+        "storage": {"url": f"sqlite:///{folder}/store.db", "timeout": 1.0},
         "cache": {"enabled": True},
         "archive": {"enabled": True, "path": str(folder / "archive.db")},
     }

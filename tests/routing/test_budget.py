@@ -196,7 +196,7 @@ async def test_a_page_pays_where_money_is_limited(store: Store) -> None:
     own = budget(store, searches=5, cost_usd=0.01)
     await own.take()
     reservation = await own.take_page(0.01)
-    assert (reservation.spent, reservation.micro_usd, reservation.day) == (1, 10_000, 0)
+    assert (reservation.searches, reservation.spent, reservation.micro_usd, reservation.day) == (0, 1, 10_000, 0)
     with pytest.raises(BudgetExceeded, match=r"0\.0100 of 0\.0100") as caught:
         await own.take_page(0.001)
     assert caught.value.spent == 1
