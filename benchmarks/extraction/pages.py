@@ -92,6 +92,8 @@ def read_pages(folder: Path, collection: str = "", seed: str = "g1") -> Iterator
 def read_dated_pages(folder: Path, seed: str = "g1") -> Iterator[Page]:
     """Yield whole pages with their day of publication; folds as above."""
     for address, entry in json.loads((folder / "labels.json").read_bytes()).items():
+        if not isinstance(entry["date"], str):
+            continue  # no number
         site = _site(address) or address
         yield Page(
             collection="dates",

@@ -352,6 +352,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.main_content.text_features.split_name": Growing(
         plain("reading.main_content.text_features", "split_name"), ("a", "A", "a-", "_", "1", "aB")
     ),
+    "reading.metadata.dates.day_order": Growing(
+        lambda text: module("reading.metadata.dates").day_order(text, "en"), (*PROSE, "1/2/2024 ", "1/", "13-")
+    ),
     "reading.metadata.dates.same_day": Growing(
         lambda text: module("reading.metadata.dates").same_day(text, text), PROSE
     ),

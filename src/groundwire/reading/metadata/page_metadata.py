@@ -225,14 +225,15 @@ def read_title(
 
 
 def _own_heading(headings: list[str], titles: list[str], site: str) -> str:
-    """Return the heading that shares most words with the titles, and at least half of its own."""
-    told = {word for title in titles for word in _words(title)}
-    best, most = "", 0
+    """Return the heading that shares most words with the titles: half of its own, a fifth of the shortest title."""
+    said = [words for title in titles if (words := _words(title))]
+    told = set().union(*said)
+    best, most = "", min(map(len, said), default=0) / 5
     for heading in headings:
         words = _words(heading)
         shared = sum(word in told for word in words)
-        if shared > most and 2 * shared >= len(words) and _bare(heading) != _bare(site):
-            best, most = heading, shared
+        if shared >= most and 2 * shared >= len(words) > 0 and _bare(heading) != _bare(site):
+            best, most = heading, shared + 1
     return best
 
 
