@@ -10,15 +10,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from groundwire._version import USER_AGENT
-from groundwire.models import MAX_LIMIT, SafeSearch
-from groundwire.models.validators import (
-    SITE_READERS,
-    check_domains,
-    check_included,
-    check_site_hosts,
-    check_site_readers,
-    did_you_mean,
-)
+from groundwire.models import MAX_LIMIT, SafeSearch, validators
+from groundwire.models.validators import SITE_READERS, check_domains, check_site_hosts, check_site_readers, did_you_mean
 
 __all__ = [
     "MODEL_PROVIDERS",
@@ -48,12 +41,10 @@ MODEL_PROVIDERS = (
     *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "mistral", "openai", "openrouter", "perplexity"),
     *("qwen", "xai", "zai"),
 )
-
 """The model providers whose APIs have a supported hosted search."""
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,253}[A-Za-z0-9])?")
 _ORIGIN = re.compile(rf"https?://{_HOST.pattern}(:\d{{1,5}})?")
-
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -158,7 +149,7 @@ class ReadSettings(SettingsSection):
     """The read providers, in order of preference; the next one is used when a page needs what one cannot do."""
     render_domains: Words = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
-    include: Annotated[Words, AfterValidator(check_included)] = ()
+    include: Annotated[Words, AfterValidator(validators.check_included)] = ()
     """Parts that are otherwise left out: `comments`, those of readers below an article. Forums always have them."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """Maximum characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
