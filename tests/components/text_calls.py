@@ -164,7 +164,13 @@ def worker(job: str) -> Callable[[str], object]:
             body = json.dumps([text, [{"number": 1, "url": URL, "content": "The ship sails."}]]).encode()
             return module("citations.verify.verifier").verify_in_worker({}, body)
         if job == "convert":
-            asked: dict[str, Any] = {"content_type": "text/html", "url": URL, "headers": {}, "seconds": 60}
+            asked: dict[str, Any] = {
+                "content_type": "text/html",
+                "url": URL,
+                "headers": {},
+                "seconds": 60,
+                "comments": False,
+            }
             return module("reading.convert").convert_in_worker(asked, text.encode())
         view = module("reading.passages.view")
         page = groundwire.Page(url=URL, content=text, content_length=len(text), title="a", final_url=URL)
