@@ -18,6 +18,7 @@ from groundwire.tools.results import (
 )
 from groundwire.tools.tools import (
     Tool,
+    local_search_lacks,
     local_search_tool,
     open_page_result,
     open_page_tool,
@@ -37,6 +38,7 @@ __all__ = [
     "ToolResult",
     "WebSearchToolResult",
     "length_note",
+    "local_search_lacks",
     "local_search_tool",
     "open_failed",
     "open_page_result",

@@ -19,6 +19,7 @@ from groundwire.web.session import closed
 if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
     from groundwire.cassette import Cassette
     from groundwire.citations.verify import Entailment, Report
+    from groundwire.errors import MissingKey
     from groundwire.hosted.answers.types import HostedAnswer
     from groundwire.models import Observer, Page, SafeSearch, SearchResponse, TimeRange
     from groundwire.models.aliases import PageAliases, SearchAliases
@@ -98,6 +99,8 @@ class Web(AnsweringView):
         )
         self.skipped: tuple[str, ...] = self._resources.skipped
         """Why configured providers are not used, a sentence each."""
+        self.missing_key: MissingKey | None = self._resources.missing_key
+        """The key to ask the user for, of a chosen provider."""
         self._policy = self._resources.policy
         self._search_flow = self._resources.search_flow
         self._restricted_pages = None
@@ -133,7 +136,7 @@ class Web(AnsweringView):
 
     async def search(
         self,
-        query: str,
+        query: str = "",
         *,
         limit: int | None = None,
         allowed_domains: Sequence[str] = (),
@@ -185,6 +188,8 @@ class Web(AnsweringView):
         if aliases:
             from groundwire.models.aliases import SEARCH, canonical
 
+            if asked := aliases.pop("provider", None):
+                return await self.with_providers(asked).search(**canonical(Web.search, locals(), SEARCH))
             return await self.search(**canonical(Web.search, locals(), SEARCH))
         checked, chosen = self._search_flow.checked(
             query,
@@ -206,7 +211,7 @@ class Web(AnsweringView):
 
     async def open_page(
         self,
-        url: str,
+        url: str = "",
         *,
         query: str | None = None,
         cursor: str | None = None,
@@ -273,6 +278,7 @@ class Web(AnsweringView):
         refresh: bool = False,
         keep: bool = True,
         timeout: float | None = None,
+        **aliases: Unpack[PageAliases],
     ) -> tuple[Page, ...]:
         """Read several pages in parallel; the space that short ones leave goes to the long ones.
 
@@ -287,6 +293,7 @@ class Web(AnsweringView):
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
+            aliases: The same arguments under the names of other libraries, such as `max_chars` for `max_length`.
 
         Returns:
             A page for each URL, in order. One that could not be read has `status` error and a reason.
@@ -294,6 +301,10 @@ class Web(AnsweringView):
         Raises:
             InvalidRequest: an argument is invalid. Closed.
         """
+        if aliases:
+            from groundwire.models.aliases import OPEN_PAGE, canonical
+
+            return await self.open_pages(**canonical(Web.open_pages, locals(), OPEN_PAGE))
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import PageTarget, check_urls
 

@@ -342,7 +342,7 @@ async def test_arguments_may_be_in_the_query_string(gateway: Any) -> None:
     assert [row["filter"] for row in body["filters"]] == ["time_range"]
     url = body["results"][0]["url"]
     status, body = await got("/v1/search", query="bm25", exclude_domains="nowhere.test,other.test", after="x")
-    assert (status, body["error"]["field"]) == (400, "after")
+    assert (status, body["error"]["field"]) == (400, "published_after")
     status, body = await got("/v1/search", query="bm25", exclude_domains="nowhere.test,other.test")
     assert (status, bool(body["results"])) == (200, True)
     for path in ("/v1/pages", "/v1/read", "/v1/open", "/v1/fetch"):
