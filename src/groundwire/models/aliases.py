@@ -160,9 +160,8 @@ _IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
         "sources": frozenset({"web"}),
         **dict.fromkeys(("use_autoprompt", "auto_parameters", "include_favicon", "include_usage"), frozenset({True})),
         **dict.fromkeys(("only_main_content", "include_metadata", "follow_redirects"), frozenset({True})),
-        **dict.fromkeys(("verify", "verify_ssl", "allow_redirects", "use_cache", "cache", "text"), frozenset({True})),
+        **dict.fromkeys(("verify", "verify_ssl", "allow_redirects", "use_cache", "text"), frozenset({True})),
         "livecrawl": frozenset({"fallback", "preferred"}),
-        "sort": frozenset({"relevance"}),
     }
 )
 """What other libraries' arguments may ask for that is so here anyway."""
@@ -212,9 +211,7 @@ LIKE_OPTIONS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("--jq", "--template", "--fields"), "--json | jq"),
         **dict.fromkeys(("-w", "--web", "--browser"), "groundwire serve, and open its address"),
         **dict.fromkeys(("--api-key", "--token"), "groundwire setup"),
-        **dict.fromkeys(("-I", "--head", "-X", "--request", "--data"), "--json, which shows what is known of a page"),
-        "--raw": "--json",
-        "--html": "--json",
+        **dict.fromkeys(("--raw", "--html"), "--json"),
     }
 )
 """What other command lines have as options, with what comes nearest; empty for what is so here anyway."""
@@ -228,10 +225,9 @@ LIKE_COMMANDS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("update", "upgrade", "self"), "pip install --upgrade groundwire"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
         **dict.fromkeys(("history", "log", "logs"), "archive list"),
-        **dict.fromkeys(("tools", "schema"), "export"),
         **dict.fromkeys(("edit", "unset", "delete", "rm"), "set"),
         **dict.fromkeys(("add", "register"), "install"),
-        **dict.fromkeys(("remove", "rm"), "uninstall"),
+        "remove": "uninstall",
     }
 )
 """What other command lines call commands, with what comes nearest."""

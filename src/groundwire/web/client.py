@@ -99,8 +99,6 @@ class Web(AnsweringView):
         )
         self.skipped: tuple[str, ...] = self._resources.skipped
         """Why configured providers are not used, a sentence each."""
-        self.missing_key: MissingKey | None = self._resources.missing_key
-        """The key to ask the user for, of a chosen provider."""
         self._policy = self._resources.policy
         self._search_flow = self._resources.search_flow
         self._restricted_pages = None
@@ -111,15 +109,14 @@ class Web(AnsweringView):
         self._keep = True
         self._budget = self._resources.budget(self.settings.session.id)
 
-    if not TYPE_CHECKING:  # for a type checker, an unknown argument stays an error
+    if not TYPE_CHECKING:
 
         def __new__(cls, *_arguments: Any, **options: Any) -> Self:
             """Name the right word for an argument of another library."""
-            known = inspect.signature(cls.__init__).parameters.keys()
-            if unknown := options.keys() - known:
-                from groundwire.models.aliases import foreign
+            from groundwire.models.aliases import foreign
 
-                name = min(unknown)
+            known = inspect.signature(cls.__init__).parameters.keys()
+            for name in options.keys() - known:
                 raise TypeError(f"{cls.__name__}() has no argument {name!r}{foreign(name, known, {})}")
             return super().__new__(cls)
 
@@ -188,9 +185,8 @@ class Web(AnsweringView):
         if aliases:
             from groundwire.models.aliases import SEARCH, canonical
 
-            if asked := aliases.pop("provider", None):
-                return await self.with_providers(asked).search(**canonical(Web.search, locals(), SEARCH))
-            return await self.search(**canonical(Web.search, locals(), SEARCH))
+            view = self.with_providers(aliases.pop("provider")) if "provider" in aliases else self
+            return await view.search(**canonical(Web.search, locals(), SEARCH))
         checked, chosen = self._search_flow.checked(
             query,
             strategy,
@@ -359,13 +355,16 @@ class Web(AnsweringView):
             await self._resources.aclose(grace_seconds)
 
     @property
+    def missing_key(self) -> MissingKey | None:
+        """The key to ask the user for, of a provider that they chose."""
+        return self._resources.missing_key
+
+    close = aclose
+
+    @property
     def is_closed(self) -> bool:
         """Whether `aclose` was called."""
         return self._resources.closed
-
-    async def close(self) -> None:
-        """Close all connections, as `aclose` does."""
-        await self.aclose()
 
     def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
         return ("refresh" if refresh else "use") if keep and self._keep else "bypass"

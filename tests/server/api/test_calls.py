@@ -353,7 +353,7 @@ async def test_arguments_may_be_in_the_query_string(gateway: Any) -> None:
     status, body = await got("/v1/answer", query="reciprocal rank fusion", quote="true")
     assert (status, body["report"]["supported"]) == (200, True)
     assert (await got("/v1/search", n="2"))[1]["error"]["field"] == "query"
-    assert "did you mean /v1/pages?" in (await got("/extract", url=url))[1]["error"]["message"]
+    assert "did you mean /v1/pages?" in (await got("/api/extract", url=url))[1]["error"]["message"]
     assert "did you mean" not in (await got("/nothing"))[1]["error"]["message"]
 
 
