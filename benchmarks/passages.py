@@ -34,8 +34,8 @@ from groundwire import Settings, Web
 from groundwire.reading.passages.token_budget import TextBudget, load_token_bound
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer, ServerThread
-from groundwire.tools.rendering import render_text
 from groundwire.tools import open_page_tool
+from groundwire.tools.rendering import render_text
 
 QUESTIONS = Path(__file__).with_suffix(".tsv")
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)")

@@ -126,8 +126,7 @@ class TestWebSearch:
             ({"query": "x", "time_range": "decade"}, "time_range: input should be"),
             (
                 {"query": "x", "engine": "y"},
-                "engine: extra inputs are not permitted; use Web(search_providers=[...]). "
-                "The arguments are: query, limit",
+                "engine: extra inputs are not permitted; use Web(search_providers=[...]). The arguments are: query",
             ),
             ({"query": "x", "allowed_domains": ["a b"]}, "allowed_domains: has 'a b'"),
         ],

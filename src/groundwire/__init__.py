@@ -104,11 +104,13 @@ def __getattr__(name: str) -> object:
             module = import_module("groundwire.models")
         value = globals()[name] = getattr(module, name)
         return value
-    from groundwire.models.aliases import CLASSES, METHODS, either, other_method
+    from groundwire.models.aliases import CLASSES, ERRORS, METHODS, either, other_method
 
     if METHODS.get(name) == "open_page":
         sync = import_module("groundwire.sync")
         return either(sync.open_page, sync.open_pages)
+    if name in ERRORS:
+        return getattr(import_module("groundwire.errors"), ERRORS[name])
     right = CLASSES.get(name) or METHODS.get(name)
     if right in __all__:
         return globals().get(right) or __getattr__(right)

@@ -102,6 +102,50 @@ async def test_a_user_who_gives_no_key_is_told_how_to_set_it(keyless: Place, mod
             await sent(urls[0], KEY)
 
 
+@pytest.mark.parametrize("action", ["accept", "decline"])
+async def test_the_key_of_a_chosen_provider_is_asked_for_once_beside_others(
+    keyless: Place, world: World, action: Any
+) -> None:
+    keyless.variables |= {
+        "GROUNDWIRE_SEARCH_PROVIDERS": "brave,searxng",
+        "GROUNDWIRE_SEARCH_STRATEGY": "fallback",
+        "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
+    }
+    asked: list[Any] = []
+
+    async def elicit(context: Any, params: Any) -> Any:
+        asked.append(params)
+        if action == "accept":
+            await sent(params.url, KEY)
+        return mcp_types.ElicitResult(action=action)
+
+    async with client_of(keyless, elicit, "auto") as client:
+        said = [await client.call_tool("web_search", {"query": f"rank fusion {number}"}) for number in range(2)]
+    assert [one.is_error for one in said] == [False, False]
+    assert len(asked) == 1
+    expected = "brave" if action == "accept" else "searxng"
+    assert [one.structured_content["provider"] for one in said] == [expected, expected]
+
+
+async def test_the_key_of_a_backend_that_a_call_names_is_asked_for(keyless: Place, world: World) -> None:
+    keyless.variables |= {
+        "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
+        "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
+        "GROUNDWIRE_SEARCH_LOCAL_TOOL": "search",
+    }
+    asked: list[Any] = []
+
+    async def elicit(context: Any, params: Any) -> Any:
+        asked.append(params)
+        await sent(params.url, KEY)
+        return mcp_types.ElicitResult(action="accept")
+
+    async with client_of(keyless, elicit, "auto") as client:
+        said = await client.call_tool("search", {"query": "rank fusion", "backend": "brave"})
+    assert (said.is_error, len(asked)) == (False, 1), said.content
+    assert said.structured_content["backend"] == "brave"
+
+
 def raw_call(place: Place, able: dict[str, Any]) -> dict[str, Any]:
     """Return what a search answers to a client with these capabilities, which is asked for nothing before."""
     process = place.start()

@@ -57,7 +57,7 @@ _ALIASES = MappingProxyType(
             name.replace("_", "-"): {"open_page": "open", "open_pages": "open"}.get(right, right)
             for name, right in METHODS.items()
         },
-        **dict.fromkeys(("crawl", "visit", "cat"), "open"),
+        **dict.fromkeys(("crawl", "curl", "wget", "visit", "cat"), "open"),
         "doc": "doctor",
         "settings": "config",
         "completions": "completion",

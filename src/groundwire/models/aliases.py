@@ -25,6 +25,7 @@ __all__ = [
     "LIKE_OPTIONS",
     "METHODS",
     "OPEN_PAGE",
+    "SAFE_SEARCHES",
     "SEARCH",
     "PageAliases",
     "SearchAliases",
@@ -95,7 +96,7 @@ LIKE_METHODS: Mapping[str, str] = MappingProxyType(
             "news_search",
             ask="research",
         ),
-        **dict.fromkeys(("ask_stream", "stream_answer", "stream"), "ask(..., stream=True)"),
+        "stream": "ask(..., stream=True)",
         **dict.fromkeys(("search_and_contents", "searchAndContents"), "search(), then open_pages()"),
         "tools": "groundwire.tools.web_tools",
         "as_retriever": "groundwire.integrations",
@@ -156,11 +157,11 @@ _IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
             ("type", "search_type", "mode"), frozenset({"auto", "neural", "keyword", "fast", "web", "search"})
         ),
         **dict.fromkeys(("backend", "engine"), frozenset({"auto"})),
+        "sources": frozenset({"web"}),
         **dict.fromkeys(("use_autoprompt", "auto_parameters", "include_favicon", "include_usage"), frozenset({True})),
         **dict.fromkeys(("only_main_content", "include_metadata", "follow_redirects"), frozenset({True})),
-        **dict.fromkeys(("verify", "verify_ssl", "allow_redirects", "use_cache", "cache", "text"), frozenset({True})),
+        **dict.fromkeys(("verify", "verify_ssl", "allow_redirects", "use_cache", "text"), frozenset({True})),
         "livecrawl": frozenset({"fallback", "preferred"}),
-        "sort": frozenset({"relevance"}),
     }
 )
 """What other libraries' arguments may ask for that is so here anyway."""
@@ -168,9 +169,12 @@ _IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
 ERRORS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("APIError", "APIStatusError", "HTTPError", "HTTPStatusError"), "GroundwireError"),
-        **dict.fromkeys(("APITimeoutError", "Timeout", "TimeoutException"), "DeadlineExceeded"),
-        "AuthenticationError": "groundwire.errors.AuthenticationFailed",
-        "RateLimitError": "groundwire.errors.RateLimited",
+        **dict.fromkeys(("RequestException", "RequestError", "DDGSException"), "GroundwireError"),
+        **dict.fromkeys(("APITimeoutError", "Timeout", "TimeoutException", "TimeoutError"), "DeadlineExceeded"),
+        **dict.fromkeys(("AuthenticationError", "InvalidAPIKeyError", "UnauthorizedError"), "AuthenticationFailed"),
+        **dict.fromkeys(("RateLimitError", "RatelimitException", "UsageLimitExceededError"), "RateLimited"),
+        **dict.fromkeys(("BadRequestError", "ValidationError"), "InvalidRequest"),
+        "MissingAPIKeyError": "MissingKey",
     }
 )
 """Other libraries' names of errors, with the corresponding ones."""
@@ -178,6 +182,8 @@ ERRORS: Mapping[str, str] = MappingProxyType(
 CLASSES: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("AsyncClient", "AsyncGroundwire", "AsyncWeb", "AsyncGroundwireClient", "AsyncSession"), "Web"),
+        **dict.fromkeys(("AsyncTavilyClient", "AsyncExa", "AsyncFirecrawl", "AsyncFirecrawlApp", "AsyncDDGS"), "Web"),
+        **dict.fromkeys(("TavilyClient", "Exa", "Firecrawl", "FirecrawlApp", "DDGS"), "SyncWeb"),
         **dict.fromkeys(("Client", "Groundwire", "GroundwireClient", "WebClient", "Session", "WebSync"), "SyncWeb"),
     }
 )
@@ -198,15 +204,14 @@ LIKE_MODULES: Mapping[str, str] = MappingProxyType(
 LIKE_OPTIONS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("-L", "--location", "-f", "--fail", "--follow", "-s", "--silent", "-S", "--no-progress"), ""),
+        **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes"), ""),
         **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
         **dict.fromkeys(("-A", "--user-agent", "-H", "--header"), "groundwire config set network.user_agent TEXT"),
         **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),
         **dict.fromkeys(("--jq", "--template", "--fields"), "--json | jq"),
         **dict.fromkeys(("-w", "--web", "--browser"), "groundwire serve, and open its address"),
         **dict.fromkeys(("--api-key", "--token"), "groundwire setup"),
-        **dict.fromkeys(("-I", "--head", "-X", "--request", "--data"), "--json, which shows what is known of a page"),
-        "--raw": "--json",
-        "--html": "--json",
+        **dict.fromkeys(("--raw", "--html"), "--json"),
     }
 )
 """What other command lines have as options, with what comes nearest; empty for what is so here anyway."""
@@ -220,10 +225,9 @@ LIKE_COMMANDS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("update", "upgrade", "self"), "pip install --upgrade groundwire"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
         **dict.fromkeys(("history", "log", "logs"), "archive list"),
-        **dict.fromkeys(("tools", "schema"), "export"),
         **dict.fromkeys(("edit", "unset", "delete", "rm"), "set"),
         **dict.fromkeys(("add", "register"), "install"),
-        **dict.fromkeys(("remove", "rm"), "uninstall"),
+        "remove": "uninstall",
     }
 )
 """What other command lines call commands, with what comes nearest."""
@@ -252,6 +256,7 @@ class SearchAliases(TypedDict, total=False):
     days: float
     search_depth: str
     topic: str
+    provider: str
 
 
 class PageAliases(TypedDict, total=False):
@@ -294,9 +299,10 @@ def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-_SAFE: Mapping[str, str] = MappingProxyType(
+SAFE_SEARCHES: Mapping[str, str] = MappingProxyType(
     {"on": "strict", "true": "strict", "2": "strict", "1": "moderate", "false": "off", "0": "off", "active": "strict"}
 )
+"""Other libraries' SafeSearch levels."""
 _CODES: Mapping[str, str] = MappingProxyType({"uk": "gb"})
 
 
@@ -305,7 +311,7 @@ def _value(name: str, value: Any) -> Any:
     if name in ("allowed_domains", "blocked_domains") and isinstance(value, str):
         return value.replace(",", " ").split()
     if name == "safesearch" and value is not None:
-        return _SAFE.get(str(value).lower(), value)
+        return SAFE_SEARCHES.get(str(value).lower(), value)
     if name == "region" and isinstance(value, str) and len(value) == 2:
         return _CODES.get(value.lower(), value.lower())
     return value
@@ -318,6 +324,8 @@ def _converted(name: str, value: Any) -> Mapping[str, Any] | None:
             return {"published_after": str((datetime.now(UTC) - timedelta(days=float(value))).date())}
         except (TypeError, ValueError, OverflowError):
             return None
+    if name == "livecrawl" and value in ("always", "never"):
+        return {"refresh": value == "always"}
     if not isinstance(value, str):
         return {"cursor": f"@{value}"} if name == "start_index" and isinstance(value, int) else None
     if name == "tbs" and value.startswith("qdr:"):
@@ -387,5 +395,5 @@ def either(one: Callable[..., Any], several: Callable[..., Any]) -> Callable[...
 
 def other_method(name: str) -> str:
     """Return a hint such as `; did you mean 'open_page'?` for another library's name, else an empty string."""
-    near = LIKE_METHODS.get(name) or LIKE_MODULES.get(name, "").format(name) or METHODS.get(name) or ERRORS.get(name)
+    near = LIKE_METHODS.get(name) or LIKE_MODULES.get(name, "").format(name) or METHODS.get(name)
     return f"; did you mean {near!r}?" if near else ""

@@ -59,6 +59,7 @@ __all__ = [
     "ToolResult",
     "WebSearchToolResult",
     "length_note",
+    "local_search_lacks",
     "local_search_tool",
     "open_failed",
     "open_page_result",
@@ -97,6 +98,8 @@ class Tool(ToolDefinition):
         def __getattr__(self, name: str) -> Any:
             if name in ("acall", "ainvoke", "arun", "aexecute", "execute"):
                 return self.call
+            if name in ("schema", "args_schema", "input_schema", "inputSchema", "args"):
+                return self.definition()["parameters"]
             hint = "; did you mean 'await tool.call(...)'?" if name in ("func", "invoke", "run") else ""
             raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
 
@@ -219,6 +222,22 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
         return await _local_search(web, views, positional("query", given, arguments), needs)
 
     return _with_call(local_search_definition(web.settings), call)
+
+
+def local_search_lacks(web: Web, arguments: Mapping[str, Any]) -> MissingKey | None:
+    """Return the key that a call of `search` lacks, or None.
+
+    Args:
+        web: What would search.
+        arguments: The model's arguments.
+    """
+    backend = understood("search", arguments).get("backend") or web.settings.search.local.backend
+    try:
+        if backend == "brave":
+            _asking(web, "brave")
+    except MissingKey as error:
+        return error
+    return None
 
 
 async def _local_search(

@@ -77,7 +77,10 @@ class AnsweringView(SessionView):
         if aliases:
             from groundwire.models.aliases import ASK, canonical
 
-            return self.ask(**canonical(AnsweringView.ask, locals(), ASK))
+            asked: Coroutine[Any, Any, CitedAnswer] | AskStream = self.ask(
+                **canonical(AnsweringView.ask, locals(), ASK)
+            )
+            return asked
         loop = import_module("groundwire.agent_loop")  # by name, as it is built on this class
         if not stream:
             answer: Coroutine[Any, Any, CitedAnswer] = loop.ask(
@@ -96,8 +99,8 @@ class AskStream:
         self._events = events
 
     def __await__(self) -> Generator[Any, None, Self]:
+        yield from ()
         return self
-        yield
 
     def __aiter__(self) -> AsyncGenerator[AskEvent]:
         return self._events

@@ -19,6 +19,7 @@ from groundwire.web.session import closed
 if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
     from groundwire.cassette import Cassette
     from groundwire.citations.verify import Entailment, Report
+    from groundwire.errors import MissingKey
     from groundwire.hosted.answers.types import HostedAnswer
     from groundwire.models import Observer, Page, SafeSearch, SearchResponse, TimeRange
     from groundwire.models.aliases import PageAliases, SearchAliases
@@ -108,15 +109,14 @@ class Web(AnsweringView):
         self._keep = True
         self._budget = self._resources.budget(self.settings.session.id)
 
-    if not TYPE_CHECKING:  # for a type checker, an unknown argument stays an error
+    if not TYPE_CHECKING:
 
         def __new__(cls, *_arguments: Any, **options: Any) -> Self:
             """Name the right word for an argument of another library."""
-            known = inspect.signature(cls.__init__).parameters.keys()
-            if unknown := options.keys() - known:
-                from groundwire.models.aliases import foreign
+            from groundwire.models.aliases import foreign
 
-                name = min(unknown)
+            known = inspect.signature(cls.__init__).parameters.keys()
+            for name in options.keys() - known:
                 raise TypeError(f"{cls.__name__}() has no argument {name!r}{foreign(name, known, {})}")
             return super().__new__(cls)
 
@@ -133,7 +133,7 @@ class Web(AnsweringView):
 
     async def search(
         self,
-        query: str,
+        query: str = "",
         *,
         limit: int | None = None,
         allowed_domains: Sequence[str] = (),
@@ -185,7 +185,8 @@ class Web(AnsweringView):
         if aliases:
             from groundwire.models.aliases import SEARCH, canonical
 
-            return await self.search(**canonical(Web.search, locals(), SEARCH))
+            view = self.with_providers(aliases.pop("provider")) if "provider" in aliases else self
+            return await view.search(**canonical(Web.search, locals(), SEARCH))
         checked, chosen = self._search_flow.checked(
             query,
             strategy,
@@ -206,7 +207,7 @@ class Web(AnsweringView):
 
     async def open_page(
         self,
-        url: str,
+        url: str = "",
         *,
         query: str | None = None,
         cursor: str | None = None,
@@ -273,6 +274,7 @@ class Web(AnsweringView):
         refresh: bool = False,
         keep: bool = True,
         timeout: float | None = None,
+        **aliases: Unpack[PageAliases],
     ) -> tuple[Page, ...]:
         """Read several pages in parallel; the space that short ones leave goes to the long ones.
 
@@ -287,6 +289,7 @@ class Web(AnsweringView):
             refresh: Whether to skip the cache; the new result is stored.
             keep: Whether anything of it may be stored: in the cache, in the archive, among the session's sources.
             timeout: Seconds for the whole call; by default the setting `read.timeout`.
+            aliases: The same arguments under the names of other libraries, such as `max_chars` for `max_length`.
 
         Returns:
             A page for each URL, in order. One that could not be read has `status` error and a reason.
@@ -294,6 +297,10 @@ class Web(AnsweringView):
         Raises:
             InvalidRequest: an argument is invalid. Closed.
         """
+        if aliases:
+            from groundwire.models.aliases import OPEN_PAGE, canonical
+
+            return await self.open_pages(**canonical(Web.open_pages, locals(), OPEN_PAGE))
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import PageTarget, check_urls
 
@@ -348,13 +355,16 @@ class Web(AnsweringView):
             await self._resources.aclose(grace_seconds)
 
     @property
+    def missing_key(self) -> MissingKey | None:
+        """The key to ask the user for, of a provider that they chose."""
+        return self._resources.missing_key
+
+    close = aclose
+
+    @property
     def is_closed(self) -> bool:
         """Whether `aclose` was called."""
         return self._resources.closed
-
-    async def close(self) -> None:
-        """Close all connections, as `aclose` does."""
-        await self.aclose()
 
     def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
         return ("refresh" if refresh else "use") if keep and self._keep else "bypass"

@@ -13,6 +13,7 @@ from typing import Any, get_args
 from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
 from groundwire.models import Attempt, Query, SearchResponse
+from groundwire.models.aliases import SAFE_SEARCHES
 from groundwire.models.search import mark_opener
 from groundwire.models.validators import check_choice, time_range_of
 from groundwire.routing.budget import SessionBudget
@@ -79,6 +80,7 @@ class SearchFlow:
         usual = self.settings.search
         for name, default in (("limit", usual.limit), ("safesearch", usual.safesearch)):
             filters[name] = default if filters[name] is None else filters[name]
+        filters["safesearch"] = SAFE_SEARCHES.get(str(filters["safesearch"]).lower(), filters["safesearch"])
         region = filters["region"]
         if isinstance(region, str) and (found := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
             filters["region"] = None if region == "wt-wt" else found[1]

@@ -342,7 +342,7 @@ async def test_arguments_may_be_in_the_query_string(gateway: Any) -> None:
     assert [row["filter"] for row in body["filters"]] == ["time_range"]
     url = body["results"][0]["url"]
     status, body = await got("/v1/search", query="bm25", exclude_domains="nowhere.test,other.test", after="x")
-    assert (status, body["error"]["field"]) == (400, "after")
+    assert (status, body["error"]["field"]) == (400, "published_after")
     status, body = await got("/v1/search", query="bm25", exclude_domains="nowhere.test,other.test")
     assert (status, bool(body["results"])) == (200, True)
     for path in ("/v1/pages", "/v1/read", "/v1/open", "/v1/fetch"):
@@ -353,7 +353,7 @@ async def test_arguments_may_be_in_the_query_string(gateway: Any) -> None:
     status, body = await got("/v1/answer", query="reciprocal rank fusion", quote="true")
     assert (status, body["report"]["supported"]) == (200, True)
     assert (await got("/v1/search", n="2"))[1]["error"]["field"] == "query"
-    assert "did you mean /v1/pages?" in (await got("/extract", url=url))[1]["error"]["message"]
+    assert "did you mean /v1/pages?" in (await got("/api/extract", url=url))[1]["error"]["message"]
     assert "did you mean" not in (await got("/nothing"))[1]["error"]["message"]
 
 

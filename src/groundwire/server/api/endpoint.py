@@ -210,8 +210,9 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     try:
         return model.model_validate_json(body)
     except ValidationError as error:
-        given = json.loads(body) if issubclass(model, ApiRequest) and error.errors()[0]["type"] != "json_invalid" else 0
-        if not isinstance(given, dict) or (plain := model.renamed(given)) == given:
+        given = 0 if error.errors()[0]["type"] == "json_invalid" else json.loads(body)
+        rename = getattr(model, "renamed", dict)
+        if not isinstance(given, dict) or (plain := rename(given)) == given:
             raise invalid(error) from None
     try:
         return model.model_validate_json(json.dumps(plain))
@@ -233,8 +234,8 @@ def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
             given[name].append(value)
         else:
             given[name] = [given[name], value]
-    if issubclass(model, ApiRequest):
-        given = model.renamed(given)
+    rename = getattr(model, "renamed", dict)
+    given = rename(given)
     for name, info in model.model_fields.items():
         if "tuple" in str(info.annotation) and isinstance(given.get(name), str):
             given[name] = given[name].split(",") if name.endswith("domains") else [given[name]]

@@ -114,6 +114,7 @@ class _Handlers:
         self._sessions = sessions
         self._keys = keys
         self._heartbeat = heartbeat
+        self._asked_for: set[str] = set()
         search, page = web_tool_definitions(sessions.settings)
         self.instructions = instructions(sessions.settings)
         if sessions.settings.search.local.tool == "search":
@@ -271,13 +272,26 @@ class _Handlers:
         return await ask_permission(ctx, params, name, question, max_wait)
 
     async def _ask_for_key(self, ctx: Context, params: types.CallToolRequestParams) -> types.InputRequiredResult | None:
-        """Ask the user for the key without which there is nothing to search or read with."""
+        """Ask the user for a key: without it nothing can be searched with, or they chose what needs it.
+
+        A key that other providers can do without is asked for once.
+        """
+        if self._keys is None:
+            return None
         try:
             await self._sessions.get(_key(ctx), ctx.request)
         except GroundwireError as error:
-            if self._keys is not None and isinstance(error.__cause__, MissingKey):
+            if isinstance(error.__cause__, MissingKey):
                 return await self._keys.ask(ctx, params, error.__cause__)
-        return None
+            return None
+        missing = self._sessions.missing_key(params.name, params.arguments or {})
+        if missing is None or missing.variable in self._asked_for:
+            return None
+        question = await self._keys.ask(ctx, params, missing)
+        if question is None:
+            self._asked_for.add(missing.variable)
+            await self._sessions.renew()
+        return question
 
     async def _session(self, ctx: Context) -> Any:
         try:
