@@ -12,7 +12,7 @@ from components.streaming import frame, streamed
 from groundwire.errors import InvalidRequest, UnexpectedResponse
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer, stream_answer
 from groundwire.hosted.answers.answer_builder import ByteSpans
-from groundwire.hosted.answers.json_access import clean_url
+from groundwire.hosted.answers.types import clean_url
 from groundwire.hosted.answers.upstream_errors import outcome_of
 
 URL = "https://a.example/x"

@@ -115,8 +115,7 @@ class Web(AnsweringView):
             """Name the right word for an argument of another library."""
             from groundwire.models.aliases import foreign
 
-            known = inspect.signature(cls.__init__).parameters.keys()
-            for name in options.keys() - known:
+            for name in options.keys() - (known := inspect.signature(cls.__init__).parameters.keys()):
                 raise TypeError(f"{cls.__name__}() has no argument {name!r}{foreign(name, known, {})}")
             return super().__new__(cls)
 

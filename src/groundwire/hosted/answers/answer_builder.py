@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final, Protocol
 
-from groundwire.hosted.answers.json_access import clean_url, offset, text_of
 from groundwire.hosted.answers.types import (
     AnswerEvent,
     CitationAdded,
@@ -29,6 +28,9 @@ from groundwire.hosted.answers.types import (
     SourcesFrom,
     TextAdded,
     UsageReported,
+    clean_url,
+    offset,
+    text_of,
 )
 from groundwire.hosted.answers.upstream_errors import outcome_of, truncated
 

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groundwire.hosted.answers.answer_builder import Gather
-from groundwire.hosted.answers.json_access import count, items, object_of, parsed, text_of
-from groundwire.hosted.answers.types import HostedError
+from groundwire.hosted.answers.types import HostedError, count, items, object_of, parsed, text_of
 
 __all__ = ["AnthropicReader"]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from groundwire.hosted.answers.answer_builder import Gather
-from groundwire.hosted.answers.json_access import count, first_text, items, object_of, parsed, text_of
-from groundwire.hosted.answers.types import HostedError
+from groundwire.hosted.answers.types import HostedError, count, first_text, items, object_of, parsed, text_of
 
 __all__ = ["ConverseReader"]
 

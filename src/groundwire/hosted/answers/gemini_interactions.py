@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from groundwire.hosted.answers.answer_builder import ByteSpans, Gather
-from groundwire.hosted.answers.json_access import count, items, object_of, parsed, text_of, texts
 from groundwire.hosted.answers.source_audit import site_of
-from groundwire.hosted.answers.types import HostedError
+from groundwire.hosted.answers.types import HostedError, count, items, object_of, parsed, text_of, texts
 from groundwire.hosted.answers.upstream_errors import error_of
 
 __all__ = ["InteractionsReader"]

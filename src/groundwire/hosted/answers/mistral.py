@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from groundwire.hosted.answers.answer_builder import Gather
-from groundwire.hosted.answers.json_access import count, first_text, items, object_of, parsed, text_of
 from groundwire.hosted.answers.openai_chat import Deltas, chunks
+from groundwire.hosted.answers.types import count, first_text, items, object_of, parsed, text_of
 
 __all__ = ["ConversationsReader"]
 

@@ -12,8 +12,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from groundwire.hosted.answers.answer_builder import Gather, in_part
-from groundwire.hosted.answers.json_access import count, first_text, items, object_of, offset, parsed, text_of, texts
-from groundwire.hosted.answers.types import HostedError
+from groundwire.hosted.answers.types import (
+    HostedError,
+    count,
+    first_text,
+    items,
+    object_of,
+    offset,
+    parsed,
+    text_of,
+    texts,
+)
 
 __all__ = ["ChatReader", "Deltas", "chunks"]
 

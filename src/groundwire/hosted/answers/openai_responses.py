@@ -6,8 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from groundwire.hosted.answers.answer_builder import Gather, in_part
-from groundwire.hosted.answers.json_access import count, first_text, items, object_of, offset, parsed, text_of, texts
-from groundwire.hosted.answers.types import HostedError
+from groundwire.hosted.answers.types import (
+    HostedError,
+    count,
+    first_text,
+    items,
+    object_of,
+    offset,
+    parsed,
+    text_of,
+    texts,
+)
 from groundwire.hosted.answers.upstream_errors import error_of
 
 __all__ = ["ResponsesReader"]

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByPolicy, InvalidRequest, ProviderError
-from groundwire.hosted.answers.json_access import clean_url, text_of
-from groundwire.hosted.answers.types import HostedAnswer, HostedCitation, HostedSource
+from groundwire.hosted.answers.types import HostedAnswer, HostedCitation, HostedSource, clean_url, text_of
 from groundwire.models import Applied, FilterReceipt
 from groundwire.models.validators import check_domains
 from groundwire.safety.urls import DomainPolicy, join_url, parse_url

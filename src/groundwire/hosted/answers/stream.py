@@ -15,9 +15,8 @@ from groundwire.hosted.answers.event_streams import (
     ServerSentEvent,
     TooLarge,
 )
-from groundwire.hosted.answers.json_access import parsed, text_of
 from groundwire.hosted.answers.read_answer import AnswerApi, check_api, not_an_answer, read_into, usual_reader
-from groundwire.hosted.answers.types import AnswerEvent, HostedAnswer
+from groundwire.hosted.answers.types import AnswerEvent, HostedAnswer, parsed, text_of
 from groundwire.hosted.answers.upstream_errors import error_of
 
 __all__ = ["AnswerStream", "stream_answer"]

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from groundwire.hosted.answers.json_access import first_text, items, object_of, text_of
-from groundwire.hosted.answers.types import HostedError
+from groundwire.hosted.answers.types import HostedError, first_text, items, object_of, text_of
 from groundwire.models import Outcome
 from groundwire.providers.http_parsing import masked, retry_after
 

@@ -28,7 +28,7 @@ __all__ = [
     "within",
 ]
 
-_NOWHERE, _FRAGMENT, _INTERNAL, _EXTERNAL, _SOCIAL, _TAXONOMY = range(6)
+_NO_LINK, _FRAGMENT, _INTERNAL, _EXTERNAL, _SOCIAL, _TAXONOMY = range(6)
 _LEVELS: Final = (1, 2, 3)
 
 LINK_FEATURES: Final = (
@@ -73,7 +73,7 @@ def target_of(href: str, host: str, path: str) -> Target:
     """
     link = href[:_MAX_LINK].strip().lower()
     if not link or link.startswith(("javascript:", "data:")):
-        return _NOWHERE, ()
+        return _NO_LINK, ()
     if link[0] == "#":
         return _FRAGMENT, ()
     if link.startswith(_CONTACTS):

@@ -286,7 +286,7 @@ class Sessions:
         return self._web.missing_key if tool == "web_search" else None
 
     async def renew(self) -> None:
-        """Make the `Web` anew if the settings have changed; it was created here, and its sessions begin again."""
+        """Create a new `Web` if the settings have changed; its sessions begin again."""
         async with self._lock:
             if self._made_with is self.settings:
                 return
