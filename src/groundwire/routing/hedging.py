@@ -161,11 +161,8 @@ class _HedgedRun:
     def _is_over(self) -> bool:
         if self._finish.winner is not None or self._deadline.passed:
             return True
-        if not self._finish.results:
-            return False
-        health = self._runner.health
         empty = {item.attempt.provider for item in self._finish.results if item.empty == "answered"}
-        return sum(map(health.has_record, empty)) >= _ENOUGH_EMPTY
+        return sum(map(self._runner.health.has_record, empty)) >= _ENOUGH_EMPTY
 
     def _may_start(self) -> bool:
         if not self._queue:
@@ -226,10 +223,7 @@ class _HedgedRun:
         waiting: list[asyncio.Future[Any]] = [*self._running]
         if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
             waiting += [one.state.sent_at for one in self._running.values() if not one.state.sent]
-        if len(waiting) == 1:
-            await wait_for_one(waiting[0], wake)
-        else:
-            await asyncio.wait(waiting, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+        await wait_for_one(wake, *waiting)
         ended = [task for task in self._running if task.done()]
         for task in sorted(ended, key=lambda one: self._running[one].since):
             del self._running[task]

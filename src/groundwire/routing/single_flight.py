@@ -131,40 +131,43 @@ class SingleFlight:
         load.waiters += 1
         try:
             grace = _GRACE if load.deadline.at <= deadline.at else 0.0
-            await wait_for_one(load.answer, deadline.remaining() + grace)
+            await wait_for_one(deadline.remaining() + grace, load.answer)
             if load.answer.done() and not load.task.done():  # a caller's next call must see what this one has changed
-                await wait_for_one(load.task, min(_GRACE, deadline.remaining()))
+                await wait_for_one(min(_GRACE, deadline.remaining()), load.task)
         finally:
             load.waiters -= 1
             if not load.waiters and not load.answer.done():
                 load.answer.cancel()
                 load.task.cancel()
-                await wait_for_one(load.task, _GRACE)
+                await wait_for_one(_GRACE, load.task)
         if not load.answer.done() or load.answer.cancelled():
             raise DeadlineExceeded("No answer in time. Try again, or allow more time.")
         return load.answer.result()
 
 
-async def wait_for_one(future: asyncio.Future[Any], seconds: float) -> None:
-    """Wait until a future is done, or for some seconds; its result is not looked at.
+async def wait_for_one(seconds: float, *futures: asyncio.Future[Any]) -> None:
+    """Wait until one of the futures is done, or for some seconds; no result is looked at.
 
-    It does what `asyncio.wait` does, for one future and at a third of its cost.
+    It does what `asyncio.wait` does at a fraction of its cost.
     """
-    if future.done():
+    if any(future.done() for future in futures):
         return
-    waiter = future.get_loop().create_future()
+    loop = asyncio.get_running_loop()
+    waiter = loop.create_future()
 
     def wake(_: object = None) -> None:
         if not waiter.done():
             waiter.set_result(None)
 
-    timer = future.get_loop().call_later(seconds, wake)
-    future.add_done_callback(wake)
+    timer = loop.call_later(seconds, wake)
+    for future in futures:
+        future.add_done_callback(wake)
     try:
         await waiter
     finally:
         timer.cancel()
-        future.remove_done_callback(wake)
+        for future in futures:
+            future.remove_done_callback(wake)
 
 
 def _closed() -> Closed:
