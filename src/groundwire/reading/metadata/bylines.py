@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
 from itertools import islice
 from typing import Final
 
@@ -87,10 +86,8 @@ class Byline:
 
     published: str | None = None
     """The day of publication, as ISO 8601."""
-    is_near: bool = False
-    """Whether that is marked or labelled as a date, or alone in its line, near the heading."""
     is_marked: bool = False
-    """Whether it is near, and marked or labelled as a date."""
+    """Whether that is marked or labelled as a date, near the heading."""
     author: str | None = None
     """The authors, separated by commas."""
 
@@ -147,7 +144,6 @@ def read_byline(document: Document, language: str | None, title: str) -> Byline:
         published = _labelled(text, order)
     return Byline(
         published=published,
-        is_near=rank <= _NEAR,
         is_marked=rank in {0, 2},
         author=_author(writers) or _by(text, start, end),
     )
@@ -156,9 +152,8 @@ def read_byline(document: Document, language: str | None, title: str) -> Byline:
 def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     """Return when a page was published, as ISO 8601; None if that is not clear.
 
-    Structured data come first, then the URL, then what is displayed. What is displayed corrects structured data twice:
-    a time in another time zone, since people mean the local day; and a publication no earlier than the last change,
-    which is the day on which software wrote the page again.
+    Structured data come first, then the URL, then what is displayed. But a publication no earlier than the last change
+    may be the day on which software wrote the page again; then an earlier day that is displayed is the right one.
 
     Args:
         said: The structured data.
@@ -168,15 +163,10 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     in_address = date_in_address(url)
     if not said.published:
         return in_address or shown.published
-    local = same_day(said.published, in_address)
-    day = shown.published
-    if local != said.published or day is None or not shown.is_near or len(local) < 10:
-        return local
-    apart = (date.fromisoformat(day) - date.fromisoformat(local[:10])).days
-    if abs(apart) == 1 and "T" in local:
-        return day
-    rewritten = said.modified is not None and local[:10] >= said.modified[:10]
-    return day if apart < 0 and rewritten and shown.is_marked else local
+    rewritten = said.modified is not None and said.published[:10] >= said.modified[:10]
+    if rewritten and shown.is_marked and shown.published and shown.published < said.published[:10]:
+        return shown.published
+    return same_day(said.published, in_address)
 
 
 def author_of(said: Metadata, shown: Byline) -> str | None:
