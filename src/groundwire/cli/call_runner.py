@@ -241,7 +241,7 @@ class ToolCommand(click.Command):
             elif name in _FORMATS:
                 shape = value if equals else next(words, "")
                 plain += [] if shape in _TEXTS else ["--json"] if shape.startswith("json") else [name, shape]
-            elif name.startswith("--") and name[2:] in ("query", "url", "question", "q", self._subject):
+            elif name.lstrip("-") in ("query", "url", "question", "q", self._subject):
                 plain += [value] if equals else []  # the argument itself
             elif opts := [opt for one in options if one.name == right for opt in one.opts if opt.startswith("--")]:
                 plain.append(opts[0] + equals + value)

@@ -51,8 +51,8 @@ def _names(**others: str) -> Mapping[str, str]:
 SEARCH: Mapping[str, str] = _names(
     query="q search_query search_term text keywords question",
     limit="count k n num size top_k num_results max_results max_num_results number_of_results result_count per_page",
-    allowed_domains="domains include_domains site sites include_sites search_domain_filter allow_domains domain",
-    blocked_domains="exclude_domains exclude_sites block_domains excluded_domains",
+    allowed_domains="domains include_domains site sites include_sites search_domain_filter domain include_domain",
+    blocked_domains="exclude_domains exclude_sites block_domains excluded_domains exclude_domain",
     time_range="freshness recency timelimit time search_recency_filter date_range period",
     published_after="start_date start_published_date after from_date since search_after_date_filter",
     published_before="end_date end_published_date before to_date until search_before_date_filter",

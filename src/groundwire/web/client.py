@@ -304,8 +304,7 @@ class Web(AnsweringView):
         from groundwire.web.open_page import PageTarget, check_urls
 
         selection = self._asked(query=query, find=find, max_length=max_length, max_tokens=max_tokens)
-        checked = check_urls(urls)
-        limit = asyncio.Semaphore(check_int("at_once", at_once, 1, 16))
+        checked, limit = check_urls(urls), asyncio.Semaphore(check_int("at_once", at_once, 1, 16))
         deadline = self._begin(timeout, self.settings.read.timeout)
         targets = [PageTarget(url, selection, deadline, self._cache_mode(refresh, keep)) for url in checked]
         shared = max_length is not None or max_tokens is not None

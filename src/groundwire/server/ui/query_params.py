@@ -15,7 +15,7 @@ __all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "whole"]
 
 SEARCH_FIELDS = (
     "q",
-    "about",
+    "follows",
     "time",
     "site",
     "without",
@@ -68,14 +68,14 @@ class ViewQuery:
         return {name: value for name, value in self.search.items() if name != "refresh"}
 
     @property
-    def about(self) -> str:
+    def follows(self) -> str:
         """The question to which this one is a follow-up, empty without one."""
-        return self.get("about")
+        return self.get("follows")
 
     @property
     def filters(self) -> int:
         """The number of filters set."""
-        return len(set(self.search) - {"q", "about", "p"})
+        return len(set(self.search) - {"q", "follows", "p"})
 
     def search_arguments(self) -> dict[str, Any]:
         """Return the arguments of `Web.search` besides the query.

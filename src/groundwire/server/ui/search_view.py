@@ -206,7 +206,7 @@ async def _search(visit: Visit, asked: ViewQuery) -> RecentResults:
 async def _ask(visit: Visit, question: str, tell: _Tell) -> Answering:
     answer: CitedAnswer | None = None
     try:
-        async with aclosing(ask_stream(question, web=visit.web, follows=visit.asked.about)) as events:
+        async with aclosing(ask_stream(question, web=visit.web, follows=visit.asked.follows)) as events:
             async for event in events:
                 if isinstance(event, (TextDelta, TextReset)):
                     tell(event)
