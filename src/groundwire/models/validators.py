@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -35,6 +35,7 @@ __all__ = [
     "is_number",
     "nearest",
     "time_range_of",
+    "unchecked",
 ]
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
@@ -320,20 +321,24 @@ class FrozenModel(BaseModel):
         set_(copied, "__pydantic_private__", None)
         return copied
 
-    @classmethod
-    def unchecked(cls, **values: Any) -> Self:
-        """Return a model of values that this program made itself; what comes from outside goes through the constructor.
 
-        Args:
-            values: The fields, of the right types; others have their defaults.
-        """
-        made = cls.__new__(cls)
-        set_ = object.__setattr__
-        set_(made, "__dict__", {**_defaults(cls), **values})
-        set_(made, "__pydantic_extra__", None)
-        set_(made, "__pydantic_fields_set__", set(values))
-        set_(made, "__pydantic_private__", None)
-        return made
+_Model = TypeVar("_Model", bound=FrozenModel)
+
+
+def unchecked(model: type[_Model], **values: Any) -> _Model:
+    """Return a model of values that this program made itself; what comes from outside goes through the constructor.
+
+    Args:
+        model: Its class.
+        values: The fields, of the right types; others have their defaults.
+    """
+    made = model.__new__(model)
+    set_ = object.__setattr__
+    set_(made, "__dict__", {**_defaults(model), **values})
+    set_(made, "__pydantic_extra__", None)
+    set_(made, "__pydantic_fields_set__", set(values))
+    set_(made, "__pydantic_private__", None)
+    return made
 
 
 @cache

@@ -15,6 +15,7 @@ from typing import Any
 
 from groundwire.errors import UnexpectedResponse
 from groundwire.models import Filters, ReadResult, Results, SearchResult
+from groundwire.models.validators import unchecked
 from groundwire.providers.http_api import Mapped
 from groundwire.providers.http_parsing import clean, day, number_or_none, objects, text_or_empty, window
 from groundwire.transport import Response
@@ -185,7 +186,8 @@ def result(
         return None
     said = text_or_empty(date).strip()
     published = read_date(said) if said else ""
-    return SearchResult.unchecked(
+    return unchecked(
+        SearchResult,
         title=text_or_empty(title),
         url=address,
         snippet=text_or_empty(snippet),

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
+from groundwire.models.validators import unchecked
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.tenancy import Partition
 from groundwire.safety.urls import DomainPolicy, WebUrl
@@ -194,7 +195,7 @@ def unpack_search(data: bytes) -> SearchResponse:
 
 def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
     """Return the sources to cite results by."""
-    return tuple(Source.unchecked(citation_id=row.citation_id, title=row.title, url=row.url) for row in results)
+    return tuple(unchecked(Source, citation_id=row.citation_id, title=row.title, url=row.url) for row in results)
 
 
 def pack_page(page: Page) -> bytes:

@@ -25,6 +25,7 @@ from groundwire.models import (
     Results,
     SearchResult,
 )
+from groundwire.models.validators import unchecked
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Changes, Health
@@ -264,7 +265,7 @@ class ProviderCaller:
 def make_attempt(provider: str, outcome: Outcome, reason: str = "", results: Results | None = None) -> Attempt:
     """Return an attempt, with the status and the cost of the response."""
     status, cost = (None, 0.0) if results is None else (results.status, float(results.cost_usd))
-    return Attempt.unchecked(provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
+    return unchecked(Attempt, provider=provider, outcome=outcome, reason=reason, status=status, cost_usd=cost)
 
 
 def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:

@@ -13,6 +13,7 @@ from typing import Literal
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
+from groundwire.models.validators import unchecked
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import BackgroundTasks, SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
@@ -252,7 +253,8 @@ def _response(
         row if row.citation_id == number else row.model_copy(update={"citation_id": number})
         for number, row in enumerate(rows, start=1)
     )
-    return SearchResponse.unchecked(
+    return unchecked(
+        SearchResponse,
         query=call.query.text,
         results=results,
         provider=provider,
