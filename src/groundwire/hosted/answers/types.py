@@ -1,4 +1,4 @@
-"""The common format of answers of models with hosted search, and of the events of a streamed answer, and access to their JSON."""
+"""The common format of answers of models with hosted search and of their streamed events, and access to their JSON."""
 
 from __future__ import annotations
 
