@@ -95,7 +95,7 @@ def cases(contents: list[str], seed: int) -> Iterator[Case]:
 
 
 def _speed(pages: Sequence[CitedPage], seed: int) -> tuple[float, int, int]:
-    """Return the best CPU time of five for an answer of 1,000 words against 20 pages, in seconds, its words and its pages.
+    """Return the best CPU time of five for an answer of 1,000 words against 20 pages, its words, and its pages.
 
     Every other sentence is said otherwise, so that it is not found by its letters.
     """
