@@ -176,7 +176,7 @@ async def ask_stream(
         model: See `ask`.
         quote: See `ask`.
         timeout: See `ask`.
-        follows: The question that was answered before, which the model is told; passages are chosen without it.
+        follows: The question that was answered before, which the model sees; passages are chosen without it.
 
     Yields:
         Tool calls and text as they come; then the answer, with its citations verified. When the generator is closed

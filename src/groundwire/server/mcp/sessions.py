@@ -206,7 +206,7 @@ class Sessions:
         return self._web.missing_key if tool == "web_search" else None
 
     async def renew(self) -> None:
-        """Make the `Web` anew if the settings have changed; it was created here, and its sessions begin again."""
+        """Recreate the `Web` if the settings have changed; it was created here, and its sessions are reset."""
         async with self._lock:
             if self._made_with is self.settings:
                 return
