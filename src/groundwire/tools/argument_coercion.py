@@ -141,7 +141,7 @@ def positional(first: str, given: tuple[object, ...], arguments: Mapping[str, An
     Args:
         first: The tool's first argument.
         given: What was passed without a name.
-        arguments: What was passed by name.
+        arguments: What was given by name.
     """
     plain = dict(arguments)
     for one in given:
