@@ -95,11 +95,7 @@ def cases(contents: list[str], seed: int) -> Iterator[Case]:
 
 
 def _speed(pages: Sequence[CitedPage], seed: int) -> tuple[float, int, int]:
-<<<<<<< HEAD
     """Return the best CPU time in seconds of five for 1,000 words against 20 pages, with the words and the pages.
-=======
-    """Return the best CPU time of five for an answer of 1,000 words against 20 pages, its words, and its pages.
->>>>>>> verify
 
     Every other sentence is said otherwise, so that it is not found by its letters.
     """
