@@ -105,6 +105,12 @@ def test_a_row_carries_no_mark_of_a_model() -> None:
 
 
 @pytest.mark.req("C4")
+def test_spaces_in_an_address_are_percent_encoded() -> None:
+    [row] = normalize([SearchResult(title="x", url=" https://a.example/some file.pdf?q=two words ")], (), "p")
+    assert row.url == "https://a.example/some%20file.pdf?q=two%20words"
+    assert normalize([SearchResult(title="x", url="https://a example/")], (), "p") == []
+
+
 def test_addresses_can_be_put_into_attributes_and_links() -> None:
     raw = SearchResult(title="x", url="https://a.example/it's\"onclick=<b>`?q='x'")
     (row,) = normalize([raw], (), "p")

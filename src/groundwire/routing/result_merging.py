@@ -163,8 +163,8 @@ def _day(published: str | None) -> date | None:
 
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
-_UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in "\"'<>`"})
-"""Characters that would end an attribute, a link or an element around a URL (WHATWG URL, 1.3)."""
+_UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in " \"'<>`"})
+"""Characters that would end a URL, or an attribute, a link or an element around it (WHATWG URL, 1.3)."""
 _CUT = "…"
 _LONGEST_DATE = 100  # characters
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
@@ -185,8 +185,9 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
     for row in rows:
         if len(row.url) > MAX_URL:
             continue
+        address = row.url.strip().translate(_UNSAFE)
         try:
-            url = parse_url(row.url)
+            url = parse_url(address)
         except (InvalidRequest, BlockedByPolicy):
             continue  # not a URL that anyone could open
         key = canonical(url)
@@ -195,7 +196,7 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
         seen.add(key)
         cleaned: dict[str, object] = {
             "citation_id": len(kept) + 1,
-            "url": row.url.translate(_UNSAFE),
+            "url": address,
             "title": break_marks(plain(row.title, MAX_TITLE))[:MAX_TITLE] or url.host,
             "snippet": break_marks(plain(row.snippet, MAX_SNIPPET))[:MAX_SNIPPET],
             "source": row.source if row.source == provider else plain(row.source, MAX_TITLE) or provider,
