@@ -106,7 +106,6 @@ class TestBadInput:
             ({"query": "x", "limit": "5"}, "limit"),
             ({"query": "x", "limit": True}, "limit"),
             ({"query": "x", "time_range": "decade"}, "time_range"),
-            ({"query": "x", "allowed_domains": "wikipedia.org"}, "allowed_domains"),
             ({"query": "x", "allowed_domains": ["https://wikipedia.org/"]}, "allowed_domains"),
             ({"query": "x", "blocked_domains": [""]}, "blocked_domains"),
             ({"query": "x", "language": "english"}, "language"),

@@ -345,8 +345,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ),
         (*PROSE, *HTML[:6]),
     ),
-    "reading.main_content.link_features.target_of": Growing(
-        plain("reading.main_content.link_features", "target_of", "host.example", "/a"), ADDRESS
+    "reading.main_content.element_features.target_of": Growing(
+        plain("reading.main_content.element_features", "target_of", "host.example", "/a"), ADDRESS
     ),
     "reading.main_content.text_features.read_wording": Growing(wording, PROSE),
     "reading.main_content.text_features.split_name": Growing(
@@ -393,11 +393,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         plain("reading.visibility.unrendered", "may_have_shortcodes"), ("[a ", "[", "]", "[/a]")
     ),
     # addresses, robots.txt, secrets
-    "safety.chat_template_tokens.break_marks": Growing(
-        plain("safety.chat_template_tokens", "break_marks"), (*SIGNS, *MARKDOWN)
-    ),
-    "safety.chat_template_tokens.break_reserved": Growing(
-        plain("safety.chat_template_tokens", "break_reserved"), (*SIGNS, *MARKDOWN)
+    "safety.secret_scanner.break_marks": Growing(plain("safety.secret_scanner", "break_marks"), (*SIGNS, *MARKDOWN)),
+    "safety.secret_scanner.break_reserved": Growing(
+        plain("safety.secret_scanner", "break_reserved"), (*SIGNS, *MARKDOWN)
     ),
     "safety.hostnames.canonical_host": Growing(refusing(plain("safety.hostnames", "canonical_host")), ADDRESS),
     "safety.ip_ranges.parse_address": Growing(

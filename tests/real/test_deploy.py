@@ -47,7 +47,7 @@ def test_compose_takes_its_file_and_every_service_is_hardened(tools: Path) -> No
         assert "healthcheck" in service or (service.get("build") and "\nHEALTHCHECK " in containerfile), name
         assert not service.get("privileged"), name
         assert not service.get("environment"), name  # secrets are files
-        assert re.fullmatch(r"[a-z]+(/[a-z]+)?:[a-z0-9.-]+", service["image"]), name
+        assert re.fullmatch(r"[a-z]+(/[a-z]+)?:[a-z0-9.-]+(@sha256:[0-9a-f]{64})?", service["image"]), name
     assert [port["host_ip"] for port in services["balancer"]["ports"]] == ["127.0.0.1"]
 
 

@@ -76,6 +76,8 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "policy.origin_redirects": ("same", "allowed", "same", "allowed", "same"),
     "policy.untrusted_images": ("drop", "keep", "drop", "keep", "drop"),
     "policy.untrusted_links": ("keep", "drop", "keep", "drop", "keep"),
+    "read.ocr": (False, True, True, False, True),
+    "read.ocr_languages": (["eng"], ["deu"], ["fra"], ["spa"], ["deu", "eng"]),
     "read.isolation": ("auto", "heavy", "process", "auto", "heavy"),
     "answer.api": ("openai_chat", "anthropic", "gemini", "openai_chat", "anthropic"),
     "answer.base_url": ("http://a", "http://b", "http://c", "http://d", "http://e"),

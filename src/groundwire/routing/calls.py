@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 _GRACE = 0.25  # seconds that a call waits beyond its deadline for the work to report its attempts, or finish
-_CLOSING = 2.0  # seconds that closing waits for work to end
+_CLOSING = 2.0  # seconds that closing waits for work, or for pending writes, to end
 
 _T = TypeVar("_T")
 
@@ -307,8 +307,6 @@ class LoadMonitor:
 
 MICRO = 1_000_000
 """Micro-dollars: integers add up exactly."""
-
-_CLOSING = 2.0  # seconds that closing waits for pending writes
 
 
 class CostLedger:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
-
-from starlette.responses import Response
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from groundwire.server.request_json import UpstreamRejected
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
 
 __all__ = [
     "ASGIApp",
@@ -25,6 +25,12 @@ __all__ = [
     "until_done",
     "watched",
 ]
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _WAITING = 64  # chunks that wait for a slow client before the work waits too
 
@@ -134,6 +140,8 @@ async def answer_with_events(
             if begun:
                 await pass_on(failed(error))
             else:
+                from starlette.responses import Response  # API keys are managed without the extra `server`
+
                 response = Response(error.body, error.status, dict(error.headers))
         if begun:
             await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -36,6 +36,7 @@ Entailment = Callable[[str, str], float]
 
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that its passage must have
 _ENTAILED: Final = 0.5
+_VALUES = frozenset({"number", "unit"})  # kinds of differences that no other word explains
 _MOSTLY: Final = 0.8  # share below which a sentence may be in another language than its page
 _ALL: Final = 0.95  # share below which a part of a sentence may come from elsewhere
 _RUN: Final = 4  # consecutive missing words from which it does
@@ -262,7 +263,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
         )
     if exact and passage is not None:  # characters such as currency signs are not letters
         signs = () if literal or not claim.numbers else disagreements(claim, passage, _aligned(text, passage, tongue))
-        other = tuple(one for one in signs if one.kind in {"number", "unit"})
+        other = tuple(one for one in signs if one.kind in _VALUES)
         return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
     if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
         return _missing(finding, page, text, index, quotes)
@@ -270,6 +271,9 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
     if passage is None or aligned is None or share < enough:
         return _missing(finding, page, text, index, quotes)
     if share < _ALL and (gap := _gap(index, passage, aligned) or _loose_end(text, passage, aligned)):
+        other = tuple(one for one in disagreements(claim, passage, aligned, words=False) if one.kind in _VALUES)
+        if other:
+            return replace(finding, verdict="altered", disagreements=(*quotes, *other))
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
     differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))

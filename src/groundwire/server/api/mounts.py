@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST_MODEL_REQUEST", "Mount", "SignedIn", "mcp_application", "mcp_mounts", "openai_mounts"]
 
-_PATH, _SSE_PATH, _MESSAGES = "/mcp", "/sse", "/messages/"
+_PATH, _SSE_PATH, _POSTED = "/mcp", "/sse", "/messages/"
 
 
 def mcp_application(sessions: Sessions, *, sse: bool = False) -> tuple[ASGIApp, AbstractAsyncContextManager[object]]:
@@ -69,7 +69,7 @@ def _add_sse(app: Starlette, server: Server[Any]) -> None:
     from mcp.server.sse import SseServerTransport
     from starlette.routing import Mount, Route
 
-    transport = SseServerTransport(_MESSAGES, security_settings=_security())
+    transport = SseServerTransport(_POSTED, security_settings=_security())
 
     class Stream:
         """The stream of one client, from its first request to its last; an ASGI application, not an endpoint."""
@@ -82,7 +82,7 @@ def _add_sse(app: Starlette, server: Server[Any]) -> None:
 
     app.router.routes += [
         Route(_SSE_PATH, endpoint=Stream(), methods=["GET"]),
-        Mount(_MESSAGES, transport.handle_post_message),
+        Mount(_POSTED, transport.handle_post_message),
     ]
 
 
