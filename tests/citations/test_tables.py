@@ -15,13 +15,13 @@ import pytest
 
 from groundwire.citations.marker_parser import MarkScanner, find_marks
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.alignment import Alignment, align, tokens_of
-from groundwire.citations.verify.argument_roles import inverted, roles
+from groundwire.citations.verify.alignment import Alignment, align, each_time, tokens_of
+from groundwire.citations.verify.argument_roles import inverted, joined_by_and, roles, turned
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
-from groundwire.citations.verify.differences import reworded
-from groundwire.citations.verify.entities import dates_of, denied, names_of, quotes_of
+from groundwire.citations.verify.differences import made_up, reworded
+from groundwire.citations.verify.entities import dates_of, denied, is_like, names_of, quotes_of, same_date
 from groundwire.citations.verify.language_packs import language
-from groundwire.citations.verify.quantities import numbers_of
+from groundwire.citations.verify.quantities import numbers_of, same_number, same_quantity
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import clauses, sentences_of, words_of
 
@@ -81,6 +81,31 @@ def _rewording(code: str, claim: str, page: str) -> object:
     ]
 
 
+def _relations(code: str, claim: str, page: str) -> object:
+    aligned = _aligned(code, claim, page)
+    here, there = range(len(aligned.claim)), range(len(aligned.page))
+    return [
+        [[one, two] for one in here for two in here if joined_by_and(aligned, aligned.claim, one, two)],
+        [[one, two] for one in here for two in there if aligned.claim[one].keys and aligned.page[two].keys
+         and turned(aligned, one, two)],
+        [each_time(aligned, at) for at in here],
+        made_up(aligned),
+    ]  # fmt: skip
+
+
+def _equality(code: str, claimed: str, stated: str) -> object:
+    tongue = language(code)
+    return [
+        [
+            [same_number(one, two), same_quantity(one, two)]
+            for one in numbers_of(claimed, tongue)
+            for two in numbers_of(stated, tongue)
+        ],
+        [same_date(one, two) for one in dates_of(claimed) for two in dates_of(stated)],
+        is_like(claimed, stated),
+    ]
+
+
 def _verification(answer: str, *pages: str) -> object:
     cited = [CitedPage(number=number, url="", content=text) for number, text in enumerate(pages, start=1)]
     return [
@@ -108,6 +133,8 @@ STAGES: Final[Mapping[str, Callable[..., object]]] = {
     "segments": _segments,
     "alignment": _alignment,
     "rewording": _rewording,
+    "relations": _relations,
+    "equality": _equality,
     "verification": _verification,
     "markers": _markers,
 }
