@@ -23,7 +23,7 @@ from groundwire.citations.verify.entities import dates_of, denied, is_like, name
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.quantities import numbers_of, same_number, same_quantity
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.segmentation import clauses, sentences_of, words_of
+from groundwire.citations.verify.segmentation import clauses, sentences_of, table_heads, words_of
 
 pytestmark = pytest.mark.req("B9", "B35")
 
@@ -52,6 +52,7 @@ def _segments(code: str, text: str) -> object:
         ],
         clauses(text),
         words_of(text, language(code)),
+        [[span.start, span.end] for span in table_heads(text)],
     ]
 
 
