@@ -239,6 +239,24 @@ def test_a_cache_folder_that_cannot_be_used_is_said_and_costs_no_answer(terminal
 
 
 @pytest.mark.req("B33")
+def test_a_bundle_without_certificates_is_named(terminal: Terminal, tmp_path: Path) -> None:
+    bundle = tmp_path / "corporate.pem"
+    bundle.write_text("nothing\n")
+    said = terminal.here("search", QUERY, SSL_CERT_FILE=str(bundle))
+    assert f"SSL_CERT_FILE names {bundle}, which holds no certificate in PEM format" in said.stderr
+
+
+@pytest.mark.req("B33")
+def test_attempts_that_failed_alike_are_told_once(terminal: Terminal) -> None:
+    keep = {"GROUNDWIRE_ARCHIVE_ENABLED": "true", "GROUNDWIRE_ARCHIVE_PATH": str(terminal.home / "archive.db")}
+    assert terminal.here("search", QUERY, **keep).exit_code == 0
+    dead = {"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": "http://127.0.0.1:9", "GROUNDWIRE_STORAGE_URL": "memory://"}
+    said = terminal.here("search", QUERY, **keep, **dead)
+    assert (said.exit_code, "from archive" in said.stderr) == (0, True)
+    assert said.stderr.count("refused the connection") == 1
+
+
+@pytest.mark.req("B33")
 def test_a_failing_command_says_what_else_is_wrong(terminal: Terminal) -> None:
     cache = terminal.home / "cache"
     cache.write_text("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
 import os
@@ -122,7 +123,7 @@ class _Group(click.Group):
             sys.exit(ExitCode.BROKEN_PIPE)
         except OSError as error:
             _forget_stdout()
-            say_error(f"{error.strerror or error}.")
+            say_error(_os_error(error))
             sys.exit(ExitCode.FAILED)
         except Exception as error:
             _logger.exception("The command failed")
@@ -149,6 +150,23 @@ def group(ctx: click.Context, verbose: int, log_format: str) -> None:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":  # https://no-color.org
         ctx.color = False
     ctx.with_resource(log_to_stderr(verbose, as_json=log_format == "json"))
+
+
+_REMEDIES = MappingProxyType(
+    {
+        **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "Use a folder that this user may write to."),
+        **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free space on its disk, or write to another one."),
+        **dict.fromkeys((errno.ENOENT, errno.ENOTDIR, errno.EISDIR), "Check the path."),
+    }
+)
+
+
+def _os_error(error: OSError) -> str:
+    """Return which file could not be used, why, and what to do; without a name it is standard output."""
+    name = os.path.abspath(os.fsdecode(error.filename)) if isinstance(error.filename, (str, bytes)) else ""
+    if not name and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        name = "the output"
+    return f"{name}{name and ': '}{error.strerror or error}. {_REMEDIES.get(error.errno or 0, '')}".strip()
 
 
 def main() -> None:

@@ -131,10 +131,13 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
 
 
 def _certificates() -> Iterator[str]:
-    """Yield a note if the CA bundle of the environment is missing, which OpenSSL ignores."""
+    """Yield a note if the CA bundle of the environment is missing or holds no certificate: OpenSSL ignores that."""
     path = os.environ.get("SSL_CERT_FILE", "")
-    if path and not os.access(path, os.R_OK):
-        why = "cannot be read" if Path(path).exists() else "does not exist"
+    try:
+        why = "" if not path or b"-----BEGIN " in Path(path).read_bytes() else "holds no certificate in PEM format"
+    except OSError as error:
+        why = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"
+    if why:
         yield f"SSL_CERT_FILE names {path}, which {why}, so no certificate is trusted. Correct it, or unset it."
 
 
