@@ -276,3 +276,14 @@ def test_a_failing_command_says_what_else_is_wrong(terminal: Terminal) -> None:
     assert "policy.allowed_origins" in said.stderr
     assert "Not a directory" in terminal.here("stats", XDG_CACHE_HOME=str(cache)).stderr
     assert "not a folder" in " ".join(terminal.here("doctor", XDG_CACHE_HOME=str(cache)).stdout.split())
+
+
+def test_quiet_prints_errors_only(terminal: Terminal) -> None:
+    loud = terminal.here("search", QUERY, "--search-depth", "advanced")
+    assert "Note: search_depth has no effect: a search is as deep as its provider's" in loud.stderr
+    assert " from searxng in " in loud.stderr
+    for option in ("--quiet", "-s"):
+        done = terminal.here("search", QUERY, "--search-depth", "advanced", option)
+        assert (done.exit_code, done.stderr, done.stdout) == (0, "", loud.stdout)
+    failed = terminal.here("search", QUERY, "--quiet", "-d", "")
+    assert (failed.exit_code, failed.stderr[:7]) == (2, "Error: ")

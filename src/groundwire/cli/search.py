@@ -13,7 +13,7 @@ import click
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, day, warn, wrap
+from groundwire.cli.terminal_text import clean, day, is_quiet, warn, wrap
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import MAX_LIMIT, SearchResponse
 from groundwire.models.validators import TimeRangeName
@@ -169,6 +169,8 @@ def _print(response: SearchResponse, seconds: float) -> None:
         if receipt.applied != "native" or receipt.note:
             note = f" ({receipt.note})" if receipt.note else ""
             warn(f"{receipt.filter}: {_FILTERED[receipt.applied]}{note}")
+    if is_quiet():
+        return
     if response.results:
         count = f"{len(response.results)} result{'s' if len(response.results) > 1 else ''}"
         click.echo(click.style(f"{count} from {response.provider} in {seconds:.1f} s", dim=True), err=True)
