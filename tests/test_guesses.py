@@ -279,9 +279,10 @@ async def test_what_has_no_effect_is_told_in_the_response(settings: Make, web: A
     assert web.extract(url, extract_depth="advanced").warnings == (warning,)
     assert [page.warnings for page in web.extract(urls=[url], extract_depth="advanced")] == [(warning,)]
     async with Web(settings()) as made:
-        search, page = web_tools(made)
-        assert IGNORED in (await search({"query": QUERY, "search_depth": "advanced"})).warnings
-        assert IGNORED in (await search({"arguments": {"query": QUERY, "search_depth": "advanced"}})).warnings
+        tools: Any = web_tools(made)
+        search, page = tools
+        assert IGNORED in (await search({"query": QUERY, "search_depth": "advanced"})).message
+        assert IGNORED in (await search({"arguments": {"query": QUERY, "search_depth": "advanced"}})).message
         assert warning in (await page({"url": url, "extract_depth": "advanced"})).warnings
 
 

@@ -28,7 +28,7 @@ def imported(name: str) -> ModuleType | None:
     try:
         return import_module(name)
     except ImportError as error:
-        if name.startswith("groundwire.integrations.") and 'is not installed: pip install "groundwire[' in str(error):
+        if name.startswith("groundwire.integrations.") and "is not installed: " in str(error):
             return None
         raise
 

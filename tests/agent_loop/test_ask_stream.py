@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from components.held import Held
 from components.writer import Writer
 from groundwire import Settings, SyncWeb, Web
-from groundwire.agent_loop import AnswerCompleted, AskEvent, CallEnded, CallStarted, TextDelta, TextReset
+from groundwire.agent_loop import AnswerCompleted, AskEvent, CallEnded, CallStarted, TextDelta, TextReset, ask_stream
 from groundwire.citations import Mark, find_marks
 from groundwire.citations.link_filter import neutralized
 from groundwire.errors import InvalidRequest, ProviderError
@@ -52,6 +53,19 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 async def asked(web: Web, **options: Any) -> list[AskEvent]:
     return [event async for event in await web.ask(QUESTION, stream=True, **options)]
+
+
+async def test_the_model_receives_the_question_before(settings: Make, world: World) -> None:
+    model = world.add(ModelServer(quoting))
+    async with Web(using(settings, model)) as web:
+        async for _ in ask_stream(QUESTION, web=web):
+            pass
+        assert b"follows another" not in model.requests[-1].body
+        async for event in ask_stream("Which constant is usual?", web=web, follows=QUESTION):
+            if isinstance(event, AnswerCompleted):
+                assert event.answer.question == "Which constant is usual?"
+    said = [one["content"] for one in json.loads(model.requests[-1].body)["messages"] if one["role"] == "user"]
+    assert said == [f"Which constant is usual?\n\n(This question follows another: {QUESTION})"]
 
 
 @pytest.mark.parametrize(("api", "path"), [("openai_chat", "/v1"), ("anthropic", ""), ("gemini", "")])

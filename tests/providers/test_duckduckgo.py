@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 from groundwire import Settings
+from groundwire._version import install_extra
 
 _WITHOUT = """
 import sys
@@ -30,8 +31,7 @@ async def main():
 asyncio.run(main())
 """
 _NEEDS = (
-    'duckduckgo is not configured: install ddgs: pip install "groundwire[ddgs]", or use duckduckgo_lite, which needs '
-    "nothing"
+    f"duckduckgo is not configured: install ddgs: {install_extra('ddgs')}, or use duckduckgo_lite, which needs nothing"
 )
 
 

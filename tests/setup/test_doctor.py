@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import socket
 import sqlite3
 import ssl
 import subprocess
 import sys
+import sysconfig
 import time
+import venv
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -21,7 +24,9 @@ from typing import Any
 
 import pytest
 
+import groundwire
 from components.authority import Authority
+from groundwire._version import install_command, install_extra
 from groundwire.doctor import CHECKS, Check, DoctorReport, Machine, examine
 from groundwire.doctor.network import _is_gateway, _taken
 from groundwire.doctor.python_env import faults_of_requirements
@@ -267,14 +272,14 @@ async def test_the_server_of_the_store_is_away(look: Look, world: World) -> None
 async def test_an_extra_is_missing(environment: dict[str, str], module: str, look: Look) -> None:
     report = await look(environment, has_module=lambda name: name != module)
     assert named(report) == ["extra-missing"]
-    assert report.findings[0].fix.startswith('pip install "groundwire[')
+    assert re.match(r'(uv )?pip install "', report.findings[0].fix)
 
 
 async def test_ddgs_is_missing(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ddgs", None)  # what Python itself takes for a package that is not there
     report = await look({"GROUNDWIRE_SEARCH_PROVIDERS": "brave,duckduckgo"})
     assert named(report) == ["extra-missing"]
-    assert report.findings[0].fix == 'pip install "groundwire[ddgs]"'
+    assert report.findings[0].fix == install_extra("ddgs")
 
 
 async def test_no_browser(look: Look, tmp_path: Path) -> None:
@@ -317,7 +322,7 @@ def test_a_package_does_not_fit() -> None:
         ("redis", "note"),
         ("no-such-thing", "problem"),
     ]
-    assert found[0].fix == 'pip install "rich<1"'
+    assert found[0].fix == install_command("rich<1")
 
 
 async def test_names_do_not_resolve(look: Look) -> None:
@@ -474,3 +479,52 @@ def test_packages_of_another_python(tmp_path: Path) -> None:
 def test_the_checks_have_names_of_their_own() -> None:
     assert len({check.name for check in CHECKS}) == len(CHECKS)
     assert isinstance(DoctorReport(checks=()).ok, bool)
+
+
+HINTS = {
+    "pipx": ("pipx_metadata.json", 'pipx inject home "python-calamine>='),
+    "uv tool": ("uv-receipt.toml", 'uv pip install --python "$(uv tool dir)/home" "python-calamine>='),
+    "a venv without pip": ("", 'uv pip install "python-calamine>='),
+    "a venv with pip": ("pip.py", 'pip install "python-calamine>='),
+}
+
+
+@pytest.mark.req("B33")
+@pytest.mark.parametrize("kind", HINTS)
+def test_what_is_missing_is_installed_as_the_environment_was_made(kind: str, tmp_path: Path) -> None:
+    file, hint = HINTS[kind]
+    home = tmp_path / "home"
+    venv.create(home, with_pip=False, symlinks=True)
+    packages = Path(sysconfig.get_path("purelib", vars={"base": str(home), "platbase": str(home)}))
+    source = Path(groundwire.__file__).parents[1]
+    (packages / "groundwire.pth").write_text(f"{source}\n")
+    known = packages / "groundwire-1.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text(
+        "Metadata-Version: 2.1\nName: groundwire\nVersion: 1\n"
+        "Requires-Dist: mcp>=2; extra == 'mcp'\nRequires-Dist: python-calamine>=0.6; extra == 'office'\n"
+    )
+    if file:
+        ((packages if file == "pip.py" else home) / file).touch()
+    script = "from groundwire._version import install_extra; print(install_extra('office'))"
+    done = subprocess.run([home / "bin" / "python", "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == f'{hint}0.6"\n'
+
+
+@pytest.mark.req("B33")
+def test_a_python_of_the_system_is_told_the_flag_that_it_needs() -> None:
+    python = Path("/usr/bin/python3")
+    asked = "import sys, sysconfig; print(sys.version_info >= (3, 11), sysconfig.get_path('stdlib'))"
+    if not python.exists():
+        pytest.skip("There is no Python of the system.")
+    told = subprocess.run([python, "-I", "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    has_pip = not subprocess.run([python, "-I", "-c", "import pip"], capture_output=True, check=False).returncode
+    if told[0] != "True" or not Path(told[1], "EXTERNALLY-MANAGED").exists() or not has_pip:
+        pytest.skip("The Python of the system is older, is not externally managed, or has no pip.")
+    script = (
+        "import sys; sys.path.insert(0, sys.argv[1]); from groundwire._version import install_command as c; "
+        "print(c('redis>=8'))"
+    )
+    source = Path(groundwire.__file__).parents[1]
+    done = subprocess.run([python, "-I", "-c", script, source], capture_output=True, text=True, check=True)
+    assert done.stdout == 'pip install --break-system-packages "redis>=8"\n'

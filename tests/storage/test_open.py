@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.storage import Count, MemoryStore, open_store
 
@@ -103,4 +104,4 @@ def test_nothing_is_imported_before_it_is_needed(url: str, lazy: list[str]) -> N
 def test_a_missing_package_is_named_with_the_line_that_installs_it() -> None:
     code = "import sys; sys.modules['redis'] = None; from groundwire.storage import open_store; open_store('redis://h')"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False).stderr
-    assert 'ConfigurationError: The store needs the package redis: pip install "groundwire[valkey]"' in told
+    assert f"ConfigurationError: The store needs the package redis: {install_extra('valkey')}" in told

@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
+from groundwire._version import install_extra
 from groundwire.telemetry import Spans
 
 Make = Callable[..., Any]
@@ -157,7 +158,7 @@ def test_without_opentelemetry_it_is_said_what_to_install() -> None:
         "except ConfigurationError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
-    assert done.stdout == 'Spans need OpenTelemetry: pip install "groundwire[otel]"\n'
+    assert done.stdout == f"Spans need OpenTelemetry: {install_extra('otel')}\n"
 
 
 def test_opentelemetry_is_not_loaded_before_it_is_used() -> None:

@@ -260,9 +260,10 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
         try:
             await kept.open()
             if kept.recreated:  # the previous content was not deleted, exported or searched
-                aside = max(map(str, Path(kept.path).parent.glob(f"{Path(kept.path).name}.corrupt-*")), default="")
+                path = Path(kept.path or "")
+                aside = max(map(str, path.parent.glob(f"{path.name}.corrupt-*")), default="")
                 raise StoreError(
-                    f"The archive {kept.path} was damaged and moved aside: {aside}. "
+                    f"The archive {path} was damaged and moved aside: {aside}. "
                     "Look at that file, then try again: a new archive was begun."
                 )
             return await work(kept)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
+from groundwire._version import install_extra
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clean, diff, say_error, warn
 from groundwire.errors import ConfigurationError
@@ -188,7 +189,7 @@ def mcp(
             raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} requires --http.")
     try:
         if find_spec("mcp") is None:
-            raise ConfigurationError('The MCP SDK is not installed: pip install "groundwire[mcp]"')
+            raise ConfigurationError(f"The MCP SDK is not installed: {install_extra('mcp')}")
         if http or sse:
             _serve_http(host, port, token_file, allowed_hosts, sse=sse)
         else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from groundwire._version import install_extra
 from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.terminal_text import clean, warn
 from groundwire.errors import ConfigurationError
@@ -154,7 +155,7 @@ def _server_extra(what: str) -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         raise ConfigurationError(
-            f'The {what} needs {error.name}, which is not installed: pip install "groundwire[server]".'
+            f"The {what} needs {error.name}, which is not installed: {install_extra('server')}."
         ) from error
 
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from typing import Final
 
-from groundwire._version import __version__
+from groundwire._version import __version__, install_command, install_extra
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault, Severity
 from groundwire.errors import GroundwireError, ProviderUnavailable
@@ -111,7 +111,7 @@ def _missing(extra: str, used: str, package: str) -> DoctorFinding:
         severity="problem",
         subject=package,
         what=f"The package {package} is not installed, and {used}.",
-        fix=f'pip install "groundwire[{extra}]"',
+        fix=install_extra(extra),
     )
 
 
@@ -128,7 +128,7 @@ _WHAT: Final[Mapping[str, str]] = {
     "failing": "The keyring does not work.",
 }
 _FIX: Final[Mapping[str, str]] = {
-    "not_installed": 'pip install "groundwire[keyring]", or let groundwire setup store keys in a file.',
+    "not_installed": f"{install_extra('keyring')}, or let groundwire setup store keys in a file.",
     "absent": "Nothing, if keys are in the environment; otherwise let groundwire setup store them in a file.",
     "locked": "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or store the keys elsewhere: "
     "groundwire setup --keep file.",
@@ -251,7 +251,7 @@ def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) ->
         subject=name,
         what=f"The package {name} {problem}.",
         why=f"Another package may have replaced it.{place}",
-        fix=f'pip install "{wanted}"',
+        fix=install_command(wanted),
     )
 
 

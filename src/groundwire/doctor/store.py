@@ -12,6 +12,7 @@ from contextlib import closing
 from errno import ENOTDIR
 from pathlib import Path
 
+from groundwire._version import install_extra
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.errors import ConfigurationError
@@ -90,7 +91,7 @@ async def check_store(examination: Examination) -> Seen:
     try:
         store = ValkeyStore(address.target, timeout=2.0)
     except ConfigurationError as error:
-        return "", (_server(Fault.EXTRA_MISSING, where, str(error), 'pip install "groundwire[valkey]"'),)
+        return "", (_server(Fault.EXTRA_MISSING, where, str(error), install_extra("valkey")),)
     try:
         began = time.perf_counter()
         await store.set(_PROBE, b"", fresh=1.0)

@@ -9,6 +9,8 @@ from importlib import import_module, metadata
 from types import MappingProxyType
 from typing import Any
 
+from groundwire._version import install_command
+
 __all__ = ["FRAMEWORKS", "Framework", "check_version", "need"]
 
 
@@ -97,7 +99,7 @@ def check_version(extra: str) -> bool:
 
 
 def _how(extra: str) -> str:
-    return f'pip install "groundwire[{extra}]"'
+    return install_command(FRAMEWORKS[extra].requirement)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field
 
+from groundwire._version import install_extra
 from groundwire.cassette import CallFailed, Cassette, RecordedFailure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -100,7 +101,7 @@ class DuckDuckGoSearchProvider:
         cassette = context.transports.api.cassette
         installed = find_spec("ddgs") is not None
         if not installed and not (cassette is not None and cassette.replaying):
-            fix = 'pip install "groundwire[ddgs]", or use duckduckgo_lite, which needs nothing'
+            fix = f"{install_extra('ddgs')}, or use duckduckgo_lite, which needs nothing"
             raise NotConfigured(context.name, f"install ddgs: {fix}")
         where = f"providers.{context.name}"
         if installed and options.backends != _DEFAULT:

@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 
 from pydantic import SecretStr
 
+from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings.schema import SERVICE
 from groundwire.settings.sources import keys_file, read_dotenv
@@ -201,7 +202,7 @@ def keyring_state(installed: Callable[[], bool] = _is_installed) -> KeyringState
         installed: Returns whether the package `keyring` is there.
     """
     if not installed():
-        return KeyringState("not_installed", 'pip install "groundwire[keyring]"')
+        return KeyringState("not_installed", install_extra("keyring"))
     import keyring
     from keyring.errors import InitError, KeyringError, KeyringLocked, NoKeyringError
 

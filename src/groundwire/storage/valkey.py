@@ -18,6 +18,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, cast
 
+from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.storage.base import (
     Add,
@@ -174,7 +175,7 @@ class ValkeyStore:
             from redis.exceptions import ConnectionError as Cut
             from redis.exceptions import RedisError
         except ImportError as exc:
-            raise ConfigurationError('The store needs the package redis: pip install "groundwire[valkey]"') from exc
+            raise ConfigurationError(f"The store needs the package redis: {install_extra('valkey')}") from exc
         self._failures = (RedisError, OSError, TimeoutError)
         self._cuts = (Cut, OSError)
         self._clock = clock

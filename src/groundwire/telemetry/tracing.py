@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from groundwire._version import __version__
+from groundwire._version import __version__, install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.models import Attempt
 from groundwire.telemetry.call_events import PageDone, SearchDone
@@ -48,7 +48,7 @@ class Spans:
         try:
             from opentelemetry import trace
         except ImportError as exc:
-            raise ConfigurationError('Spans need OpenTelemetry: pip install "groundwire[otel]"') from exc
+            raise ConfigurationError(f"Spans need OpenTelemetry: {install_extra('otel')}") from exc
         self._trace = trace
         self._tracer = trace.get_tracer("groundwire", __version__, tracer_provider, _SCHEMA)
         self._addresses = dict(addresses or {})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import io
 import random
+import re
 import zipfile
 from types import ModuleType
 from typing import Any
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from components.examples import examples
 from components.office import book, opendocument, presentation, word, workbook, zipped
+from groundwire._version import install_extra
 from groundwire.reading.convert import Converted, convert
 from groundwire.reading.documents.document import FILES as FILES_KINDS
 from groundwire.reading.documents.document import read_file
@@ -123,7 +125,7 @@ def test_without_its_library_a_spreadsheet_says_what_to_install(monkeypatch: pyt
         return imported(name, *given, **named)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UnreadableDocument, match=r'pip install "groundwire\[office\]"') as caught:
+    with pytest.raises(UnreadableDocument, match=re.escape(install_extra("office"))) as caught:
         read("sheet", workbook({"Ships": [["x"]]}))
     assert caught.value.found.why == "missing"
 

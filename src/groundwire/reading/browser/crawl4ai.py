@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from pydantic import Field
 
+from groundwire._version import install_extra
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     Closed,
@@ -125,7 +126,7 @@ class Crawl4AIReadProvider:
             raise NotConfigured(context.name, "it cannot be recorded or replayed; use the reader browser for that")
         if not options.python and find_spec("crawl4ai") is None:
             fix = f"or set providers.{context.name}.python to the interpreter of an environment that has it"
-            raise NotConfigured(context.name, f'install it: pip install "groundwire[crawl4ai]", {fix}')
+            raise NotConfigured(context.name, f"install it: {install_extra('crawl4ai')}, {fix}")
         for option, path in (("python", options.python), ("executable", options.executable)):
             if path and not os.access(expand_user(path), os.X_OK):
                 where = f"providers.{context.name}.{option}"

@@ -13,6 +13,7 @@ from typing import Literal, Self
 
 from pydantic import Field
 
+from groundwire._version import install_extra
 from groundwire.cassette import Answer, CallFailed, Cassette
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -130,7 +131,7 @@ class BrowserReadProvider:
         cassette = context.transports.pages.cassette
         replaying = cassette is not None and cassette.replaying
         if not replaying and not has_playwright():
-            raise NotConfigured(context.name, 'install Playwright: pip install "groundwire[browser]"')
+            raise NotConfigured(context.name, f"install Playwright: {install_extra('browser')}")
         if options.executable:
             executable: Path | None = expand_user(options.executable)
             if executable is not None and not os.access(executable, os.X_OK):

@@ -14,6 +14,7 @@ from itertools import islice
 from statistics import mode
 from typing import Any, Final
 
+from groundwire._version import install_extra
 from groundwire.reading.documents.office_package import SafeZip, read_properties
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_text
@@ -123,7 +124,7 @@ def read_sheets(body: bytes) -> Extracted:
     except ImportError as error:
         raise UnreadableDocument(
             "missing",
-            'The page is a spreadsheet, and its library is not installed: pip install "groundwire[office]".',
+            f"The page is a spreadsheet, and its library is not installed: {install_extra('office')}.",
         ) from error
     try:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(body))

@@ -15,6 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.routing import BaseRoute, Match, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.server.api.context import AppContext, Counted
 from groundwire.server.api.error_body import failed, failure_of
@@ -118,7 +119,7 @@ def mcp_mounts(context: AppContext, *, sse: bool = False) -> Iterator[Mount]:
         ConfigurationError: the SDK is not installed.
     """
     if find_spec("mcp") is None:
-        raise ConfigurationError('The MCP SDK is not installed: pip install "groundwire[mcp]"')
+        raise ConfigurationError(f"The MCP SDK is not installed: {install_extra('mcp')}")
     from groundwire.server.api.mounts import mcp_application
     from groundwire.server.mcp.sessions import Sessions
 

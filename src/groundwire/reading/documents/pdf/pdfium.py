@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from ctypes import POINTER, Structure, c_float, c_int, c_uint, c_void_p
 from typing import Any, Final
 
+from groundwire._version import install_command
 from groundwire.reading.extracted import UnreadableDocument
 
 __all__ = ["Matrix", "Pdf", "PdfPage", "PdfiumCalls", "cut_off", "form_values", "open_pdf"]
@@ -156,7 +157,7 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         from pypdfium2 import raw
     except ImportError as error:
         raise UnreadableDocument(
-            "missing", "The page is a PDF, and its library is not installed: pip install pypdfium2."
+            "missing", f"The page is a PDF, and its library is not installed: {install_command('pypdfium2')}."
         ) from error
     again = None
     try:
