@@ -204,12 +204,12 @@ class ResponsesReader:
             self._gather.query(query)
         self._found(about.get("results"))
         for row in items(about.get("results")):
-            page = row.get("url"), row.get("title")
-            if (number := offset(row.get("id"))) is not None and self._rows.setdefault(number, page)[0] != page[0]:
+            number, page = offset(row.get("id")), (row.get("url"), row.get("title"))
+            if number is not None and self._rows.setdefault(number, page)[0] != page[0]:
                 self._rows[number] = "", ""  # two pages have this number: a mark may mean either
-        for page in items(about.get("contents")):
-            self._found([page])
-            self._gather.opened(page.get("url"))
+        for fetched in items(about.get("contents")):
+            self._found([fetched])
+            self._gather.opened(fetched.get("url"))
 
     def _found(self, rows: object) -> None:
         for row in items(rows):

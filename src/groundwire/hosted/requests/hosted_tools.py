@@ -196,9 +196,8 @@ def to_data(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetim
     span = [f"{one.month}/{one.day}/{one.year}" if one else "" for one in (needs.span(now) if dated else ())]
     changes: Body = {}
     for key, value in row.get("body", {}).items():
-        given = body.get(key)
-        both = isinstance(value, Mapping) and isinstance(given, Mapping)
-        changes[key] = {**given, **value} if both else copy.deepcopy(value)
+        given, new = body.get(key), copy.deepcopy(value)
+        changes[key] = {**given, **new} if isinstance(given, Mapping) and isinstance(new, Mapping) else new
     for name, value in (
         ("domains", domains),
         ("recency", None if dated else row.get("words", {}).get(needs.time_range)),
