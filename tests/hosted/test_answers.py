@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.answers import answer_of, bytewise, check_that_events_tell_the_answer, events_of
 from components.streaming import frame, streamed
@@ -711,3 +713,29 @@ def test_rows_without_an_address_count_in_the_marks_of_zai() -> None:
         ("[ref_2]", "https://x.test/b")
     ]
     assert [(one.url, one.published) for one in answer.sources] == [("https://x.test/b", "2026-01-02")]
+
+
+@given(
+    st.lists(st.tuples(st.text("aß€😀 \n", max_size=12), st.booleans()), min_size=1, max_size=4),
+    st.data(),
+)
+def test_geminis_bytes_of_a_part_are_found_behind_thoughts_and_other_letters(
+    made: list[tuple[str, bool]], data: st.DataObject
+) -> None:
+    made = [*made, ("so ß so 😀 so", False)]
+    parts = [{"text": text, **({"thought": True} if thought else {})} for text, thought in made]
+    index = data.draw(st.sampled_from([at for at, (text, thought) in enumerate(made) if text and not thought]))
+    text = made[index][0]
+    start = data.draw(st.integers(0, len(text) - 1))
+    words = text[start : data.draw(st.integers(start + 1, len(text)))]
+    first = len(text[:start].encode())
+    segment = {"partIndex": index, "startIndex": first, "endIndex": first + len(words.encode())}
+    segment |= {"text": words} if data.draw(st.booleans()) else {}
+    grounding = {
+        "groundingChunks": [{"web": {"uri": "https://x.test/", "title": "X"}}],
+        "groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]}],
+    }
+    candidate = {"content": {"parts": parts}, "finishReason": "STOP", "groundingMetadata": grounding}
+    [cite] = read_answer("gemini", {"candidates": [candidate]}).citations
+    begins = sum(len(text) for text, thought in made[:index] if not thought)
+    assert (cite.start, cite.end) == (begins + start, begins + start + len(words))
