@@ -306,5 +306,71 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "return self._started[-most] + 1.0 - self._loop.time() if len(self._started) >= most else (-1.0)",
         "neither is waited for",
     ),
+    *(
+        ("src/groundwire/citations/verify/quantities.py", function, line, reason)
+        for function, line, reason in (
+            ("_unit_at", "for length in range(tongue.longest, (-1), -1):", "no unit is spelled without a character"),
+            (
+                "_in_kanji",
+                'unit, _ = ("%", (-1)) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)',
+                "only the unit is used",
+            ),
+            (
+                "_in_kanji",
+                'unit, _ = ("%", 1) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)',
+                "only the unit is used",
+            ),
+        )
+    ),
+    *(
+        ("src/groundwire/citations/verify/entities.py", function, line, reason)
+        for function, line, reason in (
+            ("names_of", "previous_end, first_of_run = 0, False", "it is set where a name begins"),
+            ("names_of", "previous_end, first_of_run = 1, True", "what precedes the first word is not looked at"),
+            ("names_of", "previous_end, first_of_run = (-1), True", "what precedes the first word is not looked at"),
+            ("quotes_of", "group = found.lastindex or 1", "one of the groups always matches"),
+            ("quotes_of", "group = found.lastindex or (-1)", "one of the groups always matches"),
+            ("dates_of", "if readings and (readings[(-1)][2] or 1) <= 31:", "two readings are in range already"),
+            ("dates_of", "if readings and (readings[0][2] or 0) <= 31:", "both are in range"),
+            ("dates_of", "if readings and (readings[0][2] or 2) <= 31:", "both are in range"),
+        )
+    ),
+    *(
+        ("src/groundwire/citations/verify/argument_roles.py", function, line, "no two words have one counterpart")
+        for function, line in (
+            ("inverted", "firsts[two] <= firsts[one] and _alike(aligned, blocks[one], blocks[two])"),
+            ("_changed_places", "inverted = there[1] <= there[0]"),
+            ("_exchange_restores", "if any(b < a for a, b in itertools.pairwise(inner)):"),
+            ("_exchange_restores", "falls = sum(b < a for a, b in itertools.pairwise(outer))"),
+        )
+    ),
+    (
+        "src/groundwire/citations/verify/argument_roles.py",
+        "_pairing",
+        "return None if straight == crossed else straight <= crossed",
+        "they are not equal there",
+    ),
+    (
+        "src/groundwire/citations/verify/differences.py",
+        "_copied",
+        "turns = any(after <= before for before, after in itertools.pairwise(places))",
+        "no two words have one counterpart",
+    ),
+    *(
+        ("src/groundwire/citations/marker_parser.py", function, line, "a run is one character again and again")
+        for function, line in (
+            ("MarkScanner._step", "if self._run and character != self._run[(-1)]:"),
+            ("MarkScanner._step", 'case "info" | "fence" if self._mode == "fence" or self._opened[(-1)] == "`":'),
+            ("MarkScanner._step", 'case "info" | "fence" if self._mode == "fence" or self._opened[1] == "`":'),
+            ("MarkScanner._step", "self._begin_run(character, self._opened[(-1)])"),
+            ("MarkScanner._step", "self._begin_run(character, self._opened[1])"),
+            ("MarkScanner._end_run", 'case "text" | "destination" | "url" if run[(-1)] == "`":'),
+            ("MarkScanner._end_run", 'case "text" | "code" if fences and (run[1] == "`" or self._mode == "text"):'),
+        )
+    ),
+    *(
+        ("src/groundwire/citations/marker_parser.py", "MarkScanner.__init__", line, "set where a destination begins")
+        for line in ("self._parens = 1", "self._parens = (-1)")
+    ),
 )
 """Module, function, the line as mutated, and why it is equivalent."""

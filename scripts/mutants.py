@@ -33,6 +33,12 @@ from mutations import Mutation, mutations
 __all__ = ["MODULES", "main"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
+_VERIFICATION: Final = (
+    "tests/citations/test_facts.py",
+    "tests/citations/test_verify.py",
+    "tests/citations/test_languages.py",
+    "tests/citations/test_copies.py",
+)
 MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/safety/guard.py", ("tests/safety/test_guard.py", "tests/safety/test_vectors.py")),
     ("src/groundwire/safety/ip_ranges.py", ("tests/safety/test_addresses.py", "tests/safety/test_vectors.py")),
@@ -58,24 +64,23 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache_codec.py",)),
     ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache.py",)),
     ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache_ttl.py", "tests/routing/test_cache.py")),
-    ("src/groundwire/citations/marker_parser.py", ("tests/citations/test_marks.py", "tests/citations/test_session.py")),
-    ("src/groundwire/citations/verify/facts.py", ("tests/citations/test_facts.py", "tests/citations/test_verify.py")),
-    (
-        "src/groundwire/citations/verify/facts.py",
-        ("tests/citations/test_languages.py", "tests/citations/test_report.py"),
+    ("src/groundwire/citations/marker_parser.py", ("tests/citations/test_tables.py", "tests/citations/test_marks.py")),
+    ("src/groundwire/citations/marker_parser.py", ("tests/citations/test_session.py",)),
+    ("src/groundwire/citations/link_filter.py", ("tests/citations/test_exfiltration.py", "tests/test_exfiltration.py")),
+    *(
+        (f"src/groundwire/citations/verify/{module}.py", ("tests/citations/test_tables.py", *tests, *_VERIFICATION))
+        for module, tests in (
+            ("alignment", ()),
+            ("argument_roles", ()),
+            ("copied_sentences", ()),
+            ("differences", ()),
+            ("entities", ("tests/citations/test_numbers.py",)),
+            ("facts", ("tests/citations/test_report.py",)),
+            ("quantities", ("tests/citations/test_numbers.py", "tests/citations/test_number_words.py")),
+            ("segmentation", ("tests/citations/test_session.py",)),
+            ("verifier", ("tests/citations/test_report.py",)),
+        )
     ),
-    (
-        "src/groundwire/citations/verify/quantities.py",
-        ("tests/citations/test_numbers.py", "tests/citations/test_facts.py"),
-    ),
-    ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_languages.py",)),
-    ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_verify.py",)),
-    ("src/groundwire/citations/verify/quantities.py", ("tests/citations/test_number_words.py",)),
-    (
-        "src/groundwire/citations/verify/entities.py",
-        ("tests/citations/test_facts.py", "tests/citations/test_verify.py"),
-    ),
-    ("src/groundwire/citations/verify/entities.py", ("tests/citations/test_languages.py",)),
     (
         "src/groundwire/reading/main_content/select.py",
         ("tests/reading/test_choosing.py", "tests/reading/test_select.py"),

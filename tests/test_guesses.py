@@ -233,6 +233,7 @@ async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settin
 @pytest.mark.parametrize(
     ("line", "right"),
     [
+        (["search", "x", "--include-answer", "true"], "'--include-answer'; use ask()"),
         (["open", "--proxy", "x", "https://a.test/"], "network.proxy"),
         (["search", "x", "--json", "title,url"], ""),
         (["config", "edit"], "'set'"),
@@ -245,11 +246,13 @@ def test_command_lines_typed_from_memory(line: list[str], right: str) -> None:
     assert (done.exit_code, right in done.stderr) == (2, True)
 
 
-@pytest.mark.parametrize("line", [["help", "search"], ["version"], ["-V"], ["config", "get", "search.limit"]])
+@pytest.mark.parametrize(
+    "line", [["help", "search"], ["version"], ["-V"], ["config", "get", "search.limit"], ["providers", "list"]]
+)
 def test_commands_of_other_command_lines_work(line: list[str]) -> None:
     done = CliRunner().invoke(group, line, prog_name="groundwire")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert re.search(r"^(Usage: groundwire search|groundwire, version|[0-9]+\n)", done.stdout)
+    assert re.search(r"^(Usage: groundwire search|groundwire, version|[0-9]+\n|provider +use)", done.stdout)
 
 
 def test_options_of_other_command_lines_work(world: World, settings: Make, tmp_path: Path) -> None:
@@ -263,6 +266,29 @@ def test_options_of_other_command_lines_work(world: World, settings: Make, tmp_p
     assert re.search(r"Length: [12]?[0-9]{2,3} of", file.read_text())
     shown = CliRunner().invoke(group, ["open", url, "--format=json"], env=variables, prog_name="groundwire")
     assert json.loads(shown.stdout)["url"] == url
+
+
+IGNORED = "search_depth has no effect: a search is as deep as its provider's; read pages with open_page()"
+
+
+async def test_what_has_no_effect_is_told_in_the_response(settings: Make, web: Any) -> None:
+    assert web.search(QUERY, search_depth="advanced").warnings == (IGNORED,)
+    assert web.search(QUERY, search_depth="basic", topic="general").warnings == ()
+    url = web.search(QUERY)[0].url
+    warning = "extract_depth has no effect: pages are always Markdown"
+    assert web.extract(url, extract_depth="advanced").warnings == (warning,)
+    assert [page.warnings for page in web.extract(urls=[url], extract_depth="advanced")] == [(warning,)]
+    async with Web(settings()) as made:
+        search, page = web_tools(made)
+        assert IGNORED in (await search({"query": QUERY, "search_depth": "advanced"})).warnings
+        assert IGNORED in (await search({"arguments": {"query": QUERY, "search_depth": "advanced"}})).warnings
+        assert warning in (await page({"url": url, "extract_depth": "advanced"})).warnings
+
+
+async def test_the_module_of_the_tools_may_be_called(settings: Make) -> None:
+    async with Web(settings()) as web:
+        tools: Any = groundwire.tools
+        assert [tool.name for tool in tools(web)] == [tool.name for tool in web_tools(web)]
 
 
 @pytest.mark.parametrize(

@@ -377,7 +377,7 @@ class AllProvidersFailed(GroundwireError):
     """No provider could search.
 
     Args:
-        attempts: One entry per attempt, in order, with its outcome.
+        attempts: One entry per attempt, in order, with its outcome; `causes` has a line for each that differs.
     """
 
     def __init__(self, attempts: Sequence[Attempt]) -> None:
@@ -385,9 +385,9 @@ class AllProvidersFailed(GroundwireError):
         alike: dict[tuple[str, str, int | None, str], list[Attempt]] = {}
         for one in self.attempts:  # several rounds usually end alike: each provider and cause is named once
             alike.setdefault((one.provider, one.outcome, one.status, one.reason), []).append(one)
-        named = (same[-1].describe() + (f" ({len(same)} times)" if len(same) > 1 else "") for same in alike.values())
-        causes = "; ".join(named) or "no provider is configured"
-        super().__init__(f"Web search unavailable. Errors: {causes}")
+        times = ((same[-1].describe(), len(same)) for same in alike.values())
+        self.causes: tuple[str, ...] = tuple(text + (f" ({n} times)" if n > 1 else "") for text, n in times)
+        super().__init__("Web search unavailable. Errors: " + ("; ".join(self.causes) or "no provider is configured"))
 
 
 class Overloaded(GroundwireError):

@@ -221,10 +221,18 @@ def test_a_model_may_be_asked() -> None:
             0
         ]
 
-    assert says(0.9).verdict == "supported"
+    assert says(0.9).verdict == says(0.5).verdict == "supported"
     denied = says(0.1)
     assert (denied.verdict, denied.disagreements[0].kind) == ("altered", "entailment")
-    assert len(asked) == 2
+    assert len(asked) == 3
+
+
+@pytest.mark.parametrize(("sure", "verdict"), [(0.9, "not_found"), (0.91, "supported")])
+def test_a_model_that_is_sure_adds_support(sure: float, verdict: str) -> None:
+    answer = "The tower, loved by sailors and poets and painters everywhere, is tall [1]."
+    assert check(answer).verdict == "not_found"
+    (finding,) = verify_answer(answer, [PAGE], entailment=lambda _passage, _sentence: sure).findings
+    assert finding.verdict == verdict
 
 
 WORDS = st.lists(

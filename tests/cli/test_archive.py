@@ -211,6 +211,7 @@ def test_an_archive_that_cannot_be_used(terminal: Terminal, command: Callable[[T
     assert done.stderr.count("\n") == 1
     assert not (terminal.home / "copy.jsonl").exists()
     (aside,) = terminal.home.glob("broken.db.corrupt-*Z")
+    assert str(aside) in done.stderr
     assert aside.read_bytes() == b"no database at all " * 1_000
     assert terminal.here("archive", "list", GROUNDWIRE_ARCHIVE_PATH=str(broken)).exit_code == 1, "a new one was begun"
     done = terminal.here("archive", *command(terminal), GROUNDWIRE_ARCHIVE_ENABLED="false")

@@ -91,7 +91,10 @@ def test_a_full_disk_is_said(terminal: Terminal) -> None:
             error = process.stderr.read()
     finally:
         os.close(full)
-    assert (process.returncode, error) == (3, b"Error: No space left on device.\n")
+    assert (process.returncode, error) == (
+        3,
+        b"Error: the output: No space left on device. Free space on its disk, or write to another one.\n",
+    )
 
 
 def test_control_c_ends_it_at_once(terminal: Terminal) -> None:
@@ -213,3 +216,16 @@ def test_closed_streams_are_no_fault(terminal: Terminal, closed: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert b"failed" not in done.stderr
+
+
+@pytest.mark.req("B33")
+def test_a_file_that_cannot_be_written_is_named_with_the_remedy(terminal: Terminal) -> None:
+    url = terminal.world.site("articles").page("bm25")
+    missing = terminal.home / "none" / "page.md"
+    done = terminal.here("open", url, "-o", missing)
+    assert (done.exit_code, done.stderr) == (3, f"Error: {missing}: No such file or directory. Check the path.\n")
+    settings = terminal.home / "groundwire.toml"
+    settings.symlink_to(missing)
+    done = terminal.here("demo", "--serve", "--port", "0")
+    assert done.exit_code == 2
+    assert f"Error: {settings} cannot be written: No such file or directory. Run this in an empty" in done.stderr

@@ -239,6 +239,24 @@ def test_a_cache_folder_that_cannot_be_used_is_said_and_costs_no_answer(terminal
 
 
 @pytest.mark.req("B33")
+def test_a_bundle_without_certificates_is_named(terminal: Terminal, tmp_path: Path) -> None:
+    bundle = tmp_path / "corporate.pem"
+    bundle.write_text("nothing\n")
+    said = terminal.here("search", QUERY, SSL_CERT_FILE=str(bundle))
+    assert f"SSL_CERT_FILE names {bundle}, which holds no certificate in PEM format" in said.stderr
+
+
+@pytest.mark.req("B33")
+def test_attempts_that_failed_alike_are_told_once(terminal: Terminal) -> None:
+    keep = {"GROUNDWIRE_ARCHIVE_ENABLED": "true", "GROUNDWIRE_ARCHIVE_PATH": str(terminal.home / "archive.db")}
+    assert terminal.here("search", QUERY, **keep).exit_code == 0
+    dead = {"GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": "http://127.0.0.1:9", "GROUNDWIRE_STORAGE_URL": "memory://"}
+    said = terminal.here("search", QUERY, **keep, **dead)
+    assert (said.exit_code, "from archive" in said.stderr) == (0, True)
+    assert said.stderr.count("refused the connection") == 1
+
+
+@pytest.mark.req("B33")
 def test_a_failing_command_says_what_else_is_wrong(terminal: Terminal) -> None:
     cache = terminal.home / "cache"
     cache.write_text("")
@@ -258,3 +276,14 @@ def test_a_failing_command_says_what_else_is_wrong(terminal: Terminal) -> None:
     assert "policy.allowed_origins" in said.stderr
     assert "Not a directory" in terminal.here("stats", XDG_CACHE_HOME=str(cache)).stderr
     assert "not a folder" in " ".join(terminal.here("doctor", XDG_CACHE_HOME=str(cache)).stdout.split())
+
+
+def test_quiet_prints_errors_only(terminal: Terminal) -> None:
+    loud = terminal.here("search", QUERY, "--search-depth", "advanced")
+    assert "Note: search_depth has no effect: a search is as deep as its provider's" in loud.stderr
+    assert " from searxng in " in loud.stderr
+    for option in ("--quiet", "-s"):
+        done = terminal.here("search", QUERY, "--search-depth", "advanced", option)
+        assert (done.exit_code, done.stderr, done.stdout) == (0, "", loud.stdout)
+    failed = terminal.here("search", QUERY, "--quiet", "-d", "")
+    assert (failed.exit_code, failed.stderr[:7]) == (2, "Error: ")

@@ -292,10 +292,10 @@ def strands() -> None:
     except ImportError:  # until 1.23
         from strands.experimental.tools import ToolProvider
 
-    from groundwire.integrations.strands import WebToolProvider
+    from groundwire.integrations import strands as ours
 
     model: Any = OpenAIModel(client_args={"api_key": "k"}, model_id="m")
-    provider = WebToolProvider()
+    provider = ours.WebToolProvider()
     assert isinstance(provider, ToolProvider)
     agent = Agent(model=model, tools=[provider])
     assert sorted(agent.tool_names) == ["open_page", "web_search"]
@@ -305,6 +305,10 @@ def strands() -> None:
     config = json.loads(json.dumps({"name": "a", "tools": ["groundwire.integrations.strands:web_search"]}))
     loaded = config_to_agent(config, model=model)
     assert loaded.tool_names == ["web_search"]
+    each = Agent(model=model, tools=[ours.duckduckgo_search, ours.brave_search, ours.tavily_search])
+    for name, title in {"duckduckgo": "DuckDuckGo", "brave": "Brave", "tavily": "Tavily"}.items():
+        found = getattr(each.tool, f"{name}_search")(query=QUERY, max_results=2)
+        assert found["content"][0]["text"].startswith(f"Search results for: {QUERY}\n(Source: {title})\n\n1. "), found
 
 
 def main() -> None:

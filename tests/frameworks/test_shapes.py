@@ -23,6 +23,9 @@ EXTRAS = tuple(FRAMEWORKS)
 IN_THE_GATE = "smolagents"
 """The framework whose oldest version every run tests; the others' are slow."""
 
+CHAIN = ("duckduckgo_lite", "brave", "tavily")
+"""The providers of which Strands has a tool each."""
+
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_the_framework_saves_and_loads_it(
@@ -51,6 +54,9 @@ def save_and_load(extra: str, python: Path, world: World, folder: Path) -> None:
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
         "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
         "GROUNDWIRE_STORAGE_URL": "memory://",
+        **{f"GROUNDWIRE_PROVIDERS_{one.upper()}_BASE_URL": world.service(one).url for one in CHAIN},
+        "BRAVE_API_KEY": "test-key",
+        "TAVILY_API_KEY": "test-key",
         "SHAPES_PAGE": world.site("articles").page("reciprocal-rank-fusion"),
     }
     done = subprocess.run(

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,10 +18,14 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from components.authority import Authority
 from components.distributions import Distributions
-from components.office import word
+from components.needs import needed
+from components.office import word, workbook
 from components.papers import report
 from components.pythons import VERSIONS, interpreter, uv
+from components.valkey import Valkey, redis_server_program
+from components.wire import Wire
 from groundwire import __version__
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded, World
 from sbom import write_sbom
@@ -85,7 +90,9 @@ class Installed:
 
 
 _OLDEST = "the oldest versions"
-_OLDEST_SERVERS = "the oldest versions, of the servers too"
+_OLDEST_EXTRAS = "the oldest versions, of the extras too"
+_EXTRAS = ("ddgs", "keyring", "mcp", "office", "otel", "server", "valkey")
+"""The extras that fit into one environment; those of frameworks: `tests/frameworks/test_shapes.py`."""
 _RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -97,7 +104,7 @@ def environment(
 
     @cache
     def make(version: str) -> Installed | None:
-        oldest = version in {_OLDEST, _OLDEST_SERVERS}
+        oldest = version in {_OLDEST, _OLDEST_EXTRAS}
         found = interpreter(VERSIONS[0] if oldest else version)
         if found is None:
             return None
@@ -106,8 +113,9 @@ def environment(
         uv("venv", "--python", found, root)
         if oldest:  # uv takes the lowest version of what a project needs, and not of what a wheel does
             needs = ("--resolution", "lowest-direct", "--requirements", ROOT / "pyproject.toml")
-            extras = ("--extra", "mcp", "--extra", "server") if version == _OLDEST_SERVERS else ()
-            uv("pip", "install", "--python", python, *needs, *extras)
+            extras = [f"--extra={one}" for one in _EXTRAS if version == _OLDEST_EXTRAS]
+            sdk = ["opentelemetry-sdk"] if extras else []
+            uv("pip", "install", "--python", python, *needs, *extras, *sdk)
         rest = ("--no-deps",) if oldest else ("--constraint", PINS)
         uv("pip", "install", "--python", python, *rest, distributions.wheel)
         return Installed(root, home)
@@ -162,11 +170,13 @@ def test_its_demo_runs(installed: Installed) -> None:
 
 
 class Shelf(EmulatedServer):
-    """Documents of two kinds."""
+    """Documents of three kinds."""
 
     def handle(self, request: Recorded) -> EmulatedResponse:
         if request.path == "/report.pdf":
             return EmulatedResponse(body=report(), content_type="application/pdf")
+        if request.path == "/lamps.xlsx":
+            return EmulatedResponse(body=workbook({"Lamps": [["lit", 7]]}), content_type="application/zip")
         return EmulatedResponse(
             body=word("<w:p><w:r><w:t>The lamp was lit.</w:t></w:r></w:p>"), content_type="application/zip"
         )
@@ -174,9 +184,9 @@ class Shelf(EmulatedServer):
 
 _HOSTS = {
     "yodoca": "aiohttp==3.13.3 click==8.3.1 idna==3.11 lxml==6.0.2 platformdirs==4.9.4 pydantic==2.12.5 "
-    "python-dotenv==1.2.1 rich==14.3.2 keyring==25.7.0",
+    "python-dotenv==1.2.1 rich==14.3.2 keyring==25.7.0 ddgs==9.10.0 primp==1.1.3",
     "haytham": "aiohttp==3.13.2 click==8.3.0 idna==3.11 lxml==6.0.2 platformdirs==4.7.1 pydantic==2.12.4 "
-    "python-dotenv==1.2.1 rich==14.2.0",
+    "python-dotenv==1.2.1 rich==14.2.0 ddgs==9.10.0 primp==0.15.0",
     "squidbot": "aiohttp==3.13.3 click==8.3.1 idna==3.11 lxml==6.0.2 pydantic==2.12.5 python-dotenv==1.2.1 "
     "rich==14.3.3",
 }
@@ -193,7 +203,8 @@ def test_no_package_of_a_host_is_moved(host: str, distributions: Distributions, 
     uv("venv", "--python", sys.executable, root)
     uv("pip", "install", "--python", python, *pins)
     before = set(uv("pip", "freeze", "--python", python).split())
-    uv("pip", "install", "--python", python, distributions.wheel)
+    extras = ",".join(one for one in ("ddgs", "keyring") if one in _HOSTS[host])
+    uv("pip", "install", "--python", python, f"groundwire[{extras}] @ {distributions.wheel.as_uri()}")
     assert set(pins) <= before <= set(uv("pip", "freeze", "--python", python).split())
     uv("pip", "check", "--python", python)
     done = Installed(root, tmp_path).run("groundwire", "demo")
@@ -231,11 +242,11 @@ def _exchange(process: subprocess.Popen[str], *messages: Mapping[str, object]) -
 
 
 @pytest.mark.req("B31")
-@_together(_OLDEST_SERVERS)
+@_together(_OLDEST_EXTRAS)
 def test_the_servers_run_with_the_oldest_versions(
     environment: Callable[[str], Installed | None], world: World, tmp_path: Path
 ) -> None:
-    installed = environment(_OLDEST_SERVERS)
+    installed = environment(_OLDEST_EXTRAS)
     if installed is None:
         pytest.skip(f"there is no Python {VERSIONS[0]} on this machine")
     variables = {
@@ -275,6 +286,127 @@ def test_the_servers_run_with_the_oldest_versions(
         with urlopen(Request(f"{url}/mcp", json.dumps(body).encode(), accepts)) as answer:
             assert b"groundwire" in answer.read()
         process.kill()
+
+
+_DDGS = """
+import asyncio, os, sys
+from groundwire import Settings, Web
+from groundwire.errors import ConfigurationError, ProviderError
+from groundwire.providers.duckduckgo import DuckDuckGoOptions, DuckDuckGoSearchProvider
+from groundwire.deadline import Deadline
+
+wire, ca_file = sys.argv[1:]
+
+def settings(*backends):
+    options = {"proxy": wire, "ca_file": ca_file, "backends": backends}
+    return Settings.model_validate({"search": {"providers": ["duckduckgo"]}, "providers": {"duckduckgo": options}})
+
+async def main():
+    async with Web(settings("duckduckgo")) as web:
+        print((await web.search("reciprocal rank fusion", limit=2)).results[1].url)
+    try:
+        Web(settings("duckduckgo", "mojeek"))
+    except ConfigurationError as error:
+        print(error)
+    os.environ["HTTPS_PROXY"] = os.environ["ALL_PROXY"] = wire
+    alone = DuckDuckGoSearchProvider(DuckDuckGoOptions(ca_file=ca_file))
+    try:
+        await alone.search("secret", deadline=Deadline.after(2))
+    except ProviderError:
+        print("no proxy")
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.req("B31")
+@_together(_OLDEST_EXTRAS)
+def test_the_oldest_ddgs_searches_and_says_which_engines_do_not_run(
+    environment: Callable[[str], Installed | None], tmp_path: Path
+) -> None:
+    installed = environment(_OLDEST_EXTRAS)
+    if installed is None:
+        pytest.skip(f"there is no Python {VERSIONS[0]} on this machine")
+    with closing(Wire(Authority(tmp_path))) as wire:
+        done = installed.run("python", "-c", _DDGS, wire.url, str(wire.ca_file), PYTHONWARNINGS="")
+        asked = [request.form["q"] for request in wire.log]
+    assert done.returncode == 0, done.stderr
+    found, refused, last = done.stdout.splitlines()
+    assert (found, last) == ("https://site1.example/", "no proxy")
+    assert re.match(r"providers\.duckduckgo\.backends: ddgs cannot use 'mojeek': .* Update it with: ", refused)
+    assert asked == ["reciprocal rank fusion"]  # the one for which no proxy is set went past that of the environment
+
+
+_BACKEND = """
+import json, pathlib
+from keyring.backend import KeyringBackend
+
+class Keyring(KeyringBackend):
+    priority = 9
+    kept = pathlib.Path("keys.json")
+
+    def get_password(self, service, username):
+        return json.loads(self.kept.read_text()).get(f"{service} {username}") if self.kept.exists() else None
+
+    def set_password(self, service, username, password):
+        self.kept.write_text(json.dumps({f"{service} {username}": password}))
+"""
+_EXTRAS_IN_USE = """
+import asyncio, sys
+import keyring
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from groundwire import Web
+from groundwire.settings import load
+from groundwire.telemetry import Spans
+
+exporter, provider = InMemorySpanExporter(), TracerProvider()
+provider.add_span_processor(SimpleSpanProcessor(exporter))
+keyring.set_password("groundwire", "BRAVE_API_KEY", "from the keyring")
+
+async def main():
+    async with Web(load(), call_listeners=[Spans(provider)]) as web:
+        for _ in range(2):
+            found = await web.search("reciprocal rank fusion")
+        print(found.cached)
+        print("lit" in (await web.open_page(sys.argv[1])).content)
+        print(web.settings.secret("BRAVE_API_KEY").get_secret_value())
+
+asyncio.run(main())
+print(*sorted({span.name for span in exporter.get_finished_spans()}))
+"""
+
+
+@pytest.mark.req("B31")
+@_together(_OLDEST_EXTRAS)
+def test_the_oldest_versions_of_other_extras_work(
+    environment: Callable[[str], Installed | None], world: World, tmp_path: Path
+) -> None:
+    installed = environment(_OLDEST_EXTRAS)
+    if installed is None:
+        pytest.skip(f"there is no Python {VERSIONS[0]} on this machine")
+    (tmp_path / "kept_keys.py").write_text(_BACKEND)
+    shelf = world.add(Shelf("shelf"))
+    server = Valkey(needed(redis_server_program), tmp_path)
+    done = installed.run(
+        "python",
+        "-c",
+        _EXTRAS_IN_USE,
+        f"{shelf.url}/lamps.xlsx",
+        PYTHONPATH=str(tmp_path),
+        PYTHON_KEYRING_BACKEND="kept_keys.Keyring",
+        GROUNDWIRE_SEARCH_PROVIDERS="searxng",
+        GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL=world.searxng.url,
+        GROUNDWIRE_POLICY_ALLOWED_ORIGINS=",".join(world.origins),
+        GROUNDWIRE_STORAGE_URL=server.url,
+    )
+    kept = server.command("DBSIZE")
+    server.stop()
+    assert done.returncode == 0, done.stderr
+    names = "execute_tool open_page execute_tool web_search read local search searxng"
+    assert done.stdout.splitlines() == ["True", "True", "from the keyring", names]
+    assert int(kept.removeprefix(":")) > 0
 
 
 def test_every_command_says_what_it_does_without_any_extra(installed: Installed) -> None:

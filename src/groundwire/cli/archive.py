@@ -260,8 +260,9 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
         try:
             await kept.open()
             if kept.recreated:  # the previous content was not deleted, exported or searched
+                aside = max(map(str, Path(kept.path).parent.glob(f"{Path(kept.path).name}.corrupt-*")), default="")
                 raise StoreError(
-                    f"The archive {kept.path} was damaged and moved aside: {kept.path}.corrupt-TIMESTAMP. "
+                    f"The archive {kept.path} was damaged and moved aside: {aside}. "
                     "Look at that file, then try again: a new archive was begun."
                 )
             return await work(kept)

@@ -17,15 +17,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
+from groundwire.cli import LIKE_OPTIONS
 from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, escaped, say_error, say_failure, warn
+from groundwire.cli.terminal_text import QUIET, clean, escaped, is_quiet, say_error, say_failure, warn
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
-from groundwire.models.aliases import ASK, LIKE_OPTIONS, OPEN_PAGE, SEARCH
+from groundwire.models.aliases import ASK, FOREIGN, OPEN_PAGE, SEARCH, foreign, translated, without_effect
 from groundwire.settings import load
 from groundwire.web import Web
 
@@ -60,7 +62,9 @@ def progress(doing: str) -> Iterator[Observer]:
     Yields:
         An observer that updates the line.
     """
-    if not sys.stderr.isatty() or logging.getLogger("groundwire").isEnabledFor(logging.INFO):  # the log shows it then
+    if (
+        not sys.stderr.isatty() or is_quiet() or logging.getLogger("groundwire").isEnabledFor(logging.INFO)
+    ):  # the log shows it then
         yield _ignore
         return
     from rich.console import Console
@@ -131,10 +135,13 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
 
 
 def _certificates() -> Iterator[str]:
-    """Yield a note if the CA bundle of the environment is missing, which OpenSSL ignores."""
+    """Yield a note if the CA bundle of the environment is missing or holds no certificate: OpenSSL ignores that."""
     path = os.environ.get("SSL_CERT_FILE", "")
-    if path and not os.access(path, os.R_OK):
-        why = "cannot be read" if Path(path).exists() else "does not exist"
+    try:
+        why = "" if not path or b"-----BEGIN " in Path(path).read_bytes() else "holds no certificate in PEM format"
+    except OSError as error:
+        why = "does not exist" if isinstance(error, FileNotFoundError) else "cannot be read"
+    if why:
         yield f"SSL_CERT_FILE names {path}, which {why}, so no certificate is trusted. Correct it, or unset it."
 
 
@@ -190,7 +197,13 @@ Failed = Callable[[str, GroundwireError], "ToolResult"]
 _SHOWN = 200  # characters of the request in an error
 
 
+def _set_quiet(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    ctx.meta[QUIET] = value
+
+
+_TRUTH = MappingProxyType({"true": True, "false": False})
 _OUTPUT = "groundwire.output"
+_SILENT = frozenset({"-s", "--silent", "-sS", "-sL", "--no-progress"})
 _FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
 _FORMATS = frozenset({"--format", "--output-format", "-f", "--formats"})
 _TEXTS = frozenset({"markdown", "md", "text", "txt", "plain", "table", "pretty"})
@@ -207,6 +220,8 @@ class ToolCommand(click.Command):
     def __init__(self, *args: Any, failed: Failed, subject: str, **options: Any) -> None:
         super().__init__(*args, **options)
         file = click.Path(dir_okay=False, path_type=Path)
+        text = "Print errors only on standard error: no notes, no progress, no summary."
+        self.params.append(click.Option(["--quiet"], is_flag=True, expose_value=False, callback=_set_quiet, help=text))
         text = "Write to FILE instead of standard output."
         self.params.append(click.Option(["-o", "--output"], type=file, metavar="FILE", expose_value=False, help=text))
         self._failed = failed
@@ -230,14 +245,18 @@ class ToolCommand(click.Command):
         options = [one for one in self.params if isinstance(one, click.Option)]
         known = {opt for one in options for opt in (*one.opts, *one.secondary_opts)} | {"-h", "--help"}
         plain: list[str] = []
+        self._ignored: tuple[str, ...] = ()
         words = iter(given)
         for word in words:
             name, equals, value = word.partition("=")
+            plainly = name.lstrip("-").replace("-", "_")
             right = self._names.get(name[2:].replace("-", "_")) if name.startswith("--") else None
             if name == "-L" and (number := next(words, "")).isdigit():  # of gh
                 plain += [next(opt for one in options if one.name == "limit" for opt in one.opts), number]
             elif name in known or not word.startswith("-"):
                 plain.append(word)
+            elif name in _SILENT:
+                plain.append("--quiet")
             elif name in _FORMATS:
                 shape = value if equals else next(words, "")
                 plain += [] if shape in _TEXTS else ["--json"] if shape.startswith("json") else [name, shape]
@@ -245,6 +264,12 @@ class ToolCommand(click.Command):
                 plain += [value] if equals else []  # the argument itself
             elif opts := [opt for one in options if one.name == right for opt in one.opts if opt.startswith("--")]:
                 plain.append(opts[0] + equals + value)
+            elif plainly in FOREIGN and name.startswith("--") and name not in LIKE_OPTIONS:
+                asked = value if equals else next(words, "")
+                if (one := _TRUTH.get(asked.lower(), asked)) != "" and translated(plainly, one, {}, ()) == {}:
+                    self._ignored += without_effect({plainly: one})
+                else:
+                    raise click.UsageError(f"No such option {name!r}{foreign(plainly, (), {})}.")
             elif LIKE_OPTIONS.get(name) != "":
                 plain.append(word)
         return plain
@@ -265,6 +290,7 @@ class ToolCommand(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a failure is printed to standard error, or as a tool result to standard output."""
+        warn(*self._ignored)
         try:
             if _OUTPUT not in ctx.meta:
                 return super().invoke(ctx)

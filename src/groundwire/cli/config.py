@@ -14,10 +14,10 @@ from typing import Any
 
 import click
 
+from groundwire.cli import LIKE_COMMANDS
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import cells, clean, escaped, say_error, warn
 from groundwire.errors import ConfigurationError
-from groundwire.models.aliases import LIKE_COMMANDS
 from groundwire.models.validators import did_you_mean
 from groundwire.providers.registry import provider_class
 from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable

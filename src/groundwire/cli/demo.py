@@ -22,6 +22,7 @@ import click
 
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import say_error, wrap
+from groundwire.errors import ConfigurationError
 from groundwire.models import Attempt, AttemptFinished, Event
 from groundwire.settings import Settings
 from groundwire.settings.sources import DEMO_LINE
@@ -35,6 +36,7 @@ __all__ = ["demo", "practice"]
 _QUESTION = "reciprocal rank fusion"
 _FIRST, _SECOND = "searxng:first", "searxng:second"
 _EXCERPT = 900  # characters of the page that are shown
+_ELSEWHERE = "Run this in an empty folder that you may write to, on a disk with free space."
 _PROSE = 80  # characters; shorter text is a caption or a label
 
 
@@ -203,7 +205,12 @@ url = "sqlite:///{folder}/store.sqlite3"
 [archive]
 path = "{folder}/archive.db"
 """
-        file.write_text(text, encoding="utf-8")
+        try:
+            file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            file.unlink(missing_ok=True)
+            path = file.absolute()
+            raise ConfigurationError(f"{path} cannot be written: {error.strerror}. {_ELSEWHERE}") from error
         try:
             yield
         finally:

@@ -13,8 +13,8 @@ import click
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, day, warn, wrap
-from groundwire.errors import GroundwireError
+from groundwire.cli.terminal_text import clean, day, is_quiet, warn, wrap
+from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import MAX_LIMIT, SearchResponse
 from groundwire.models.validators import TimeRangeName
 from groundwire.routing.hedging_policy import Strategy
@@ -156,14 +156,21 @@ def _print(response: SearchResponse, seconds: float) -> None:
         facts = " · ".join(filter(None, (row.source, day(row.published))))
         click.echo(_INDENT + click.style(clean(facts), dim=True) + "\n")
     if response.results:  # otherwise the warnings explain it
-        for attempt in response.attempts:
-            if attempt.outcome not in {"ok", "partial", "empty"}:
-                warn(attempt.describe())
+        failed = [one for one in response.attempts if one.outcome not in {"ok", "partial", "empty"}]
+        warn(
+            *(
+                text
+                for text in AllProvidersFailed(failed).causes
+                if not any(text in warning for warning in response.warnings)
+            )
+        )
     warn(*response.warnings)
     for receipt in response.filters:
         if receipt.applied != "native" or receipt.note:
             note = f" ({receipt.note})" if receipt.note else ""
             warn(f"{receipt.filter}: {_FILTERED[receipt.applied]}{note}")
+    if is_quiet():
+        return
     if response.results:
         count = f"{len(response.results)} result{'s' if len(response.results) > 1 else ''}"
         click.echo(click.style(f"{count} from {response.provider} in {seconds:.1f} s", dim=True), err=True)

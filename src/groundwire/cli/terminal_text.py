@@ -15,11 +15,13 @@ import click
 from groundwire.errors import BlockedAddress, GroundwireError
 
 __all__ = [
+    "QUIET",
     "cells",
     "clean",
     "day",
     "diff",
     "escaped",
+    "is_quiet",
     "log_to_stderr",
     "say_error",
     "say_failure",
@@ -59,9 +61,19 @@ def with_setting(text: str) -> str:
     return f"{text} {_ALLOW}" if "nly public web addresses" in text else text
 
 
+QUIET = "groundwire.quiet"
+"""The entry of click's `Context.meta` that is true with `--quiet`."""
+
+
+def is_quiet() -> bool:
+    """Return whether the command was called with `--quiet`."""
+    context = click.get_current_context(silent=True)
+    return bool(context and context.meta.get(QUIET))
+
+
 def warn(*texts: str) -> None:
-    """Print warnings to standard error, one per line."""
-    for text in texts:
+    """Print warnings to standard error, one per line; with `--quiet`, none."""
+    for text in () if is_quiet() else texts:
         click.echo(click.style("Note: ", fg="yellow") + clean(text), err=True)
 
 

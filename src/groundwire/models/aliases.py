@@ -10,19 +10,21 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from types import MappingProxyType
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
 from groundwire.models.validators import nearest
+
+if TYPE_CHECKING:
+    from groundwire.models.pages import Page
+    from groundwire.models.search import SearchResponse
 
 __all__ = [
     "ASK",
     "CLASSES",
     "ERRORS",
     "FOREIGN",
-    "LIKE_COMMANDS",
     "LIKE_METHODS",
     "LIKE_MODULES",
-    "LIKE_OPTIONS",
     "METHODS",
     "OPEN_PAGE",
     "SAFE_SEARCHES",
@@ -32,9 +34,14 @@ __all__ = [
     "canonical",
     "either",
     "foreign",
+    "noted",
     "other_method",
     "translated",
+    "without_effect",
 ]
+
+
+_Made = TypeVar("_Made", "SearchResponse", "Page")
 
 
 def _camel(name: str) -> str:
@@ -105,7 +112,6 @@ LIKE_METHODS: Mapping[str, str] = MappingProxyType(
 )
 """Other libraries' methods that have no equivalent here, with the nearest one for the error message."""
 
-_KEY = "set the variable of the provider, such as BRAVE_API_KEY, or run groundwire setup"
 FOREIGN: Mapping[str, str] = MappingProxyType(
     {
         other: hint
@@ -136,7 +142,7 @@ FOREIGN: Mapping[str, str] = MappingProxyType(
             "proxies": "use proxy",
             "urls ids": "use open_pages()",
             "schema output_schema system_prompt temperature messages": "use ask() for text, and your own model",
-            "api_key apikey": _KEY,
+            "api_key apikey": "set the variable of the provider, such as BRAVE_API_KEY, or run groundwire setup",
             "start_index offset_characters": 'use cursor, such as "@5120"',
         }.items()
         for name in words.split()
@@ -148,23 +154,27 @@ FOREIGN: Mapping[str, str] = MappingProxyType(
 _MARKDOWN = frozenset({"markdown", "md", "text", "txt", "links", "metadata"})
 _IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
     {
-        **dict.fromkeys(
-            ("search_depth", "depth", "extract_depth"), frozenset({"basic", "advanced", "fast", "standard"})
-        ),
+        **dict.fromkeys(("search_depth", "depth", "extract_depth"), frozenset({"basic", "standard"})),
         **dict.fromkeys(("formats", "format", "output_format", "response_format", "return_format"), _MARKDOWN),
         **dict.fromkeys(("topic", "category", "categories", "vertical"), frozenset({"general", "web", "search"})),
-        **dict.fromkeys(
-            ("type", "search_type", "mode"), frozenset({"auto", "neural", "keyword", "fast", "web", "search"})
-        ),
+        **dict.fromkeys(("type", "search_type", "mode"), frozenset({"auto", "web", "search"})),
         **dict.fromkeys(("backend", "engine"), frozenset({"auto"})),
         "sources": frozenset({"web"}),
-        **dict.fromkeys(("use_autoprompt", "auto_parameters", "include_favicon", "include_usage"), frozenset({True})),
         **dict.fromkeys(("only_main_content", "include_metadata", "follow_redirects"), frozenset({True})),
         **dict.fromkeys(("verify", "verify_ssl", "allow_redirects", "use_cache", "text"), frozenset({True})),
         "livecrawl": frozenset({"fallback", "preferred"}),
     }
 )
 """What other libraries' arguments may ask for that is so here anyway."""
+
+_WITHOUT_EFFECT: Mapping[str, frozenset[object]] = MappingProxyType(
+    {
+        **dict.fromkeys(("search_depth", "depth", "extract_depth"), frozenset({"advanced", "fast"})),
+        **dict.fromkeys(("type", "search_type", "mode"), frozenset({"neural", "keyword", "fast"})),
+        **dict.fromkeys(("use_autoprompt", "auto_parameters", "include_favicon", "include_usage"), frozenset({True})),
+    }
+)
+"""What they may ask for that is ignored, with a warning: the results are right without it."""
 
 ERRORS: Mapping[str, str] = MappingProxyType(
     {
@@ -200,37 +210,6 @@ LIKE_MODULES: Mapping[str, str] = MappingProxyType(
     )
 )
 """Where the adapter of a framework is."""
-
-LIKE_OPTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("-L", "--location", "-f", "--fail", "--follow", "-s", "--silent", "-S", "--no-progress"), ""),
-        **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes"), ""),
-        **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
-        **dict.fromkeys(("-A", "--user-agent", "-H", "--header"), "groundwire config set network.user_agent TEXT"),
-        **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),
-        **dict.fromkeys(("--jq", "--template", "--fields"), "--json | jq"),
-        **dict.fromkeys(("-w", "--web", "--browser"), "groundwire serve, and open its address"),
-        **dict.fromkeys(("--api-key", "--token"), "groundwire setup"),
-        **dict.fromkeys(("--raw", "--html"), "--json"),
-    }
-)
-"""What other command lines have as options, with what comes nearest; empty for what is so here anyway."""
-
-LIKE_COMMANDS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("list", "ls", "view"), "config show"),
-        **dict.fromkeys(("auth", "init", "login", "logout", "configure"), "setup"),
-        **dict.fromkeys(("status", "check", "ping", "info", "health"), "doctor"),
-        **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
-        **dict.fromkeys(("update", "upgrade", "self"), "pip install --upgrade groundwire"),
-        **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
-        **dict.fromkeys(("history", "log", "logs"), "archive list"),
-        **dict.fromkeys(("edit", "unset", "delete", "rm"), "set"),
-        **dict.fromkeys(("add", "register"), "install"),
-        "remove": "uninstall",
-    }
-)
-"""What other command lines call commands, with what comes nearest."""
 
 
 class SearchAliases(TypedDict, total=False):
@@ -287,12 +266,35 @@ def translated(name: str, value: Any, names: Mapping[str, str], known: Iterable[
     if name in FOREIGN:
         if value is None or value is False or value in ("", 0, [], (), {}):
             return {}
-        allowed = _IMPLIED.get(name) or _IMPLIED.get(_snake(name), frozenset())
+        allowed = _IMPLIED.get(_snake(name), frozenset()) | _WITHOUT_EFFECT.get(_snake(name), frozenset())
         asked = value if isinstance(value, (list, tuple)) else [value]
         if all(isinstance(one, (str, bool)) and one in allowed for one in asked):
             return {}
     meant = _converted(_snake(name), value)
     return meant if meant and meant.keys() <= known else None
+
+
+def without_effect(arguments: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return a warning for each of a call's arguments that is accepted and ignored.
+
+    Args:
+        arguments: The arguments under the names they were given.
+    """
+    return tuple(
+        f"{name} has no effect: {FOREIGN[name]}"
+        for name, value in arguments.items()
+        if isinstance(value, (str, bool)) and value in _WITHOUT_EFFECT.get(_snake(name), ())
+    )
+
+
+def noted(made: _Made, arguments: Mapping[str, Any]) -> _Made:
+    """Return a response with a warning for each argument that is accepted and ignored.
+
+    Args:
+        made: The response.
+        arguments: The arguments under the names they were given.
+    """
+    return made.model_copy(update={"warnings": (*made.warnings, *without_effect(arguments))})
 
 
 def _snake(name: str) -> str:
@@ -303,7 +305,6 @@ SAFE_SEARCHES: Mapping[str, str] = MappingProxyType(
     {"on": "strict", "true": "strict", "2": "strict", "1": "moderate", "false": "off", "0": "off", "active": "strict"}
 )
 """Other libraries' SafeSearch levels."""
-_CODES: Mapping[str, str] = MappingProxyType({"uk": "gb"})
 
 
 def _value(name: str, value: Any) -> Any:
@@ -313,7 +314,7 @@ def _value(name: str, value: Any) -> Any:
     if name == "safesearch" and value is not None:
         return SAFE_SEARCHES.get(str(value).lower(), value)
     if name == "region" and isinstance(value, str) and len(value) == 2:
-        return _CODES.get(value.lower(), value.lower())
+        return "gb" if value.lower() == "uk" else value.lower()
     return value
 
 

@@ -56,7 +56,8 @@ class DuckDuckGoOptions(Options):
     """`[providers.duckduckgo]`."""
 
     backends: Words = _DEFAULT
-    """The engines of ddgs, by its own names, used in this order until one has results; never its `auto`."""
+    """The engines of ddgs, by its own names, used in this order until one has results; never its `auto`. With ddgs
+    9.10, all except `duckduckgo` need `primp<2`."""
     proxy: str = ""
     """A proxy for ddgs alone, such as `socks5://127.0.0.1:9050`; by default the setting `network.proxy`."""
     ca_file: Path | None = None
@@ -92,7 +93,8 @@ class DuckDuckGoSearchProvider:
 
         Raises:
             NotConfigured: ddgs is missing.
-            ConfigurationError: a backend is unknown to ddgs, or the certificate file does not exist.
+            ConfigurationError: a backend is unknown to ddgs or does not run with the installed version of primp, or
+                the certificate file does not exist.
         """
         options = context.options(DuckDuckGoOptions)
         cassette = context.transports.api.cassette
@@ -107,6 +109,13 @@ class DuckDuckGoSearchProvider:
                 if backend not in known:
                     hint = did_you_mean(backend, known)
                     raise ConfigurationError(f"{where}.backends: {backend!r} is not an engine of ddgs{hint}")
+                try:
+                    known[backend]()
+                except Exception as error:  # ddgs 9.10 names browsers that primp 2 no longer imitates
+                    fix = "Update it with: pip install --upgrade ddgs"
+                    raise ConfigurationError(
+                        f"{where}.backends: ddgs cannot use {backend!r}: {error}. {fix}"
+                    ) from error
         if options.ca_file is not None and not options.ca_file.is_file():
             raise ConfigurationError(f"{where}.ca_file: {str(options.ca_file)!r} is not a file.")
         if not options.proxy and context.settings.network.proxy:
@@ -215,7 +224,9 @@ class DuckDuckGoSearchProvider:
             verify=True if ca_file is None else str(ca_file),
         )
         if not self._options.proxy:
-            engine.http_client.client.proxy = None  # otherwise the client reads a proxy from the environment
+            client = engine.http_client.client
+            client.proxy = None  # otherwise the client reads a proxy from the environment
+            getattr(client, "_mounts", {}).clear()  # ... as does the one of httpx, which ddgs 9.10 uses for DuckDuckGo
         return engine
 
 

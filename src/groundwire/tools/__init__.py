@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import GroundwireError, MissingKey
 from groundwire.models import MAX_LIMIT, Page
+from groundwire.models.aliases import noted
 from groundwire.tools.argument_coercion import (
     OpenArguments,
     SearchArguments,
     bad_arguments,
     positional,
     understood,
+    unwrapped,
 )
 from groundwire.tools.definitions import (
     ToolDefinition,
@@ -160,7 +164,7 @@ async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs
     except Exception:  # the agent must never see a traceback; the log has it for the operator
         _logger.exception("web_search failed")
         return WebSearchToolResult(query=echo, status="error", error=_INTERNAL)
-    return searched(response)
+    return searched(noted(response, unwrapped("web_search", arguments)))
 
 
 async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
@@ -182,7 +186,7 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
     except Exception:  # the agent must never see a traceback; the log has it for the operator
         _logger.exception("open_page failed")
         return OpenPageToolResult(url=echo, status="error", error=_INTERNAL)
-    return opened(page, brief=brief)
+    return opened(noted(page, unwrapped("open_page", arguments)), brief=brief)
 
 
 def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:
@@ -286,3 +290,13 @@ def _asking(web: Web, backend: Backend) -> Web:
     if key is None:
         raise MissingKey("brave", variable)
     return web.with_providers("brave", settings=settings.with_key(_KEYS[0], key))
+
+
+class _Module(ModuleType):
+    """This module, which may be called as `web_tools` is: `groundwire.tools(web)`."""
+
+    def __call__(self, web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
+        return web_tools(web, needs)
+
+
+sys.modules[__name__].__class__ = _Module

@@ -20,7 +20,7 @@ from groundwire.models import TimeRange
 from groundwire.models.aliases import OPEN_PAGE, SEARCH, foreign, translated
 from groundwire.models.validators import faults, time_range_of
 
-__all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood"]
+__all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood", "unwrapped"]
 
 _AROUND = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
 _NONE = frozenset({"", "none", "null", "undefined"})
@@ -118,7 +118,7 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     names = _NAMES.get(tool, {})
     known = {*names.values(), *_known(tool)}
-    given = _unwrapped(arguments, known | set(names))
+    given = unwrapped(tool, arguments)
     plain: dict[str, Any] = {}
     for name, value in given.items():
         right = names.get(name, name)
@@ -173,8 +173,15 @@ def _known(tool: str) -> set[str]:
     return {"query", "max_results", "backend", "allowed_domains"}
 
 
-def _unwrapped(arguments: Mapping[str, Any], known: set[str]) -> Mapping[str, Any]:
-    """Return the arguments without the wrapper object that some models add."""
+def unwrapped(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments without the wrapper object that some models add.
+
+    Args:
+        tool: The tool's name.
+        arguments: What the model wrote.
+    """
+    names = _NAMES.get(tool, {})
+    known = {*names, *names.values(), *_known(tool)}
     if len(arguments) != 1:
         return arguments
     ((name, value),) = arguments.items()

@@ -185,6 +185,8 @@ def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
             text = f"{host} {error.detail}. Check this machine's network connection and its DNS settings."
         case "proxy":
             text = f"{host} {error.detail}. Check the setting network.proxy, or HTTPS_PROXY."
+        case "certificate":
+            text = f"{host} {error.detail}. In a network that inspects TLS, set SSL_CERT_FILE to its CA bundle."
         case "cassette":
             text = f"{host} {error.detail}. {_RECORD}."
         case _:

@@ -182,10 +182,10 @@ class Web(AnsweringView):
             AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if aliases:
-            from groundwire.models.aliases import SEARCH, canonical
+            from groundwire.models.aliases import SEARCH, canonical, noted
 
             view = self.with_providers(aliases.pop("provider")) if "provider" in aliases else self
-            return await view.search(**canonical(Web.search, locals(), SEARCH))
+            return noted(await view.search(**canonical(Web.search, locals(), SEARCH)), aliases)
         checked, chosen = self._search_flow.checked(
             query,
             strategy,
@@ -248,9 +248,9 @@ class Web(AnsweringView):
             Closed.
         """
         if aliases:
-            from groundwire.models.aliases import OPEN_PAGE, canonical
+            from groundwire.models.aliases import OPEN_PAGE, canonical, noted
 
-            return await self.open_page(**canonical(Web.open_page, locals(), OPEN_PAGE))
+            return noted(await self.open_page(**canonical(Web.open_page, locals(), OPEN_PAGE)), aliases)
         from groundwire.web.open_page import PageTarget, check_url
 
         selection = self._asked(
@@ -297,9 +297,10 @@ class Web(AnsweringView):
             InvalidRequest: an argument is invalid. Closed.
         """
         if aliases:
-            from groundwire.models.aliases import OPEN_PAGE, canonical
+            from groundwire.models.aliases import OPEN_PAGE, canonical, noted
 
-            return await self.open_pages(**canonical(Web.open_pages, locals(), OPEN_PAGE))
+            pages = await self.open_pages(**canonical(Web.open_pages, locals(), OPEN_PAGE))
+            return tuple(noted(page, aliases) for page in pages)
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import PageTarget, check_urls
 

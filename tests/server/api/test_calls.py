@@ -65,8 +65,14 @@ async def test_names_of_other_apis_are_taken(gateway: Any) -> None:
     assert (status, len(body["results"])) == (200, 2)
     status, said = await post(client, "/v1/search", asked | {"limit": 3})
     assert (status, said["error"]["field"]) == (400, "max_results")  # which of the two is meant nobody can know
-    status, said = await post(client, "/v1/pages", {"link": body["results"][0]["url"], "max_chars": 300})
+    link = {"link": body["results"][0]["url"], "max_chars": 300}
+    status, said = await post(client, "/v1/pages", link | {"extractDepth": "advanced"})
     assert (status, said["pages"][0]["status"]) == (200, "success")
+    assert "extractDepth has no effect: pages are always Markdown" in said["pages"][0]["warnings"]
+    status, said = await post(client, "/v1/search", asked | {"search_depth": "advanced"})
+    assert [text for text in said["warnings"] if text.startswith("search_depth has no effect: ")]
+    status, said = await post(client, "/v1/search", asked)
+    assert "no effect" not in str(said["warnings"])
 
 
 async def test_what_is_wrong_is_said(gateway: Any) -> None:

@@ -229,8 +229,6 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
         for place, token in enumerate(claim):
             if to[place] is None and token.kind in kinds:
                 free = [option for option in options[place] if option not in used]
-                if not free:
-                    continue
                 expected = _expected(place, to)
                 if token.kind == "marker":
                     free = [option for option in free if abs(option - expected) <= 6.0]

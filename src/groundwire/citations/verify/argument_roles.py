@@ -207,8 +207,7 @@ _AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "н
 def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
     """Return whether the second part is the agent: an agent marker precedes it."""
     tongue = aligned.tongue
-    start = max(0, left + 1)
-    between = [fold_text(token) for token in tokens[start:right]]
+    between = [fold_text(token) for token in tokens[left + 1 : right]]
     if tongue.code == "zh":
         return "被" in between or "由" in between
     tail = [word for word in between[-3:] if word not in tongue.articles]

@@ -321,7 +321,7 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
         found = _stretch(aligned, range(left + 1, len(page)))
         if last < len(to) and right is None and aligned.claim[last].kind != "function":
             return []
-        if right is not None and found and found[-1] + 1 < len(page) and not _ends(aligned, found[-1] + 1):
+        if right is not None and found and not _ends(aligned, found[-1] + 1):
             return []
         return found
     if right is not None and left is None and first <= 1:

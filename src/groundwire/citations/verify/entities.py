@@ -82,9 +82,7 @@ def names_of(text: str, tongue: Language | None = None) -> list[Name]:
         begun = True
         if starts and fold(word[0]) in tongue.markers:
             is_capital = False  # every, most
-        if is_capital and not (
-            tongue.is_function(word[0]) and (starts or (len(word[0]) > 1 and word[0][1:].islower()))
-        ):
+        if is_capital and not (tongue.is_function(word[0]) and (starts or word[0][1:].islower())):
             if not run:
                 first_of_run = starts
             run.append(word)

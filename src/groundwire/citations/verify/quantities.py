@@ -292,7 +292,7 @@ def _opens(low: str, start: int) -> bool:
     return re.search(r"\b(?:a|an|half a) $", low[max(0, start - 8) : start]) is not None
 
 
-def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, was_and: bool = False) -> bool:
+def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, was_and: bool) -> bool:
     """Return whether a word continues the number that the preceding words began."""
     last, was_scale = run[-1][0], run[-1][1]
     if not last and len(run) > 1:  # an "and"

@@ -81,7 +81,7 @@ def table_heads(text: str) -> list[TextSpan]:
     begin, before = 0, ""
     for line in text.splitlines(keepends=True):
         bare = line.strip()
-        if "|" in before and "-" in bare and not bare.strip("|:- \t") and bare.count("|") + 1 >= 2 and "|" in bare:
+        if "|" in before and "-" in bare and not bare.strip("|:- \t") and "|" in bare:
             found.append(TextSpan(begin - len(before), begin + len(line)))
         begin, before = begin + len(line), line
     return found
@@ -123,9 +123,8 @@ def _of_block(text: str, start: int, end: int) -> Iterator[TextSpan]:
             break
         if stop[0][0] in ".…" and not _is_end(text, stop.start(), after, end, marked=after > stop.end()):
             continue
-        if after > begin:
-            yield from _trimmed(text, begin, after)
-            begin = after
+        yield from _trimmed(text, begin, after)
+        begin = after
     yield from _trimmed(text, begin, end)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar
@@ -215,9 +215,16 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
         if not isinstance(given, dict) or (plain := rename(given)) == given:
             raise invalid(error) from None
     try:
-        return model.model_validate_json(json.dumps(plain))
+        return _remembering(model.model_validate_json(json.dumps(plain)), given)
     except ValidationError as error:
         raise invalid(error) from None
+
+
+def _remembering(asked: _A, given: Mapping[str, Any]) -> _A:
+    """Return a request that knows its members as they were sent, for warnings about those without effect."""
+    if isinstance(asked, ApiRequest):
+        asked.remember(given)
+    return asked
 
 
 def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
@@ -235,12 +242,12 @@ def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
         else:
             given[name] = [given[name], value]
     rename = getattr(model, "renamed", dict)
-    given = rename(given)
+    sent, given = given, rename(given)
     for name, info in model.model_fields.items():
         if "tuple" in str(info.annotation) and isinstance(given.get(name), str):
             given[name] = given[name].split(",") if name.endswith("domains") else [given[name]]
     try:
-        return model.model_validate(given, strict=False)
+        return _remembering(model.model_validate(given, strict=False), sent)
     except ValidationError as error:
         raise invalid(error) from None
 

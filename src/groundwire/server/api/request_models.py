@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     JsonValue,
+    PrivateAttr,
     RootModel,
     model_validator,
 )
@@ -101,6 +102,21 @@ class ApiRequest(BaseModel):
             both = meant is not None and any(other in plain or (other != name and other in given) for other in meant)
             plain.update({name: value} if meant is None or both else meant)
         return plain
+
+    _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
+
+    @property
+    def given(self) -> Mapping[str, Any]:
+        """The members as they were sent, if some are named as in other APIs."""
+        return self._given
+
+    def remember(self, given: Mapping[str, Any]) -> None:
+        """Keep the members as they were sent.
+
+        Args:
+            given: The members.
+        """
+        self._given = given
 
     timeout: float | None = Field(default=None, ge=1, le=600)
     """Seconds for the whole call; by default, and at most, the gateway's limit."""

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.models import Page, SearchResponse
+from groundwire.models.aliases import noted
 from groundwire.server.api.compat_perplexity import PerplexityReply, PerplexityRequest, search_perplexity
 from groundwire.server.api.compat_searxng import (
     SearxngFailure,
@@ -85,7 +86,7 @@ class PagesReply(BaseModel):
 async def search(caller: Caller, asked: SearchRequest) -> SearchResponse:
     """Search the web."""
     given = asked.model_dump(exclude={"session"})
-    return await caller.session(asked.session).search(**given)
+    return noted(await caller.session(asked.session).search(**given), asked.given)
 
 
 async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
@@ -93,8 +94,10 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
     web = caller.session(asked.session)
     given = asked.model_dump(include={"query", "find", "max_length", "max_tokens", "refresh", "keep", "timeout"})
     if asked.urls is not None:
-        return PagesReply(pages=await web.open_pages(asked.urls, **given))
-    return PagesReply(pages=(await web.open_page(asked.url or "", cursor=asked.cursor, **given),))
+        found = await web.open_pages(asked.urls, **given)
+    else:
+        found = (await web.open_page(asked.url or "", cursor=asked.cursor, **given),)
+    return PagesReply(pages=tuple(noted(page, asked.given) for page in found))
 
 
 JSON, _FORM = "application/json", "application/x-www-form-urlencoded"

@@ -1,0 +1,155 @@
+"""What each stage of verification makes of a table of sentences, in nine languages.
+
+`stages.jsonl` has a line for each case: the stage, its arguments, and the result. The sentences come from the tuning
+half of the hand-written cases, and vary them: words left out, exchanged or replaced.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from groundwire.citations.marker_parser import MarkScanner, find_marks
+from groundwire.citations.verify import CitedPage, verify_answer
+from groundwire.citations.verify.alignment import Alignment, align, each_time, tokens_of
+from groundwire.citations.verify.argument_roles import inverted, joined_by_and, roles, turned
+from groundwire.citations.verify.copied_sentences import exchanged, substituted
+from groundwire.citations.verify.differences import made_up, reworded
+from groundwire.citations.verify.entities import dates_of, denied, is_like, names_of, quotes_of, same_date
+from groundwire.citations.verify.language_packs import language
+from groundwire.citations.verify.quantities import numbers_of, same_number, same_quantity
+from groundwire.citations.verify.report import Disagreement
+from groundwire.citations.verify.segmentation import clauses, sentences_of, table_heads, words_of
+
+pytestmark = pytest.mark.req("B9", "B35")
+
+
+def _numbers(code: str, text: str) -> object:
+    return [
+        [one.text, one.values, one.unit, one.rounded, one.start, one.end] for one in numbers_of(text, language(code))
+    ]
+
+
+def _entities(code: str, text: str) -> object:
+    tongue = language(code)
+    return [
+        [[one.text, one.words, one.first, one.start, one.end] for one in names_of(text, tongue)],
+        [[one.text, one.readings, one.start, one.end] for one in dates_of(text)],
+        [[one.text, sorted(one.near), sorted(one.wide)] for one in denied(text, tongue)],
+        [text[span.start : span.end] for span in quotes_of(text)],
+    ]
+
+
+def _segments(code: str, text: str) -> object:
+    return [
+        [
+            [one.start, one.end, one.plain, one.numbers, [[part.text, part.numbers] for part in one.parts]]
+            for one in sentences_of(text)
+        ],
+        clauses(text),
+        words_of(text, language(code)),
+        [[span.start, span.end] for span in table_heads(text)],
+    ]
+
+
+def _aligned(code: str, claim: str, page: str) -> Alignment:
+    tongue = language(code)
+    return align(tokens_of(claim, tongue), tokens_of(page, tongue), tongue)
+
+
+def _alignment(code: str, claim: str, page: str) -> object:
+    aligned = _aligned(code, claim, page)
+    flags = [f"{'n' * one.name}{'b' * one.breaks}{'s' * one.stops}" for one in aligned.claim]
+    return [
+        [one.text, one.kind, flag, aligned.page[there].text if there is not None else "", there]
+        for one, flag, there in zip(aligned.claim, flags, aligned.to, strict=True)
+    ]
+
+
+def _rewording(code: str, claim: str, page: str) -> object:
+    aligned = _aligned(code, claim, page)
+    near = frozenset(key for token in aligned.page for key in token.keys)
+    return [
+        inverted(aligned),
+        _shown(roles(aligned)),
+        _shown(exchanged(aligned)),
+        substituted(aligned),
+        _shown(reworded(aligned, lambda: near)),
+    ]
+
+
+def _relations(code: str, claim: str, page: str) -> object:
+    aligned = _aligned(code, claim, page)
+    here, there = range(len(aligned.claim)), range(len(aligned.page))
+    return [
+        [[one, two] for one in here for two in here if joined_by_and(aligned, aligned.claim, one, two)],
+        [[one, two] for one in here for two in there if aligned.claim[one].keys and aligned.page[two].keys
+         and turned(aligned, one, two)],
+        [each_time(aligned, at) for at in here],
+        made_up(aligned),
+    ]  # fmt: skip
+
+
+def _equality(code: str, claimed: str, stated: str) -> object:
+    tongue = language(code)
+    return [
+        [
+            [same_number(one, two), same_quantity(one, two)]
+            for one in numbers_of(claimed, tongue)
+            for two in numbers_of(stated, tongue)
+        ],
+        [same_date(one, two) for one in dates_of(claimed) for two in dates_of(stated)],
+        is_like(claimed, stated),
+    ]
+
+
+def _verification(answer: str, *pages: str) -> object:
+    cited = [CitedPage(number=number, url="", content=text) for number, text in enumerate(pages, start=1)]
+    return [
+        [one.verdict, _shown(one.disagreements), one.source, one.passage, one.unsupporting, one.notes]
+        for one in verify_answer(answer, cited).findings
+    ]
+
+
+def _markers(text: str) -> object:
+    scanner = MarkScanner()
+    return [_pieces(find_marks(text)), _pieces([*scanner.feed(text), scanner.open_fence, *scanner.close()])]
+
+
+def _pieces(found: list[Any]) -> object:
+    return [piece if isinstance(piece, str) else [piece.pieces, piece.spelled, piece.numbers] for piece in found]
+
+
+def _shown(found: Iterable[Disagreement]) -> object:
+    return [[one.kind, one.claimed, one.stated] for one in found]
+
+
+STAGES: Final[Mapping[str, Callable[..., object]]] = {
+    "numbers": _numbers,
+    "entities": _entities,
+    "segments": _segments,
+    "alignment": _alignment,
+    "rewording": _rewording,
+    "relations": _relations,
+    "equality": _equality,
+    "verification": _verification,
+    "markers": _markers,
+}
+TABLE: Final = Path(__file__).with_name("stages.jsonl")
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_each_stage_gives_what_the_table_says(stage: str) -> None:
+    cases = [json.loads(line) for line in TABLE.read_text("utf-8").splitlines()]
+    mine = [case for case in cases if case["stage"] == stage]
+    assert mine
+    wrong = [
+        (case["arguments"], found, case["result"])
+        for case in mine
+        if (found := json.loads(json.dumps(STAGES[stage](*case["arguments"])))) != case["result"]
+    ]
+    assert wrong == []
