@@ -20,7 +20,14 @@ from openai.types.responses import WebSearchToolParam
 from groundwire.hosted import load_matrix
 from groundwire.hosted.api_capabilities import Api
 
-RETIRED = ("gpt-4o-search-preview", "gpt-4o-mini-search-preview")  # shut down by their makers
+RETIRED = (  # API and model, shut down by their makers
+    ("openai_chat", "gpt-4o-search-preview"),
+    ("openai_chat", "gpt-4o-mini-search-preview"),
+    ("perplexity", "sonar-pro"),
+    ("deepseek", "deepseek-chat"),
+    ("kimi", "kimi-k2-turbo-preview"),
+    ("bedrock", "us.amazon.nova-premier-v1:0"),
+)
 _NAMES = {
     "blocked_domains": "exclude",
     "allowed_domains": "include",
@@ -35,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--strict", action="store_true", help="rows that have expired are errors, too")
     strict = parser.parse_args(arguments).strict
     apis = load_matrix().apis
-    wrong = [*_anthropic(apis["anthropic"]), *_openai(apis), *_gemini(apis), *_dates(apis.values())]
+    wrong = [*_anthropic(apis["anthropic"]), *_openai(apis), *_gemini(apis), *_dates(apis.values()), *_retired(apis)]
     due = list(aged(datetime.now(UTC).date()))
     for line in wrong:
         print(f"wrong: {line}")
@@ -56,6 +63,16 @@ def _dates(apis: Iterable[Api]) -> Iterator[str]:
     for api in apis:
         if not api.checked < api.expires:
             yield f"{api.name}: expires on {api.expires}, before it was checked"
+
+
+def _retired(apis: Mapping[str, Api]) -> Iterator[str]:
+    for name, model in RETIRED:
+        if apis[name].look_up(model, "api")[0] is not None:
+            yield f"{name}: {model} was shut down"
+    ended = {model for _, model in RETIRED}
+    for name, api in apis.items():
+        if api.hosted and api.hosted.switch_to in ended:
+            yield f"{name}: {api.hosted.switch_to} was shut down"
 
 
 def _anthropic(api: Api) -> Iterator[str]:
@@ -87,8 +104,6 @@ def _openai(apis: Mapping[str, Api]) -> Iterator[str]:
     place = completion_create_params.WebSearchOptionsUserLocationApproximate.__annotations__
     if set(place) != set(chat.hosted.location):
         yield f"openai_chat: a place has {sorted(place)} in the SDK"
-    if chat.hosted.switch_to in RETIRED:
-        yield f"openai_chat: {chat.hosted.switch_to} was shut down"
 
 
 def _gemini(apis: Mapping[str, Api]) -> Iterator[str]:

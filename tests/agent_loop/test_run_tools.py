@@ -439,8 +439,8 @@ async def test_kimis_search_gets_its_arguments_back(web: Web) -> None:
         finish = "stop" if len(sent) > 1 else "tool_calls"
         return {"choices": [{"index": 0, "message": answers[len(sent) - 1], "finish_reason": finish}]}
 
-    body = {"model": "kimi-k3", "messages": [QUESTION], "tools": [hosted_definition()]}
-    kimi = plan("kimi", "kimi-k3", "native", settings=EVERYBODY)
+    body = {"model": "kimi-k2.6", "messages": [QUESTION], "tools": [hosted_definition()]}
+    kimi = plan("kimi", "kimi-k2.6", "native", settings=EVERYBODY)
     run = await run_tools(body, model, web=web, api="kimi", plan=kimi)
     assert run.answer.text == "Found."
     assert sent[1]["messages"][-1] == {"role": "tool", "tool_call_id": "c1", "content": function["arguments"]}

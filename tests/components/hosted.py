@@ -19,6 +19,7 @@ __all__ = ["APIS", "FACTS", "HostedRecording", "Score", "facts", "hosted", "read
 APIS: Mapping[str, AnswerApi] = {
     "anthropic": "anthropic",
     "bedrock_nova": "bedrock",
+    "deepseek": "deepseek",
     "gemini": "gemini",
     "gemini_interactions": "gemini_interactions",
     "groq": "groq",
@@ -26,9 +27,12 @@ APIS: Mapping[str, AnswerApi] = {
     "openai_chat": "openai_chat",
     "openai_responses": "openai_responses",
     "openrouter": "openrouter",
+    "perplexity_agent": "perplexity",
     "perplexity_sonar": "perplexity",
+    "qwen_responses": "qwen_responses",
     "venice": "venice",
     "xai": "xai",
+    "zai": "zai",
 }
 """The folder of each API's recordings."""
 

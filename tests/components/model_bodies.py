@@ -51,11 +51,14 @@ def body_of(api: str, *tools: Any, **more: Any) -> dict[str, Any]:
         "groq": "groq/compound",
         "openrouter": "anthropic/claude-sonnet-4.5",
         "perplexity": "openai/gpt-5.5",
+        "kimi": "kimi-k2.6",
+        "qwen": "qwen-plus",
+        "qwen_responses": "qwen3-max",
     }.get(api, "qwen3")
     whole: dict[str, Any] = {"model": model, "tools": list(tools), **more}
     if api == "gemini":
         whole["contents"] = [{"role": "user", "parts": [{"text": "What is new?"}]}]
-    elif api in ("openai_responses", "xai", "gemini_interactions", "perplexity"):
+    elif api in ("openai_responses", "xai", "gemini_interactions", "perplexity", "qwen_responses"):
         whole["input"] = "What is new?"
     elif api == "mistral":
         whole["inputs"] = "What is new?"

@@ -293,6 +293,7 @@ def converse(body: Event, chance: Random) -> Iterator[Event]:
 MAKERS: dict[str, Callable[[Event, Random], Iterator[Event]]] = {
     "anthropic": anthropic,
     "bedrock": converse,
+    "deepseek": anthropic,
     "gemini": gemini,
     "gemini_interactions": interactions,
     "groq": chat,
@@ -301,8 +302,10 @@ MAKERS: dict[str, Callable[[Event, Random], Iterator[Event]]] = {
     "openai_responses": responses,
     "openrouter": chat,
     "perplexity": chat,
+    "qwen_responses": responses,
     "venice": chat,
     "xai": responses,
+    "zai": chat,
 }
 """What streams a whole answer of each API."""
 
@@ -310,9 +313,10 @@ MAKERS: dict[str, Callable[[Event, Random], Iterator[Event]]] = {
 def streamed(api: str, body: dict[str, Any], seed: int) -> bytes:
     """Return a whole answer as its API would have streamed it, as bytes."""
     chance = Random(seed)
-    made = MAKERS[api](body, chance)
+    maker = responses if "output" in body and api == "perplexity" else MAKERS[api]  # Perplexity has had both
+    made = maker(body, chance)
     if api == "bedrock":
         return as_frames(made)
-    named = api in {"anthropic", "openai_responses", "xai", "gemini_interactions", "mistral"}
-    done = MAKERS[api] is MAKERS["openai_chat"]
+    named = maker in {anthropic, responses, interactions, conversations}
+    done = maker is chat
     return as_sse(made, named=named, done=done, end=chance.choice(("\n", "\r\n", "\r")))

@@ -128,7 +128,9 @@ def test_what_must_be_sent_back_is_as_received(recordings: Path, folder: str) ->
             assert read(one).turn == ()
             continue
         turn = read(one).turn
-        if one.stream:
+        if one.name.startswith("perplexity_agent/"):  # its input has no search results, nor parts of its answers
+            assert turn == ({"type": "message", "role": "assistant", "content": read(one).text},), one.name
+        elif one.stream:
             again = sent_back(one, turn)
             assert facts(again)["citations"] == facts(read(one))["citations"], one.name
             assert again.text == read(one).text, one.name
@@ -160,11 +162,11 @@ def received(body: dict[str, object]) -> list[object]:
 def sent_back(one: HostedRecording, turn: tuple[dict[str, object], ...]) -> HostedAnswer:
     """Return what the turn of a stream reads as when it stands in a whole body."""
     match one.api:
-        case "anthropic":
+        case "anthropic" | "deepseek":
             return read_answer(one.api, {**turn[0], "type": "message"})
         case "gemini":
             return read_answer(one.api, last_metadata(one) | {"candidates": [candidate(one, turn[0])]})
-        case "openai_responses" | "xai":
+        case "openai_responses" | "qwen_responses" | "xai":
             return read_answer(one.api, {"object": "response", "output": list(turn)})
         case "gemini_interactions":
             return read_answer(one.api, {"object": "interaction", "steps": list(turn)})
@@ -172,15 +174,18 @@ def sent_back(one: HostedRecording, turn: tuple[dict[str, object], ...]) -> Host
             return read_answer(one.api, {"object": "conversation.response", "outputs": list(turn)})
         case "bedrock":
             return read_answer(one.api, {"output": {"message": turn[0]}, "stopReason": "end_turn"})
-    body = last_metadata(one)
+    body = {name: value for chunk in chunks(one) for name, value in chunk.items()}  # Z.ai lists its pages once
     choice = {"index": 0, "message": turn[0], "finish_reason": "stop"}
     return read_answer(one.api, {**body, "choices": [choice]})
 
 
-def last_metadata(one: HostedRecording) -> dict[str, object]:
+def chunks(one: HostedRecording) -> list[dict[str, object]]:
     found = [line[5:] for line in one.stream.decode().splitlines() if line.startswith("data:")]
-    bodies = [json.loads(line) for line in found if line.strip() != "[DONE]"]
-    return bodies[-1]  # type: ignore[no-any-return]
+    return [json.loads(line) for line in found if line.strip() != "[DONE]"]
+
+
+def last_metadata(one: HostedRecording) -> dict[str, object]:
+    return chunks(one)[-1]
 
 
 def candidate(one: HostedRecording, content: dict[str, object]) -> dict[str, object]:

@@ -6,6 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from components.answers import answer_of, bytewise, check_that_events_tell_the_answer, events_of
 from components.streaming import frame, streamed
@@ -643,3 +645,97 @@ def test_half_a_surrogate_pair_does_not_spread() -> None:
     answer: HostedAnswer = read_answer("anthropic", json.dumps(body))
     assert answer.text == "a\ufffdb"
     assert answer.turn[0]["content"] == [{"type": "text", "text": "a\ud800b"}]
+
+
+def agent_search(*rows: tuple[int, str], **more: object) -> dict[str, object]:
+    results = [{"id": number, "url": url, "title": url[-1].upper(), "snippet": "S"} for number, url in rows]
+    return {"type": "search_results", "queries": ["x"], "results": results, **more}
+
+
+def agent_says(text: str, *notes: object) -> dict[str, object]:
+    part = {"type": "output_text", "text": text, "annotations": list(notes)}
+    return {"type": "message", "role": "assistant", "content": [part]}
+
+
+def test_perplexitys_marks_name_the_ids_of_its_results() -> None:
+    rows = agent_search((4, "https://x.test/a"), (5, "https://x.test/b"))
+    body = {
+        "object": "response",
+        "status": "completed",
+        "output": [rows, agent_says("One [5], two [web:4], none [1].")],
+    }
+    answer = read_answer("perplexity", body)
+    assert [(answer.text[one.start : one.end], one.url) for one in answer.citations] == [
+        ("[5]", "https://x.test/b"),
+        ("[web:4]", "https://x.test/a"),
+    ]
+
+
+def test_a_number_that_two_pages_of_perplexity_share_cites_neither() -> None:
+    output = [
+        agent_search((1, "https://x.test/a"), (2, "https://x.test/b")),
+        agent_search((1, "https://x.test/c"), (2, "https://x.test/b")),
+        agent_says("One [1], two [2]."),
+    ]
+    body = {"object": "response", "status": "completed", "output": output}
+    assert [one.url for one in read_answer("perplexity", body).citations] == ["https://x.test/b"]
+
+
+def test_perplexitys_annotations_go_before_its_marks() -> None:
+    note = {"type": "url_citation", "url": "https://x.test/n", "title": "N", "start_index": 0, "end_index": 3}
+    output = [agent_search((1, "https://x.test/a")), agent_says("One [1].", note)]
+    body = {"object": "response", "status": "completed", "output": output}
+    assert [one.url for one in read_answer("perplexity", body).citations] == ["https://x.test/n"]
+
+
+def test_a_search_of_perplexity_that_was_cut_off_is_no_call_of_the_caller() -> None:
+    call = {"type": "function_call", "id": "f", "call_id": "c", "name": "search_web", "arguments": "{}"}
+    found = agent_search((1, "https://x.test/a"), type="response.reasoning.search_results", call_id="c")
+    begun = {"type": "response.output_item.added", "output_index": 0, "item": call}
+    mine = {**call, "id": "g", "call_id": "d", "name": "mine"}
+    done = {"type": "response.output_item.done", "output_index": 1, "item": mine}
+    cases: list[tuple[AnswerApi, list[str]]] = [("perplexity", ["mine"]), ("openai_responses", ["mine", "search_web"])]
+    for api, calls in cases:
+        stream = AnswerStream(api)
+        for event in (begun, found, done):
+            stream.feed(f"data: {json.dumps(event)}\n\n".encode())
+        stream.close()
+        assert [one.name for one in stream.answer.calls] == calls
+        assert [one.url for one in stream.answer.sources] == ["https://x.test/a"]
+
+
+def test_rows_without_an_address_count_in_the_marks_of_zai() -> None:
+    rows = [{"title": "No link", "link": ""}, {"title": "B", "link": "https://x.test/b", "publish_date": "2026-01-02"}]
+    message = {"role": "assistant", "content": "One [ref_1], two [ref_2], three [ref_3], 2 [2]."}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}], "web_search": rows}
+    answer = read_answer("zai", body)
+    assert [(answer.text[one.start : one.end], one.url) for one in answer.citations] == [
+        ("[ref_2]", "https://x.test/b")
+    ]
+    assert [(one.url, one.published) for one in answer.sources] == [("https://x.test/b", "2026-01-02")]
+
+
+@given(
+    st.lists(st.tuples(st.text("aß€😀 \n", max_size=12), st.booleans()), min_size=1, max_size=4),
+    st.data(),
+)
+def test_geminis_bytes_of_a_part_are_found_behind_thoughts_and_other_letters(
+    made: list[tuple[str, bool]], data: st.DataObject
+) -> None:
+    made = [*made, ("so ß so 😀 so", False)]
+    parts = [{"text": text, **({"thought": True} if thought else {})} for text, thought in made]
+    index = data.draw(st.sampled_from([at for at, (text, thought) in enumerate(made) if text and not thought]))
+    text = made[index][0]
+    start = data.draw(st.integers(0, len(text) - 1))
+    words = text[start : data.draw(st.integers(start + 1, len(text)))]
+    first = len(text[:start].encode())
+    segment = {"partIndex": index, "startIndex": first, "endIndex": first + len(words.encode())}
+    segment |= {"text": words} if data.draw(st.booleans()) else {}
+    grounding = {
+        "groundingChunks": [{"web": {"uri": "https://x.test/", "title": "X"}}],
+        "groundingSupports": [{"segment": segment, "groundingChunkIndices": [0]}],
+    }
+    candidate = {"content": {"parts": parts}, "finishReason": "STOP", "groundingMetadata": grounding}
+    [cite] = read_answer("gemini", {"candidates": [candidate]}).citations
+    begins = sum(len(text) for text, thought in made[:index] if not thought)
+    assert (cite.start, cite.end) == (begins + start, begins + start + len(words))

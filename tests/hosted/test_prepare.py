@@ -225,8 +225,17 @@ def test_gemini_as_its_sdk_is_called() -> None:
             {"tools": [{"type": "web_search", "filters": {"search_recency_filter": "month"}}]},
         ),
         ("deepseek", Needs(), {"tools": [{"type": "web_search_20250305", "name": "web_search"}]}),
-        ("kimi", Needs(), {"tools": [{"type": "builtin_function", "function": {"name": "$web_search"}}]}),
+        (
+            "kimi",
+            Needs(),
+            {
+                "tools": [{"type": "builtin_function", "function": {"name": "$web_search"}}],
+                "thinking": {"type": "disabled"},
+            },
+        ),
         ("qwen", Needs(), {"enable_search": True}),
+        ("qwen_responses", Needs(), {"tools": [{"type": "web_search"}]}),
+        ("venice", Needs(), {"venice_parameters": {"enable_web_search": "auto", "enable_web_citations": True}}),
         (
             "zai",
             Needs(time_range="w", allowed_domains=("a.org",)),
@@ -236,7 +245,7 @@ def test_gemini_as_its_sdk_is_called() -> None:
                         "type": "web_search",
                         "web_search": {
                             "enable": True,
-                            "search_engine": "search-prime",
+                            "search_engine": "search_pro_jina",
                             "search_result": True,
                             "search_domain_filter": "a.org",
                             "search_recency_filter": "oneWeek",
@@ -252,6 +261,72 @@ def test_the_others(api: str, needs: Needs, changes: dict[str, Any]) -> None:
     body = body_of(api, form())
     sent = prepare(body, api, needs=needs, settings=EVERYBODY)
     assert sent == {**{key: value for key, value in body.items() if key != "tools"}, **changes}
+
+
+def test_what_the_caller_told_venice_is_kept() -> None:
+    given = {"character_slug": "alan", "enable_web_search": "off"}
+    body = body_of("venice", chat(), venice_parameters=given)
+    sent = prepare(body, "venice", settings=EVERYBODY)
+    assert sent["venice_parameters"] == {
+        "character_slug": "alan",
+        "enable_web_search": "auto",
+        "enable_web_citations": True,
+    }
+    assert body["venice_parameters"] == given == {"character_slug": "alan", "enable_web_search": "off"}
+
+
+@pytest.mark.parametrize(
+    ("api", "model", "why"),
+    [
+        ("kimi", "kimi-k3", "always thinks"),
+        ("qwen", "qwen3.7-max", "Responses"),
+        ("qwen_responses", "qwen-plus", "begins with qwen3-max"),
+    ],
+)
+def test_models_that_cannot_search_get_the_local_tool(api: str, model: str, why: str) -> None:
+    found = plan(load_matrix().apis[api], model, settings=EVERYBODY)
+    assert found.path == "local"
+    assert why in found.reason
+
+
+@pytest.mark.parametrize(
+    ("api", "model", "why"),
+    [
+        ("kimi", "kimi-k2-0905-preview", "shut down"),
+        ("deepseek", "deepseek-chat", "ended on 2026-07-24"),
+        ("bedrock", "us.amazon.nova-premier-v1:0", "shut down on 2026-09-14"),
+        ("perplexity", "sonar-pro", "ended on 2026-09-27"),
+    ],
+)
+def test_models_that_have_ended(api: str, model: str, why: str) -> None:
+    with pytest.raises(InvalidRequest, match=why):
+        plan(load_matrix().apis[api], model, settings=EVERYBODY)
+
+
+@pytest.mark.parametrize(
+    ("api", "model"),
+    [
+        ("kimi", "kimi-k2.6"),
+        ("kimi", "moonshot-v1-auto"),
+        ("deepseek", "deepseek-flash"),
+        ("bedrock", "us.amazon.nova-2-lite-v1:0"),
+        ("qwen", "qwen3.5-plus"),
+        ("qwen_responses", "qwen3.8-max"),
+        ("perplexity", "perplexity/sonar"),
+        ("perplexity", "openai/gpt-6-luna"),
+        ("venice", "zai-org-glm-5-2"),
+        ("zai", "glm-5.3"),
+    ],
+)
+def test_models_that_search(api: str, model: str) -> None:
+    assert plan(load_matrix().apis[api], model, settings=EVERYBODY).path == "native"
+
+
+def test_kimis_search_and_thinking_exclude_each_other() -> None:
+    body = body_of("kimi", chat(), thinking={"type": "enabled"})
+    assert prepare(body, "kimi", settings=EVERYBODY) == body
+    old = prepare(body_of("kimi", chat(), model="moonshot-v1-auto"), "kimi", settings=EVERYBODY)
+    assert "thinking" not in old
 
 
 def test_groqs_other_search_and_its_chosen_tools() -> None:

@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from itertools import count
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 import aiohttp
 import pytest
@@ -57,6 +58,12 @@ class Client:
             assert reply.status == 200, body
             return dict(body["choices"][0]["message"])
 
+    async def post(self, path: str, body: dict[str, Any], worker: int) -> dict[str, Any]:
+        async with self.http.post(self.urls[worker] + path, json=body) as reply:
+            answer: dict[str, Any] = await reply.json()
+            assert reply.status == 200, answer
+            return answer
+
     async def responses(self, items: list[Any], worker: int = 0, **more: Any) -> dict[str, Any]:
         url = f"{self.urls[worker]}/v1/responses"
         async with self.http.post(url, json={"model": "m", "input": items, **more}) as reply:
@@ -104,13 +111,13 @@ async def start(world: World, settings: Callable[..., Settings], tmp_path: Path)
         http = await stack.enter_async_context(aiohttp.ClientSession())
         provider = NewPages()
 
-        async def make(decide: Any, workers: int = 1, keep: bool = True) -> Client:
+        async def make(decide: Any, workers: int = 1, keep: bool = True, base: str = "v1") -> Client:
             models = world.add(ModelServer(decide, name="model"))
             urls = []
             for _ in range(workers):
                 made = settings(storage={"url": f"sqlite:///{tmp_path}/store"}, cache={"enabled": False})
                 web = await stack.enter_async_context(Web(made, search_providers=[provider]))
-                proxy = Proxy(web if keep else web.restricted(keep=False), f"{models.url}/v1")
+                proxy = Proxy(web if keep else web.restricted(keep=False), f"{models.url}/{base}")
                 stack.push_async_callback(proxy.aclose)
                 urls.append(await stack.enter_async_context(serving(proxy.app)))
             return Client(http, urls)
@@ -271,3 +278,128 @@ async def test_no_mark_ever_points_to_another_page(steps: list[Any], poor: bool)
         text = " ".join(f"{word} [{number}]." for number in known)
         await conversations.remember(ledger, [Said(text)])
         history.append((text, known))
+
+
+def _words(item: Any) -> list[str]:
+    """Return all strings in an item of a conversation, in any API's form."""
+    if isinstance(item, str):
+        return [item]
+    inner = item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+    return [words for one in inner for words in _words(one)]
+
+
+def echoing(asked: ScriptedRequest) -> Turn:
+    """Do as `repeating`, in any API: search, then repeat every number that was shown or said."""
+    said = next(asked.body[key] for key in ("messages", "input", "contents") if key in asked.body)
+    told = ["\n".join(_words(one)) for one in ([{"role": "user", "content": said}] if isinstance(said, str) else said)]
+    begun = max(place for place, text in enumerate(told) if "Question" in text)
+    shown = [number for text in told[begun:] for number in _ROW.findall(text)]
+    if not shown and "Question: search" in told[begun]:
+        return ScriptedCall("web_search", {"query": told[begun][-20:]})
+    seen = [str(number) for text in told for _, _, found in marks_in(text) for number in found]
+    numbers = dict.fromkeys([*seen, *shown])
+    return Say(" ".join(f"The page says {number} times so [{number}]." for number in numbers) or "Nothing.")
+
+
+class ProxiedApi(NamedTuple):
+    """One API of the proxy: its path, the body for a history and a system prompt, and what an answer adds to it."""
+
+    path: str
+    body: Callable[[list[Any], str], dict[str, Any]]
+    own: Callable[[Any], list[Any]]
+
+
+def _system(prompt: str, history: list[Any]) -> list[Any]:
+    return [{"role": "system", "content": prompt}, *history]
+
+
+APIS = {
+    "chat": ProxiedApi(
+        "/v1/chat/completions",
+        lambda history, prompt: {"model": "m", "messages": _system(prompt, history)},
+        lambda body: [body["choices"][0]["message"]],
+    ),
+    "responses": ProxiedApi(
+        "/v1/responses",
+        lambda history, prompt: {"model": "m", "input": history, "instructions": prompt},
+        lambda body: list(body["output"]),
+    ),
+    "messages": ProxiedApi(
+        "/v1/messages",
+        lambda history, prompt: {
+            "model": "m",
+            "max_tokens": 999,
+            "system": prompt,
+            "messages": history,
+            "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+        },
+        lambda body: [{"role": "assistant", "content": body["content"]}],
+    ),
+    "ollama": ProxiedApi(
+        "/api/chat",
+        lambda history, prompt: {"model": "m", "stream": False, "messages": _system(prompt, history)},
+        lambda body: [body["message"]],
+    ),
+    "gemini": ProxiedApi(
+        "/v1beta/models/gemini-3-pro:generateContent",
+        lambda history, prompt: {
+            "contents": history,
+            "systemInstruction": {"parts": [{"text": prompt}]},
+            "tools": [{"google_search": {}}],
+        },
+        lambda body: [body["candidates"][0]["content"]],
+    ),
+}
+_COUNTED = re.compile(r"(\d+) times so(?: \[\d+\])?")
+
+
+def cited(api: str, body: dict[str, Any]) -> dict[str, set[str]]:
+    """Return the pages that an answer cites for each number that the model said."""
+    claims: list[tuple[str, str]] = []
+    if api == "messages":
+        blocks = [one for one in body["content"] if one["type"] == "text"]
+        claims = [(one["text"], cite["url"]) for one in blocks for cite in one.get("citations") or ()]
+    elif api == "gemini":
+        about = body["candidates"][0].get("groundingMetadata", {})
+        for one in about.get("groundingSupports", ()):
+            uris = [about["groundingChunks"][at]["web"]["uri"] for at in one["groundingChunkIndices"]]
+            claims += [(one["segment"]["text"], uri) for uri in uris]
+    else:
+        message = APIS[api].own(body)[-1]
+        parts = [message] if api != "responses" else message["content"]
+        for part in parts:
+            text = part.get("content") or part.get("text") or ""
+            for note in part.get("annotations", ()):
+                note = note.get("url_citation", note)
+                claims.append((text[: note["end_index"]], note["url"]))
+    made: dict[str, set[str]] = {}
+    for text, url in claims:
+        made.setdefault(_COUNTED.findall(text)[-1], set()).add(url)
+    return made
+
+
+@pytest.mark.req("B28")
+@pytest.mark.parametrize("api", APIS)
+async def test_no_number_points_to_another_page_in_any_api(start: Start, api: str) -> None:
+    """Random conversations with each API, by way of several workers, cut and with another system prompt each time."""
+    chance, checked = Random(api), 0
+    proxied = APIS[api]
+    client = await start(echoing, workers=2, base="v1beta/openai" if api == "gemini" else "v1")
+    for talk in range(8):
+        history: list[Any] = []
+        known: dict[str, set[str]] = {}
+        for turn in range(4):
+            if turn and chance.random() < 0.3:
+                del history[: max(at for at, one in enumerate(history) if one.get("role") == "user")]
+            text = f"Question: {chance.choice(['search', 'search', 'say'])} {talk} {turn}"
+            ask = {"parts": [{"text": text}]} if api == "gemini" else {"content": text}
+            history.append({"role": "user", **ask})
+            body = await client.post(
+                proxied.path, proxied.body(history, f"It is {chance.random()}."), chance.randrange(2)
+            )
+            for number, urls in cited(api, body).items():
+                assert len(urls) == 1, number
+                assert known.setdefault(number, urls) == urls, number
+                checked += 1
+            history += proxied.own(body)
+    assert checked > 50

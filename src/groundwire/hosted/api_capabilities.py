@@ -169,8 +169,8 @@ class ApiCapabilities:
         """Return an API by its name, or a provider's API by the provider's name.
 
         Args:
-            name: Such as `anthropic`, `openai_chat`, `ollama`; a provider with several APIs (`openai`, `gemini`, `xai`,
-                `mistral`) selects the one that matches the body, and without a body its newest one.
+            name: Such as `anthropic`, `openai_chat`, `ollama`; a provider with several APIs (`openai`, `gemini`,
+                `qwen`, `xai`, `mistral`) selects the one that matches the body, and without a body its newest one.
             body: The request.
 
         Raises:

@@ -48,7 +48,7 @@ __all__ = [
 
 MODEL_PROVIDERS = (
     *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "mistral", "openai", "openrouter", "perplexity"),
-    *("qwen", "xai", "zai"),
+    *("qwen", "venice", "xai", "zai"),
 )
 """The model providers whose APIs have a supported hosted search."""
 

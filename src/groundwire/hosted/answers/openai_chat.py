@@ -2,13 +2,14 @@
 
 Groq reports tool results in `executed_tools`; OpenRouter annotates; Perplexity and xAI list `citations` and
 `search_results` beside the choices; Mistral mixes text chunks and references; Venice puts its sources into
-`venice_parameters`.
+`venice_parameters`, Z.ai into `web_search`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from groundwire.hosted.answers.answer_builder import Gather, in_part
@@ -122,7 +123,11 @@ def _joined(known: dict[str, Any], more: dict[str, Any], pieces: frozenset[str])
 
 _MARKER = re.compile(r"\[(\d{1,4})\]")  # Perplexity; counted from 1
 _REF = re.compile(r"\[REF\]([\d,\s]{1,60})\[/REF\]", re.IGNORECASE)  # Venice; counted from 0, comma-separated
+_REFER = re.compile(r"\[ref_(\d{1,4})\]")  # Z.ai; counted from 1
 _RAISED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\^")  # Venice's newer form; counted from 1
+_MARKERS: Final[Mapping[str, tuple[tuple[re.Pattern[str], int], ...]]] = MappingProxyType(
+    {"perplexity": ((_MARKER, 1),), "venice": ((_REF, 0), (_RAISED, 1)), "zai": ((_REFER, 1),)}
+)
 _OPENERS = frozenset({"visit", "visit_website", "browser.open"})
 
 
@@ -206,11 +211,9 @@ class ChatReader:
 
     def _markers(self) -> None:
         """Parse the markers in the text that refer to the listed pages."""
-        if not self._rows or self._gather.api not in {"perplexity", "venice"}:
-            return
         found = [
             (*mark.span(), mark[1], base)
-            for pattern, base in (((_REF, 0), (_RAISED, 1)) if self._gather.api == "venice" else ((_MARKER, 1),))
+            for pattern, base in _MARKERS.get(self._gather.api, ())
             for mark in pattern.finditer(self._gather.text)
         ]
         for start, end, numbers, base in sorted(found):
@@ -243,14 +246,13 @@ class ChatReader:
         for row in rows if isinstance(rows, list) else []:
             about = object_of(row)
             url = first_text(about.get("url"), about.get("link"), row)
-            if url:
-                listed.append((url, text_of(about.get("title"))))
-                self._gather.source(
-                    url,
-                    about.get("title"),
-                    snippet=first_text(about.get("snippet"), about.get("content")),
-                    published=about.get("date"),
-                )
+            listed.append((url, text_of(about.get("title"))))  # without a URL, too: the markers count every row
+            self._gather.source(
+                url,
+                about.get("title"),
+                snippet=first_text(about.get("snippet"), about.get("content")),
+                published=first_text(about.get("date"), about.get("publish_date")),
+            )
         return listed
 
     def _beside(self, body: dict[str, Any]) -> None:
@@ -258,8 +260,10 @@ class ChatReader:
         if model := text_of(body.get("model")):
             self._gather.model = model
         venice = object_of(body.get("venice_parameters")).get("web_search_citations")
-        for rows in (body.get("search_results"), body.get("venice_search_results"), venice, body.get("citations")):
-            if rows and isinstance(rows, list) and (found := self._found(rows)):
+        own = (body.get(name) for name in ("search_results", "venice_search_results", "web_search"))
+        for rows in (*own, venice, body.get("citations")):
+            found = self._found(rows)
+            if any(url for url, _ in found):
                 self._rows = found
                 break
         groq = object_of(body.get("x_groq"))

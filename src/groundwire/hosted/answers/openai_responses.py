@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -24,6 +25,7 @@ __all__ = ["ResponsesReader"]
 _OVER = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _OPENERS = frozenset({"open_page", "find_in_page", "find"})
 _TEXTS = frozenset({"response.output_text.delta", "response.refusal.delta"})
+_MARKER = re.compile(r"\[(?:web:)?(\d{1,4})\]")  # Perplexity; the id of a result
 
 
 class ResponsesReader:
@@ -39,6 +41,8 @@ class ResponsesReader:
         self._places: dict[str, int] = {}
         self._begins: dict[tuple[int, int], tuple[int, int]] = {}  # start and length of each part
         self._whole: list[dict[str, Any]] = []  # the output in the last event of a stream
+        self._rows: dict[int, tuple[object, object]] = {}  # URL and title of Perplexity's results, by their ids
+        self._noted = False  # whether there are annotations
         self._finished = False
 
     def whole(self, body: dict[str, Any]) -> None:
@@ -71,15 +75,24 @@ class ResponsesReader:
             self.complete = True
         elif kind in {"response.created", "response.in_progress"}:
             self._gather.model = text_of(object_of(data.get("response")).get("model"))
+        elif kind.startswith("response.reasoning."):  # Perplexity, ahead of the item that says the same
+            self._retrieved(data)
 
     def finish(self) -> None:
         """Parse the unfinished items, and build the turn."""
         if self._finished:
             return
         self._finished = True
+        perplexity = self._gather.api == "perplexity"
+        if perplexity:  # until it is done, a search of its own looks like a call of a function
+            self._pending = {at: item for at, item in self._pending.items() if item.get("type") != "function_call"}
         for index in sorted({*self._pending, *(place for place, _ in self._pieces)} - set(self._output)):
             self._take(index, self._unfinished(index))
-        self._gather.turn = self._whole or [self._output[index] for index in sorted(self._output)]
+        turn = self._whole or [self._output[index] for index in sorted(self._output)]
+        self._gather.turn = [repeated for item in turn for repeated in _as_input(item)] if perplexity else turn
+        if perplexity and not self._noted:
+            for mark in _MARKER.finditer(self._gather.text):
+                self._gather.cite(*self._rows.get(int(mark[1]), ("", "")), span=mark.span(), covers="marker")
 
     def _index(self, data: Mapping[str, Any]) -> int:
         """Return the index of the item of an event, looked up by the item's id if the server omits it."""
@@ -122,15 +135,12 @@ class ResponsesReader:
             case "custom_tool_call":  # xAI's searches of X and opened pages
                 self._named(text_of(item.get("name")), item.get("input"))
             case "search_results":  # Perplexity
-                for query in texts(item.get("queries")):
-                    self._gather.query(query)
                 self._gather.searched()
-                self._found(item.get("results"))
+                self._retrieved(item)
             case "fetch_url_results":  # Perplexity
-                for page in items(item.get("contents")):
+                for _ in items(item.get("contents")):
                     self._gather.fetched()
-                    self._found([page])
-                    self._gather.opened(page.get("url"))
+                self._retrieved(item)
             case "function_call":
                 self._gather.call(
                     first_text(item.get("call_id"), item.get("id")), item.get("name"), item.get("arguments")
@@ -188,6 +198,19 @@ class ResponsesReader:
             self._gather.opened(url)
             self._gather.fetched()
 
+    def _retrieved(self, about: Mapping[str, Any]) -> None:
+        """Parse what Perplexity searched for, found and fetched."""
+        for query in texts(about.get("queries")):
+            self._gather.query(query)
+        self._found(about.get("results"))
+        for row in items(about.get("results")):
+            number, page = offset(row.get("id")), (row.get("url"), row.get("title"))
+            if number is not None and self._rows.setdefault(number, page)[0] != page[0]:
+                self._rows[number] = "", ""  # two pages have this number: a mark may mean either
+        for fetched in items(about.get("contents")):
+            self._found([fetched])
+            self._gather.opened(fetched.get("url"))
+
     def _found(self, rows: object) -> None:
         for row in items(rows):
             self._gather.source(
@@ -216,6 +239,7 @@ class ResponsesReader:
             if text_of(note.get("type")) in {"", "url_citation", "citation"}:
                 span = in_part(note.get("start_index"), note.get("end_index"), length, begins)
                 self._gather.cite(note.get("url"), note.get("title"), span=span, covers="link")
+                self._noted = True
 
     def _about(self, body: dict[str, Any]) -> None:
         if model := text_of(body.get("model")):
@@ -250,3 +274,11 @@ class ResponsesReader:
             self._gather.fail(HostedError(code=status, outcome="unavailable"))
         elif reason == "content_filter":
             self._gather.fail(HostedError(code=reason, outcome="blocked"))
+
+
+def _as_input(item: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    """Return an output item as Perplexity accepts it as input: messages and function calls alone."""
+    if item.get("type") == "function_call":
+        return [dict(item)]
+    text = "".join(text_of(part.get("text")) for part in items(item.get("content")))
+    return [{"type": "message", "role": "assistant", "content": text}] if item.get("type") == "message" and text else []

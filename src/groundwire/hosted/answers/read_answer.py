@@ -40,6 +40,7 @@ AnswerApi = Literal[
     "openrouter",
     "perplexity",
     "qwen",
+    "qwen_responses",
     "venice",
     "vllm",
     "xai",
@@ -60,6 +61,7 @@ _USUAL: Final[Mapping[str, ReaderType]] = {
     "mistral": ConversationsReader,
     "openai_responses": ResponsesReader,
     "perplexity": ResponsesReader,
+    "qwen_responses": ResponsesReader,
     "xai": ResponsesReader,
 }
 

@@ -12,7 +12,7 @@ OpenAI Responses: the hosted tool `web_search` (openai SDK 3.54.0 types; codelia
 
 OpenRouter: the server tool `openrouter:web_search` (openrouter SDK 1.3.84 types); off by default.
 
-Perplexity's Agent API, Nova, Kimi, Qwen and Z.ai: rows of data.
+Perplexity's Agent API, Nova, Kimi, Qwen, Venice and Z.ai: rows of data.
 
 xAI Responses: the hosted tool `web_search`, with domains under `filters` (xai-sdk 1.21.0 for their limits).
 """
@@ -194,7 +194,10 @@ def to_data(body: Mapping[str, Any], found: SearchTool, plan: Plan, now: datetim
     place = needs.location.parts() if needs.location else None
     dated = bool(needs.published_after or needs.published_before)  # such APIs accept dates or a time range, not both
     span = [f"{one.month}/{one.day}/{one.year}" if one else "" for one in (needs.span(now) if dated else ())]
-    changes: Body = {key: copy.deepcopy(value) for key, value in row.get("body", {}).items()}
+    changes: Body = {}
+    for key, value in row.get("body", {}).items():
+        given, new = body.get(key), copy.deepcopy(value)
+        changes[key] = {**given, **new} if isinstance(given, Mapping) and isinstance(new, Mapping) else new
     for name, value in (
         ("domains", domains),
         ("recency", None if dated else row.get("words", {}).get(needs.time_range)),

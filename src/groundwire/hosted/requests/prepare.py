@@ -152,7 +152,9 @@ _BUILDERS: Mapping[str, Builder] = MappingProxyType(
         "openai_responses": hosted_tools.to_openai_responses,
         "openrouter": hosted_tools.to_openrouter,
         "deepseek": hosted_tools.to_anthropic,
-        **dict.fromkeys(("bedrock", "kimi", "perplexity", "qwen", "zai"), hosted_tools.to_data),
+        **dict.fromkeys(
+            ("bedrock", "kimi", "perplexity", "qwen", "qwen_responses", "venice", "zai"), hosted_tools.to_data
+        ),
         "xai": hosted_tools.to_xai,
     }
 )
