@@ -95,6 +95,22 @@ class TestWebSearch:
         assert result.status == "success"
         assert render_text(result) == "No results found for: qqqqzzzz"
 
+    @pytest.mark.req("B4")
+    async def test_a_filter_that_leaves_nothing_is_named(self, settings: Make) -> None:
+        async with Web(settings()) as web:
+            result = await web_search_tool(web).call(query="bm25", allowed_domains=["nowhere.example"])
+        assert render_text(result) == (
+            "No results found for: bm25\nThe search was limited by allowed_domains. Other results may exist."
+        )
+
+    @pytest.mark.req("H3", "H5")
+    async def test_there_is_no_limit_unless_one_is_set(self, settings: Make) -> None:
+        async with Web(settings()) as web:
+            tool = web_search_tool(web)
+            results = [await tool.call(query=f"bm25 {number}") for number in range(21)]
+        assert {result.status for result in results} == {"success"}
+        assert "remaining" not in render_text(results[-1])
+
     @pytest.mark.req("S4", "H2")
     async def test_a_failure_never_looks_like_an_empty_answer(self, world: World, settings: Make) -> None:
         world.searxng.fail(InjectedFault.status(429), times=None)

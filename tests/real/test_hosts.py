@@ -28,6 +28,7 @@ from groundwire.testing.model_apis import ModelServer, Say, ScriptedCall, Script
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".venv-hosts"
+QUERIES = ("reciprocal rank fusion", "bm25")
 QUESTION = "What is reciprocal rank fusion?"
 ANSWER = "Reciprocal rank fusion merges ranked lists [1]."
 T = TypeVar("T")
@@ -38,6 +39,45 @@ HOSTS = {
     "squidbot agent": "squidbot",
     "codelia -p": "codelia",
 }
+CHECKS = {
+    "haytham": """
+import logging
+from haytham.agents.utils.web_search import get_session_stats, reset_session_counter, web_search
+
+records = []
+handler = logging.Handler()
+handler.emit = records.append
+logging.basicConfig(level=logging.INFO, handlers=[handler])
+reset_session_counter("workflow-1")
+for count in (1, 2):
+    assert web_search(query="reciprocal rank fusion").startswith("Search results for: "), web_search.__name__
+    (one,) = [vars(record) for record in records if "query_length" in vars(record)]
+    facts = {"query_length": 22, "session_id": "workflow-1", "session_count": count, "session_limit": 20}
+    assert facts.items() <= one.items(), one
+    records.clear()
+assert get_session_stats()["count"] == 2
+print("kept")
+""",
+    "squidbot": """
+import asyncio, os
+from squidbot.core.models import ToolDefinition, ToolResult
+from squidbot.core.registry import ToolRegistry
+from groundwire.integrations.hosts.tool_port import WebSearchTool
+
+async def main():
+    tool, registry = WebSearchTool({"provider": "searxng", "url": os.environ["SEARCH"]}), ToolRegistry()
+    registry.register(tool)
+    assert type(tool.to_definition()) is ToolDefinition
+    for query in ("reciprocal rank fusion", "xylophone zeppelin quux", " "):
+        result = await registry.execute("web_search", "call-1", query=query)
+        assert (type(result), result.tool_call_id) == (ToolResult, "call-1"), result
+    await tool.aclose()
+
+asyncio.run(main())
+print("kept")
+""",
+}
+"""What the documents promise of more than a conversation, by the host's own Python after the walk-through."""
 BLOCKS = [
     block for block in blocks_of("docs/guides/hosts.md") if "test_the_walkthrough" in block.notes.get("run by", "")
 ]
@@ -60,7 +100,7 @@ def here(make: Callable[[], T]) -> T:
 
 @dataclass
 class Model:
-    """Searches with whatever tool searches, and answers; it keeps what the tool said."""
+    """Searches twice with whatever tool searches, and answers; it keeps what the tool said."""
 
     results: list[str] = field(default_factory=list)
 
@@ -71,7 +111,8 @@ class Model:
             return Say("a title")  # what hosts ask beside the conversation
         tool = (ours or named)[0]
         self.results = list(asked.results)
-        return Say(ANSWER) if asked.results else ScriptedCall(tool, {"query": "reciprocal rank fusion"})
+        left = QUERIES[len(asked.results) :]
+        return ScriptedCall(tool, {"query": left[0]}) if left else Say(ANSWER)
 
 
 def configure(name: str, folder: Path, home: Path, model: str, search: str, *, own: bool) -> Mapping[str, str]:
@@ -124,6 +165,7 @@ def variables_of(world: World, home: Path) -> dict[str, str]:
         "PATH": "/usr/local/bin:/usr/bin:/bin",
         "HOME": str(home),
         "LANG": "C.UTF-8",
+        "SEARCH": world.searxng.url,
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
         "GROUNDWIRE_PROVIDERS_DUCKDUCKGO_LITE_BASE_URL": world.service("duckduckgo_lite").url,
         "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
@@ -161,6 +203,12 @@ def talk(command: str, folder: Path, variables: Mapping[str, str]) -> str:
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     return said.decode("utf-8", "replace")
+
+
+def check(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> None:
+    command = [python, "-c", CHECKS[name]]
+    done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "kept\n"), done.stderr
 
 
 @pytest.mark.req("B30", "B31")
@@ -208,5 +256,11 @@ async def test_the_walkthrough(block: Block, world: World, say: Callable[[str], 
     assert ANSWER in said, said[-3_000:]
     assert "Reciprocal rank fusion" in model.results[0], model.results
     assert "/wiki/reciprocal-rank-fusion" in model.results[0]
+    assert len(model.results) == len(QUERIES)
+    if name == "yodoca":  # its document numbers the results of each call from 1
+        rows = [[source["citation_id"] for source in json.loads(text)["sources"]] for text in model.results]
+        assert [row[0] for row in rows] == [1, 1]
+    if name in CHECKS and "mcp install" not in block.text:
+        check(name, python, folder, variables)
     if before:
         assert moved_packages(python, before) == set()

@@ -19,6 +19,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from components.authority import Authority
+from components.chromium import executable_or_skip
 from components.distributions import Distributions
 from components.needs import needed
 from components.office import word, workbook
@@ -91,7 +92,7 @@ class Installed:
 
 _OLDEST = "the oldest versions"
 _OLDEST_EXTRAS = "the oldest versions, of the extras too"
-_EXTRAS = ("ddgs", "keyring", "mcp", "office", "otel", "server", "valkey")
+_EXTRAS = ("browser", "ddgs", "keyring", "mcp", "office", "otel", "server", "valkey")
 """The extras that fit into one environment; those of frameworks: `tests/frameworks/test_shapes.py`."""
 _RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
@@ -407,6 +408,28 @@ def test_the_oldest_versions_of_other_extras_work(
     names = "execute_tool open_page execute_tool web_search read local search searxng"
     assert done.stdout.splitlines() == ["True", "True", "from the keyring", names]
     assert int(kept.removeprefix(":")) > 0
+
+
+@pytest.mark.req("B31")
+@_together(_OLDEST_EXTRAS)
+def test_the_oldest_playwright_reads_with_the_browser_of_the_machine(
+    environment: Callable[[str], Installed | None], world: World
+) -> None:
+    installed = environment(_OLDEST_EXTRAS)
+    if installed is None:
+        pytest.skip(f"there is no Python {VERSIONS[0]} on this machine")
+    done = installed.run(
+        "groundwire",
+        "open",
+        "--json",
+        world.site("articles").page("reciprocal-rank-fusion"),
+        GROUNDWIRE_READ_PROVIDERS="browser",
+        GROUNDWIRE_PROVIDERS_BROWSER_EXECUTABLE=str(executable_or_skip()),
+        GROUNDWIRE_POLICY_ALLOWED_ORIGINS=",".join(world.origins),
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    page = json.loads(done.stdout)
+    assert (page["reader"], page["title"]) == ("browser", "Reciprocal rank fusion")
 
 
 def test_every_command_says_what_it_does_without_any_extra(installed: Installed) -> None:
