@@ -729,7 +729,7 @@ def test_geminis_bytes_of_a_part_are_found_behind_thoughts_and_other_letters(
     start = data.draw(st.integers(0, len(text) - 1))
     words = text[start : data.draw(st.integers(start + 1, len(text)))]
     first = len(text[:start].encode())
-    segment = {"partIndex": index, "startIndex": first, "endIndex": first + len(words.encode())}
+    segment: dict[str, Any] = {"partIndex": index, "startIndex": first, "endIndex": first + len(words.encode())}
     segment |= {"text": words} if data.draw(st.booleans()) else {}
     grounding = {
         "groundingChunks": [{"web": {"uri": "https://x.test/", "title": "X"}}],
