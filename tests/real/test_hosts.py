@@ -206,7 +206,7 @@ def talk(command: str, folder: Path, variables: Mapping[str, str]) -> str:
 
 
 def check(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> None:
-    command = [python, "-c", CHECKS[name]]
+    command = [str(python), "-c", CHECKS[name]]
     done = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "kept\n"), done.stderr
 
