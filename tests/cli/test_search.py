@@ -247,6 +247,19 @@ def test_a_bundle_without_certificates_is_named(terminal: Terminal, tmp_path: Pa
 
 
 @pytest.mark.req("B33")
+def test_a_wrong_key_is_told_with_what_replaces_it(terminal: Terminal) -> None:
+    brave = terminal.world.service("brave")
+    brave.fail(InjectedFault.status(401, "{}"), times=None)
+    key = {"GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": brave.url, "BRAVE_API_KEY": "a-key-that-was-revoked"}
+    said = terminal.here("search", QUERY, GROUNDWIRE_SEARCH_PROVIDERS="brave", **key)
+    assert said.exit_code == 3
+    assert "brave auth, HTTP 401 after " in said.stderr
+    assert "the key is not accepted. Check the key (groundwire providers names its variable)" in said.stderr
+    assert "or replace it with groundwire setup" in said.stderr
+    assert "revoked" not in said.output
+
+
+@pytest.mark.req("B33")
 def test_attempts_that_failed_alike_are_told_once(terminal: Terminal) -> None:
     keep = {"GROUNDWIRE_ARCHIVE_ENABLED": "true", "GROUNDWIRE_ARCHIVE_PATH": str(terminal.home / "archive.db")}
     assert terminal.here("search", QUERY, **keep).exit_code == 0

@@ -87,8 +87,7 @@ def raise_for_status(reply: Response, name: str) -> None:
     status = reply.status
     if 200 <= status < 300:
         return
-    words = error_text(reply)
-    again = retry_after(reply.headers)
+    words, again = error_text(reply), retry_after(reply.headers)
     if status == 429:
         raise RateLimited(name, f"too many requests{words}", status=status, retry_after=again)
     if status == 402:
@@ -96,7 +95,8 @@ def raise_for_status(reply: Response, name: str) -> None:
     if status == 403 and reply.media_type == "text/html":
         raise ProviderBlocked(name, "a firewall in front of it blocks this machine", status=status, retry_after=again)
     if status == 401 or (status == 403 and _ABOUT_KEY.search(words)):
-        raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix="Check the key")
+        fix = "Check the key (groundwire providers names its variable), or replace it with groundwire setup"
+        raise AuthenticationFailed(name, f"the key is not accepted{words}", status=status, fix=fix)
     if status == 403 and _ABOUT_PLAN.search(words):
         raise QuotaExceeded(name, f"the account is not allowed to search{words}", status=status, retry_after=again)
     if status == 403:  # a firewall, or a query that the plan does not include
