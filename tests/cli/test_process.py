@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import socket
@@ -181,11 +182,13 @@ def test_a_spinner_and_colors_on_a_terminal_only(terminal: Terminal) -> None:
     assert code == 0
     assert "Searching" in seen
     assert "\x1b[1mReciprocal rank fusion\x1b[0m" in seen
+    assert re.search(r"\x1b\]8;;(http://[^\x1b]+)\x1b\\\x1b\[34m\1\x1b\[0m\x1b\]8;;\x1b\\", seen)
     assert seen.rindex("\x1b[?25h") < seen.index("Reciprocal rank fusion")  # the cursor is back before the list
 
     code, seen = _on_a_terminal(terminal, "search", QUERY, "--limit", "1", NO_COLOR="1")
     assert code == 0
     assert "[1m" not in seen
+    assert "]8;;" not in seen
     assert "[32m" not in seen
 
     code, seen = _on_a_terminal(terminal, "search", QUERY, "--limit", "1", TERM="dumb")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.cli.terminal_text import cells, clean, escaped, wrap
+from groundwire.cli.terminal_text import cells, clamped, clean, escaped, wrap
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,8 @@ def test_escaped_json_means_the_same(text: str) -> None:
     shown = escaped(json.dumps([text], ensure_ascii=False))
     assert json.loads(shown) == [text]
     assert shown.isprintable() or clean(shown) == shown
+
+
+def test_a_long_title_is_cut_after_two_rows() -> None:
+    assert clamped("one\ntwo", 2) == "one\ntwo"
+    assert clamped("one\ntwo\nthree", 2) == "one\ntw…"

@@ -19,7 +19,7 @@ import click
 from groundwire.cli.call_runner import each, storable
 from groundwire.cli.completion import one_of
 from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clean, day, escaped, say_error, warn, wrap
+from groundwire.cli.terminal_text import clamped, clean, day, escaped, say_error, shown_url, warn, wrap
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR
@@ -340,9 +340,9 @@ def _print(found: Sequence[ArchiveHit]) -> None:
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     for number, row in enumerate(found, start=1):
         head = f"{number:>2}. "
-        title = wrap(clean(row.title or row.url), width, _INDENT, head)
+        title = clamped(wrap(clean(row.title or row.url), width, _INDENT, head), 2)
         click.echo(head + click.style(title.removeprefix(head), bold=True))
-        click.echo(_INDENT + click.style(clean(row.url), fg="blue"))
+        click.echo(_INDENT + shown_url(row.url))
         if row.snippet:
             click.echo(wrap(clean(row.snippet), width, _INDENT))
         how = "read" if row.kind == "page" else "seen"

@@ -13,7 +13,7 @@ import click
 
 from groundwire.cli.call_runner import run, stop_progress, storable
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, escaped, warn, wrap
+from groundwire.cli.terminal_text import clean, escaped, shown_url, warn, wrap
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _print(said: CitedAnswer, *, begun: bool) -> None:
     if said.sources:
         click.echo(click.style("Sources", bold=True))
     for source in said.sources:
-        click.echo(f"{source.citation_id:>2}. {clean(source.title)}\n    " + click.style(clean(source.url), fg="blue"))
+        click.echo(f"{source.citation_id:>2}. {clean(source.title)}\n    " + shown_url(source.url))
     for finding in said.report.findings:
         if finding.sources and finding.verdict != "supported":
             warn(f"not supported by its source ({finding.verdict.replace('_', ' ')}): {finding.text}")

@@ -13,7 +13,7 @@ import click
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, day, is_quiet, warn, wrap
+from groundwire.cli.terminal_text import clamped, clean, day, is_quiet, shown_url, warn, wrap
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import MAX_LIMIT, SearchResponse
 from groundwire.models.validators import TimeRangeName
@@ -148,9 +148,9 @@ def _print(response: SearchResponse, seconds: float) -> None:
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     for row in response.results:
         number = f"{row.citation_id:>2}. "
-        title = wrap(clean(row.title), width, _INDENT, number)
+        title = clamped(wrap(clean(row.title), width, _INDENT, number), 2)
         click.echo(number + click.style(title.removeprefix(number), bold=True))
-        click.echo(_INDENT + click.style(clean(row.url), fg="blue"))
+        click.echo(_INDENT + shown_url(row.url))
         if row.snippet:
             click.echo(wrap(clean(row.snippet), width, _INDENT))
         facts = " · ".join(filter(None, (row.source, day(row.published))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import logging
 import re
+import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from groundwire.errors import BlockedAddress, GroundwireError
 __all__ = [
     "QUIET",
     "cells",
+    "clamped",
     "clean",
     "day",
     "diff",
@@ -25,6 +27,7 @@ __all__ = [
     "log_to_stderr",
     "say_error",
     "say_failure",
+    "shown_url",
     "warn",
     "with_setting",
     "wrap",
@@ -59,6 +62,22 @@ def say_failure(error: GroundwireError) -> None:
 def with_setting(text: str) -> str:
     """Return the error of one of several pages, with the setting that allows a local address."""
     return f"{text} {_ALLOW}" if "nly public web addresses" in text else text
+
+
+def shown_url(url: str) -> str:
+    """Return a URL in blue; on a terminal with colors it is a hyperlink (OSC 8), which stays whole where it wraps."""
+    text = clean(url)
+    context = click.get_current_context(silent=True)
+    styled = click.style(text, fg="blue")
+    if not sys.stdout.isatty() or (context and context.find_root().color is False):
+        return styled
+    return f"\x1b]8;;{text}\x1b\\{styled}\x1b]8;;\x1b\\"
+
+
+def clamped(text: str, rows: int) -> str:
+    """Return wrapped text without the rows that are too many; an ellipsis stands for them."""
+    lines = text.split("\n")
+    return text if len(lines) <= rows else "\n".join(lines[:rows])[:-1].rstrip() + "…"
 
 
 QUIET = "groundwire.quiet"
