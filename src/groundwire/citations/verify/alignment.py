@@ -26,7 +26,7 @@ _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\
 _HIRAGANA: Final = re.compile(r"[\u3041-\u309f]")
 _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
 
-_STOP: Final = re.compile(r"[.!?。！？؟]\s|[。！？؟]|\n\s*\n")
+_STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 
 Kind = Literal["word", "number", "marker", "function"]
 

@@ -136,7 +136,16 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return False
     if two == one + 1 and not (names and aligned.tongue.script == "arabic") and not _crossed_ties(aligned, left, right):
         return False
+    if _compared(aligned, left, right):
+        return True
     return _exchange_restores(at, one, two)
+
+
+def _compared(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+    """Return whether what something is compared with has become what is compared: larger than."""
+    here = [_preposition(aligned, aligned.claim, block[0]) in aligned.tongue.than for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, aligned.to[block[0]] or 0) in aligned.tongue.than for block in (left, right)]
+    return here == [False, True] and there == [True, False]
 
 
 def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:

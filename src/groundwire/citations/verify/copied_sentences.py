@@ -1,25 +1,31 @@
-"""Sentences copied from a page except for one thing: two parts exchanged, or a word replaced."""
+"""Sentences made of a page's own words that the page does not say: two parts exchanged, a word replaced, or words that
+belong to something else there."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
 from groundwire.citations.verify.argument_roles import fold_text, joined, joined_by_and
-from groundwire.citations.verify.language_packs import fold
-from groundwire.citations.verify.report import Disagreement
+from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold
+from groundwire.citations.verify.quantities import Number, same_number, same_quantity
+from groundwire.citations.verify.report import Disagreement, Kind
 
-__all__ = ["exchanged", "substituted"]
+__all__ = ["exchanged", "mismatched", "substituted"]
 
 _TOLD: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
 _LONGEST: Final = 100  # words of a sentence that is compared word for word with each place of a passage
 _PART: Final = 9  # words of an exchanged part, at most 8
 _WORDS: Final = 2  # words of a replacement
+_SHARED: Final = 2  # words of a clause that the passage must have together
+_ALIKE: Final = 10  # times that a number without a unit may be larger than one that it replaces
+_TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
+_SUBJECT: Final = 4  # words of a clause in which its subject is looked for
 
 
 def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
@@ -133,3 +139,144 @@ def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, in
         return False
     whole = last >= len(tokens) or tokens[last].kind == "function" or tokens[last].breaks
     return not (whole and any(token.keys and token.keys[0] in aligned.tongue.symmetric for token in between))
+
+
+def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield a name, number or word that the passage has, but with something else.
+
+    Each clause of the sentence is compared with the clause of the passage that has most of its words: "adults need 15, and
+    people over 70 need 20" does not say that adults over 70 need 15, though it has all these words.
+    """
+    clauses = _clauses(aligned.page, aligned.tongue, elliptic=True)
+    if len(clauses) < 2:
+        return
+    keys = [frozenset(key for token in clause for key in token.keys[:1]) for clause in clauses]
+    for part in _clauses(aligned.claim, aligned.tongue, elliptic=False):
+        told = [token for token in part if token.kind in {"word", "number"}]
+        has = [[_has(token, clause, own) for token in told] for clause, own in zip(clauses, keys, strict=True)]
+        counts = [sum(one) for one in has]
+        most = max(counts, default=0)
+        if most < _SHARED or 2 * most < len(told):
+            continue
+        homes = [at for at, count in enumerate(counts) if count == most]
+        if len(homes) > 1:  # the one that has the subject
+            homes = [at for at in homes if has[at][0]]
+        if len(homes) != 1:
+            continue
+        home = homes[0]
+        for place, token in enumerate(told):
+            elsewhere = [at for at, one in enumerate(has) if one[place]]
+            if not elsewhere or has[home][place]:
+                continue
+            rival = _rival(token, place, part, clauses[home], aligned)
+            if rival is None and isinstance(token.value, Number):
+                rival = _pair(has, home, place, told, clauses, elsewhere)
+            # what the home clause has and the other has not ties the sentence to the home clause
+            tied = any(
+                all(not has[at][other] for at in elsewhere) for other in range(len(told)) if has[home][other]
+            )
+            if rival is not None and tied:
+                kind: Kind = "number" if token.value else "name" if token.name else "opposite"
+                yield Disagreement(kind=kind, claimed=token.text, stated=rival.text)
+                return
+
+
+def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -> list[Sequence[WordToken]]:
+    """Split a text at the ends of its sentences, and where a conjunction begins a contrast.
+
+    Args:
+        tokens: The text.
+        tongue: Its language.
+        elliptic: Whether a clause that begins with "and" and a name may lack its verb, and is not split off.
+    """
+    starts = [0]
+    for place, token in enumerate(tokens[1:], start=1):
+        small = token.kind == "function"
+        joins = not elliptic and small and fold_text(token) in tongue.conjunctions
+        if (
+            (token.stops and not (len(tokens[place - 1].text) <= _TITLE and tokens[place - 1].text.istitle()))
+            or (small and fold_text(token) in tongue.contrasting)
+            or (joins and place + 1 < len(tokens) and tokens[place + 1].name)
+        ):
+            starts.append(place)
+    return [tokens[slice(*span)] for span in itertools.pairwise([*starts, len(tokens)])]
+
+
+def _has(token: WordToken, clause: Sequence[WordToken], keys: frozenset[str]) -> bool:
+    if isinstance(token.value, Number):
+        return any(_is(one, token.value) for one in clause)
+    if token.value is not None:
+        return any(one.value == token.value for one in clause)
+    return not keys.isdisjoint(token.keys[:1])
+
+
+def _same(one: Number, other: Number) -> bool:
+    return same_number(one, other) or same_quantity(one, other)
+
+
+def _rival(
+    token: WordToken, place: int, claim: Sequence[WordToken], clause: Sequence[WordToken], aligned: Alignment
+) -> WordToken | None:
+    """Return what a clause of the passage has in the place of a word that is elsewhere in it."""
+    tongue = aligned.tongue
+    if isinstance(token.value, Number):
+        value = token.value
+        others = (one for one in clause if isinstance(one.value, Number) and _comparable(value, one.value))
+        mine = [one.value for one in claim if isinstance(one.value, Number)]
+        return next((one for one in others if not any(_same(each, one.value) for each in mine)), None)
+    known = frozenset(key for one in claim for key in one.keys)
+    if token.name:
+        if tongue.dense or tongue.script == "arabic":  # any unknown word is taken for a name
+            return None
+        if place >= _SUBJECT or any(one.kind == "function" and fold_text(one) in tongue.pronouns for one in clause):
+            return None
+        first = next((at for at, one in enumerate(clause) if one.name and at), 0)
+        names = [one for one in clause[first : first + 2] if one.name and first <= _SUBJECT]
+        return names[0] if names and all(known.isdisjoint(one.keys) for one in names) else None
+    if token.value is not None or any(one.marker and one.marker.family == "negation" for one in (*claim, *clause)):
+        return None
+    return next(
+        (
+            one
+            for one in clause
+            if one.keys and known.isdisjoint(one.keys[:1]) and tongue.are_opposite(token.keys[0], one.keys[0])
+        ),
+        None,
+    )
+
+
+def _comparable(one: Number, other: Number) -> bool:
+    """Return whether two numbers may stand for each other: both years, of one unit, or alike in size if they have none."""
+    years = [not each.unit and len(each.text) == 4 and each.text.isdecimal() for each in (one, other)]
+    if years[0] != years[1]:
+        return False
+    low, high = sorted((abs(one.values[0]), abs(other.values[0])))
+    if not other.unit:
+        return one.unit not in {"%", "usd", "eur", "gbp"} and high <= _ALIKE * low
+    return one.unit == other.unit or (UNIT_BASES.get(one.unit, "")[:1] == UNIT_BASES.get(other.unit, ".")[:1])
+
+
+def _pair(
+    has: Sequence[Sequence[bool]],
+    home: int,
+    place: int,
+    told: Sequence[WordToken],
+    clauses: Sequence[Sequence[WordToken]],
+    elsewhere: Sequence[int],
+) -> WordToken | None:
+    """Return the number that a clause pairs with a number of the sentence: over 70, it is 20."""
+    for at in elsewhere:
+        if any(there and not has[home][other] for other, there in enumerate(has[at]) if other != place):
+            continue
+        for one in clauses[at]:
+            value = one.value
+            if not isinstance(value, Number) or any(_is(each, value) for each in told):
+                continue
+            others = (each.value for other, each in enumerate(told) if has[home][other])
+            if any(isinstance(mine, Number) and _comparable(mine, value) for mine in others):
+                return one
+    return None
+
+
+def _is(token: WordToken, value: Number) -> bool:
+    return isinstance(token.value, Number) and _same(token.value, value)

@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, each_time
 from groundwire.citations.verify.argument_roles import inverted, joined, roles, turned
-from groundwire.citations.verify.copied_sentences import exchanged, substituted
+from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.report import Disagreement, Kind
 
@@ -28,7 +28,7 @@ _FAMILIES: Final[Mapping[str, Kind]] = {
     "bound": "comparison",
     "degree": "comparison",
 }
-_NEARLY: Final = (frozenset({"most", "usual"}),)  # mostly, usually
+_NEARLY: Final = (frozenset({"most", "usual"}), frozenset({"only", "few"}))  # mostly, usually; only a few, few
 _TOLD: Final[Mapping[str, AbstractSet[str]]] = {
     "negation": {"not"},
     "quantifier": {"all", "most", "few", "half", "only", "none"},
@@ -50,7 +50,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     """
     if aligned.share < 0.4:
         return
-    swapped = list(exchanged(aligned) or roles(aligned))
+    swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned))
     yield from swapped
     if aligned.share >= _CLOSE:
         yield from _markers(aligned)
@@ -227,7 +227,14 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
     for first, last in runs:
         for at in range(first, last):
             word = claim[at].keys[0]
-            against = next((place for place in unmatched if tongue.are_opposite(word, page[place].keys[0])), None)
+            against = next(
+                (
+                    place
+                    for place in unmatched
+                    if tongue.are_opposite(word, page[place].keys[0]) and _beside(aligned, at, place)
+                ),
+                None,
+            )
             if against is not None and aligned.share >= 0.5:
                 if converse or denied % 2 or turned(aligned, at, against):
                     break
@@ -245,6 +252,17 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                     claimed=joined(claim[first:last], tongue.dense),
                     stated=joined([page[place] for place in there], tongue.dense),
                 )
+
+
+def _beside(aligned: Alignment, at: int, place: int) -> bool:
+    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
+    to = aligned.to
+    sides = (range(at - 1, -1, -1), range(at + 1, len(to)))
+    near = [next((there for one in side if (there := to[one]) is not None), None) for side in sides]
+    return any(
+        there is not None and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
+        for there in near
+    ) or near == [None, None]
 
 
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,9 @@ _BEFORE, _AFTER = 3, 1  # sentences around a passage that count as its context
 _ALIKE: Final = 0.6  # share of a sentence's words from which a missing "not" is a contradiction
 _DIGITS: Final = 8  # numbers that help to find the passage
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
+_LEAST: Final = 10  # a smaller sum may equal a number by chance
+_TERMS: Final = 12  # numbers of one unit whose sums are looked at
+_YEARS: Final[Mapping[str, int]] = {"year": 1, "decade": 10}
 _VERBATIM: Final = 0.75  # similarity of two sentences from which a replaced word is a change
 
 
@@ -197,10 +201,44 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Ite
         rivals = any(number.unit == other.unit and _is_year(number) == _is_year(other) for other in left)
         if not rivals and any(same_number(number, other) or same_quantity(number, other) for other in context):
             continue
+        if _is_derived(number, passage, near, claim.language):
+            continue
         if _is_vague(number) or _is_part(number, passage.text, claim.language):
             continue
         closest = min(left, key=lambda other: _distance(number, other), default=None)
         yield Disagreement(kind="number", claimed=number.text, stated=closest.text if closest else "")
+
+
+def _is_derived(number: Number, passage: IndexedPassage, near: IndexedPassage, tongue: Language) -> bool:
+    """Return whether a number follows from others: two years after 2009, from 1962 to 1970, 58 and 13 million."""
+    value = number.values[0]
+    if not _is_year(number) and number.unit not in _YEARS:
+        if not number.unit:
+            return False
+        terms = [
+            other.values[0]
+            for other in passage.numbers
+            if other.unit == number.unit or (not other.unit and other.values[0] >= _LEAST and not _is_year(other))
+        ]
+        return any(
+            abs(abs(one + sign * two) - value) <= 1e-9 * abs(value)
+            for one, two in itertools.combinations(terms[:_TERMS], 2)
+            for sign in (1, -1)
+        )
+    years = {other.values[0] for other in near.numbers if _is_year(other)}
+    years |= {float(year) for date in near.dates for year, _, _ in date.readings if year}
+    if not _is_year(number):
+        return any(abs(one - two) == value * _YEARS[number.unit] for one in years for two in years)
+    words = [fold(word[0]) for word in CONTENT_WORD.finditer(near.text)]
+    for way, said in ((1, tongue.later), (-1, tongue.earlier)):
+        if said.isdisjoint(words):
+            continue
+        steps = [other.values[0] * _YEARS[other.unit] for other in near.numbers if other.unit in _YEARS]
+        if any(one in said and tongue.units.get(two) == "year" for one, two in itertools.pairwise(words)):
+            steps.append(1.0)
+        if any(year + way * step == value for year in years for step in steps):
+            return True
+    return False
 
 
 def _is_year(number: Number) -> bool:
@@ -252,7 +290,7 @@ def _names(
         lost = [word for word in name.words if len(word) > 1 and not any(is_like(word, other) for other in here)]
         instead = ""
         places = [name.start + word.start() for word in CONTENT_WORD.finditer(name.text)]
-        if not lost or found.issuperset(places):
+        if not lost or (claim.language.units.keys() >= set(lost) and name.text.casefold() in claim.language.units) or found.issuperset(places):
             continue
         if name.first and len(name.words) == 1:  # it may be any word: only a name in its position is evidence
             instead = next((other.text for other in others if other.first), "")

@@ -127,6 +127,12 @@ class Language:
         self.agent: frozenset[str] = self._folded(data, "agent")
         self.articles: frozenset[str] = self._folded(data, "articles")
         self.conjunctions: frozenset[str] = self._folded(data, "conjunctions")
+        self.later: frozenset[str] = self._folded(data, "later")
+        self.earlier: frozenset[str] = self._folded(data, "earlier")
+        self.than: frozenset[str] = self._folded(data, "than")
+        """The words before what something is compared with."""
+        self.contrasting: frozenset[str] = self._folded(data, "contrasting")
+        """Conjunctions that begin a clause about something else: while, whereas, but."""
         self.vague: frozenset[str] = self._folded(data, "vague")
         self.attribution: frozenset[str] = self._normal(data.get("attribution", "").split())
         self.generic: frozenset[str] = self._normal(data.get("generic", "").split())

@@ -198,8 +198,8 @@ def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[
         return tongue.units.get(words[1].strip("'.,;"), ""), place
     if scaled and words[0] in {"de", "des"} and len(words) > 1:
         return tongue.units.get(words[1].strip(".,;"), ""), place
-    if len(words) > 1 and (unit := tongue.units.get(f"{words[0]} {words[1].strip('.,;')}")):
-        return unit, after.end() + 1 + len(words[1].strip(".,;"))
+    if len(words) > 1 and (unit := tongue.units.get(f"{words[0]} {words[1].strip('-.,;')}")):
+        return unit, after.end() + 1 + len(words[1].strip("-.,;"))
     word = words[0].rstrip(".")
     return (tongue.units.get(word, "") if word != "in" else ""), after.end()
 
