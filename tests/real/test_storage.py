@@ -266,7 +266,7 @@ async def test_a_full_server_is_an_outage_of_writing_only(
 
 
 async def test_more_calls_than_connections(url: str) -> None:
-    store = open_store(url, timeout=10)
+    store = open_store(url, timeout=600)
     answers = await asyncio.gather(*(store.count("c", 1, limit=500) for _ in range(1_000)))
     assert sum(answer.granted for answer in answers) == 500
     await store.aclose()
