@@ -1,6 +1,6 @@
 """How often hand-written false sentences are caught and true ones flagged, in nine languages.
 
-    python -m benchmarks.citations.handwritten [--set first|second] [--data FOLDER] [--half tuned|kept|all] [--show]
+    python -m benchmarks.citations.handwritten [--set first|second|third|fourth] [--data FOLDER] [--half tuned|kept|all] [--show]
 
 The cases are in `benchmarks/citations/cases`, the second set in a folder there; `real_pages.tsv` has sentences about
 pages of the data folder, which are read when it is given. A false sentence is caught when its verdict is anything but
@@ -82,14 +82,14 @@ def _file(data: Path, name: str) -> Path:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", choices=("first", "second"), default="first")
+    parser.add_argument("--set", choices=("first", "second", "third", "fourth"), default="first")
     parser.add_argument("--data", type=Path, help="judge the sentences about pages of this folder instead")
     parser.add_argument("--half", choices=("tuned", "kept", "all"), default="tuned")
     parser.add_argument("--language", default="")
     parser.add_argument("--show", action="store_true", help="print each case that is judged wrongly")
     arguments = parser.parse_args()
     counts: Counter[tuple[str, bool, bool]] = Counter()
-    folder = FOLDER if arguments.set == "first" else FOLDER / "second"
+    folder = FOLDER if arguments.set == "first" else FOLDER / arguments.set
     for case in read_real(arguments.data) if arguments.data else read_cases(folder):
         if arguments.half != "all" and case.kept != (arguments.half == "kept"):
             continue

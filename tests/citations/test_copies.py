@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groundwire.citations.verify import CitedPage, Finding, verify_answer
 
@@ -113,3 +115,76 @@ def test_a_number_may_be_in_the_next_sentence() -> None:
     page = "The bakery was opened in 1987. It employs eleven people."
     assert check("The bakery, opened in 1987, employs 11 people [1].", page).verdict == "supported"
     assert check("The bakery, opened in 1987, employs 12 people [1].", page).verdict == "altered"
+
+
+INN = "Children need about 12 drops a day; people over 80 need 30. Half of the guests came by rail."
+RACE = "Eva Holm won the race in Turku, ahead of Norway's Siri Dahl. Olympic champion Nina Roth fell in the last bend."
+GIFT = "The will gave the forest to Velden, while Harlow received a yearly rent of 900 crowns."
+TRAINS = "The old trains are cleaned first, in the morning. Trains of the express class are cleaned last."
+WASPS = (
+    "Die Wespe sieht grünes Licht, aber kein Blau. Erwachsene zahlen 7 Euro, Kinder unter acht haben freien Zutritt."
+)
+PLANT = "The plant makes 48,000 kilowatt-hours a year. It was planned in 1994, and its gates opened three years later."
+COSTS = "The budget of 40 million euros was exceeded by 6 million euros. Work went on from 1951 to 1963."
+
+
+@pytest.mark.parametrize(
+    ("page", "wrong", "kind"),
+    [
+        (INN, "Children over 80 need about 12 drops a day", "number"),
+        (RACE, "Olympic champion Siri Dahl fell in the last bend", "name"),
+        (GIFT, "Harlow was given the forest, and Velden received a yearly rent of 900 crowns", "name"),
+        (TRAINS, "Trains of the express class are cleaned first", "opposite"),
+        (WASPS, "Die Wespe sieht Blau, aber kein grünes Licht", "negation"),
+        (WASPS, "Erwachsene haben freien Zutritt", "word"),
+        ("The river is longer than the canal and has five locks.", "The canal is longer than the river", "order"),
+        ("Его высота 40 метров, ширина 15 метров.", "Его высота 15 метров, ширина 40 метров", "order"),
+        ("The café is closed on weekdays.", "The café is closed on weekends", "opposite"),
+    ],
+)  # fmt: skip
+def test_words_that_belong_to_something_else(page: str, wrong: str, kind: str) -> None:
+    finding = check(f"{wrong} [1].", page)
+    assert finding.verdict == "altered"
+    assert kind in [one.kind for one in finding.disagreements]
+
+
+@pytest.mark.parametrize(
+    ("page", "right"),
+    [
+        (INN, "People over 80 need 30 drops a day"),
+        (RACE, "Siri Dahl of Norway came in behind Eva Holm in Turku"),
+        (GIFT, "Harlow received 900 crowns a year in rent, while the forest went to Velden"),
+        (TRAINS, "Express class trains are cleaned last"),
+        (WASPS, "Kein Blau sieht die Wespe, aber grünes Licht"),
+        ("The river is longer than the canal and has five locks.", "The canal is shorter than the river"),
+        ("Dr. Ida Moe taught Per Lund in Bergen. Lund later hired Moe's son.", "Per Lund studied with Dr. Ida Moe"),
+        (PLANT, "The plant makes 48 MWh a year"),
+        (PLANT, "Its gates opened in 1997"),
+        (COSTS, "Work went on for twelve years"),
+        (COSTS, "With 6 million euros over the budget of 40 million euros, it cost 46 million euros"),
+        ("La visite dure une heure et vingt minutes.", "La visite dure une heure et vingt minutes"),
+        ("公司三成的员工住在城里。", "公司30%的员工住在城里"),
+    ],
+)  # fmt: skip
+def test_the_same_facts_put_together_otherwise(page: str, right: str) -> None:
+    assert check(f"{right} [1].", page).verdict == "supported"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["The plant makes 48 kWh a year", "Its gates opened in 1996", "Its gates opened in 1991"]
+)
+def test_a_number_that_does_not_follow_from_the_others(wrong: str) -> None:
+    assert check(f"{wrong} [1].", PLANT).verdict == "altered"
+
+
+@given(st.lists(st.tuples(st.sampled_from(["The inn has 30 rooms", "it was built in 1911", "dogs swim"]),
+                          st.sampled_from([(), (1,), (7,), (1, 7), (7, 8)])), min_size=1, max_size=4))  # fmt: skip
+def test_marks_of_known_and_unknown_sources_in_one_sentence(parts: list[tuple[str, tuple[int, ...]]]) -> None:
+    text = ", and ".join(part + "".join(f"[{number}]" for number in numbers) for part, numbers in parts)
+    report = verify_answer(
+        f"{text}.", [CitedPage(number=1, url="", content="The inn has 30 rooms. It was built in 1911.")]
+    )
+    unknown = {number for _, numbers in parts for number in numbers} - {1}
+    assert set(report.unknown) == unknown
+    known = {number for _, numbers in parts for number in numbers} - unknown
+    assert [one.verdict for one in report.findings] != ["supported"] or known

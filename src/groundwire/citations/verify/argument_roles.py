@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
+from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
@@ -136,15 +137,35 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return False
     if two == one + 1 and not (names and aligned.tongue.script == "arabic") and not _crossed_ties(aligned, left, right):
         return False
+    if not names and aligned.claim[left[0]].value is None and _another_way(aligned, first, second):
+        return False
     if _compared(aligned, left, right):
         return True
-    return _exchange_restores(at, one, two)
+    begin = next((place for place in range(first, 0, -1) if page[place].stops), 0)
+    end = next((place for place in range(second + 1, len(page)) if page[place].stops), len(page))
+    same = [place for place, start in enumerate(at) if begin <= start < end]
+    return _exchange_restores([at[place] for place in same], same.index(one), same.index(two))
+
+
+def _another_way(aligned: Alignment, first: int, second: int) -> bool:
+    """Return whether a sentence says it in another construction: in the passive, or with other words between."""
+    tongue = aligned.tongue
+    voices = [
+        not tongue.agent.isdisjoint(words) and not tongue.passive.isdisjoint(words)
+        for words in ([fold_text(token) for token in tokens] for tokens in (aligned.claim, aligned.page))
+    ]
+    between = range(first + 1, second)
+    return voices[0] != voices[1] or any(
+        aligned.page[place].kind == "word" and place not in aligned.back for place in between
+    )
 
 
 def _compared(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     """Return whether what something is compared with has become what is compared: larger than."""
     here = [_preposition(aligned, aligned.claim, block[0]) in aligned.tongue.than for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, aligned.to[block[0]] or 0) in aligned.tongue.than for block in (left, right)]
+    there = [
+        _preposition(aligned, aligned.page, aligned.to[block[0]] or 0) in aligned.tongue.than for block in (left, right)
+    ]
     return here == [False, True] and there == [True, False]
 
 
@@ -190,7 +211,7 @@ def _kind(aligned: Alignment, block: Sequence[int]) -> str:
     """Return the kind of a companion: a date, a year, a month or weekday, a name."""
     token = aligned.claim[block[0]]
     if isinstance(token.value, Number):
-        return "year" if not token.value.unit and len(token.text) == 4 and token.text.isdecimal() else "number"
+        return "year" if is_year(token.value) else "number"
     if token.value is not None:
         return "date"
     if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
@@ -302,6 +323,8 @@ def _is_symmetric(aligned: Alignment, left: Sequence[int], right: Sequence[int])
 def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     """Return whether two words keep the endings or articles of the passage, in languages where these mark the roles."""
     to, claim, page = aligned.to, aligned.claim, aligned.page
+    if any(claim[block[0]].value is not None for block in (left, right)):
+        return False
     if aligned.tongue.case:
         return all(fold_text(claim[at]) == fold_text(page[to[at] or 0]) for at in (*left, *right))
     if aligned.tongue.code == "de":

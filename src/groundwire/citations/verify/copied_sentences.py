@@ -1,9 +1,12 @@
-"""Sentences made of a page's own words that the page does not say: two parts exchanged, a word replaced, or words that
-belong to something else there."""
+"""Sentences made of a page's own words that the page does not say.
+
+Two parts are exchanged, a word is replaced, or words belong to something else on the page.
+"""
 
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -11,11 +14,12 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
 from groundwire.citations.verify.argument_roles import fold_text, joined, joined_by_and
+from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold
 from groundwire.citations.verify.quantities import Number, same_number, same_quantity
 from groundwire.citations.verify.report import Disagreement, Kind
 
-__all__ = ["exchanged", "mismatched", "substituted"]
+__all__ = ["beside", "denied_instead", "exchanged", "mismatched", "substituted"]
 
 _TOLD: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
@@ -23,9 +27,10 @@ _LONGEST: Final = 100  # words of a sentence that is compared word for word with
 _PART: Final = 9  # words of an exchanged part, at most 8
 _WORDS: Final = 2  # words of a replacement
 _SHARED: Final = 2  # words of a clause that the passage must have together
+_CLAUSE: Final = 3  # words and numbers of a clause
 _ALIKE: Final = 10  # times that a number without a unit may be larger than one that it replaces
+_DENIED: Final = 5  # words after a "not" that it may deny
 _TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
-_SUBJECT: Final = 4  # words of a clause in which its subject is looked for
 
 
 def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
@@ -144,15 +149,15 @@ def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, in
 def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield a name, number or word that the passage has, but with something else.
 
-    Each clause of the sentence is compared with the clause of the passage that has most of its words: "adults need 15, and
-    people over 70 need 20" does not say that adults over 70 need 15, though it has all these words.
+    Each clause of the sentence is compared with the clause of the passage that has most of its words: "adults need 15,
+    and people over 70 need 20" does not say that adults over 70 need 15, though it has all these words.
     """
     clauses = _clauses(aligned.page, aligned.tongue, elliptic=True)
     if len(clauses) < 2:
         return
     keys = [frozenset(key for token in clause for key in token.keys[:1]) for clause in clauses]
     for part in _clauses(aligned.claim, aligned.tongue, elliptic=False):
-        told = [token for token in part if token.kind in {"word", "number"}]
+        told = _words(part)
         has = [[_has(token, clause, own) for token in told] for clause, own in zip(clauses, keys, strict=True)]
         counts = [sum(one) for one in has]
         most = max(counts, default=0)
@@ -165,20 +170,36 @@ def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
             continue
         home = homes[0]
         for place, token in enumerate(told):
-            elsewhere = [at for at, one in enumerate(has) if one[place]]
-            if not elsewhere or has[home][place]:
+            strays = [_strays(has[at], has[home]) for at, one in enumerate(has) if one[place]]
+            if not strays or has[home][place]:
                 continue
-            rival = _rival(token, place, part, clauses[home], aligned)
+            alone = all(all(other == place or _of_one(token, told[other]) for other in stray) for stray in strays)
+            if not alone or all(not set(here) for here in _tied(has, home, place)):
+                continue
+            whole = sum(has[home]) == len(told) - 1
+            rival = _rival(token, place, part, clauses[home], aligned, whole=whole)
             if rival is None and isinstance(token.value, Number):
-                rival = _pair(has, home, place, told, clauses, elsewhere)
-            # what the home clause has and the other has not ties the sentence to the home clause
-            tied = any(
-                all(not has[at][other] for at in elsewhere) for other in range(len(told)) if has[home][other]
-            )
-            if rival is not None and tied:
+                rival = _pair(has, home, place, told, clauses)
+            if rival is not None:
                 kind: Kind = "number" if token.value else "name" if token.name else "opposite"
+                if kind == "opposite" and not aligned.tongue.are_opposite(token.keys[0], rival.keys[0]):
+                    kind = "word"
                 yield Disagreement(kind=kind, claimed=token.text, stated=rival.text)
                 return
+
+
+def _strays(clause: Sequence[bool], home: Sequence[bool]) -> list[int]:
+    """Return the words that a clause has and the home clause has not."""
+    return [place for place, (there, here) in enumerate(zip(clause, home, strict=True)) if there and not here]
+
+
+def _tied(has: Sequence[Sequence[bool]], home: int, place: int) -> Iterator[list[int]]:
+    """Yield, for each clause that has a word, what only the home clause has: it ties the sentence to that one."""
+    return (_strays(has[home], one) for one in has if one[place])
+
+
+def _of_one(token: WordToken, other: WordToken) -> bool:
+    return token.name and other.name
 
 
 def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -> list[Sequence[WordToken]]:
@@ -187,19 +208,31 @@ def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -
     Args:
         tokens: The text.
         tongue: Its language.
-        elliptic: Whether a clause that begins with "and" and a name may lack its verb, and is not split off.
+        elliptic: Whether a clause that begins with "and" and a name may lack its verb, and is not split off; then
+            commas split clauses, too, where three words or more are on both sides.
     """
     starts = [0]
+    breaks = [0, *(place for place, token in enumerate(tokens) if token.breaks), len(tokens)]
     for place, token in enumerate(tokens[1:], start=1):
         small = token.kind == "function"
         joins = not elliptic and small and fold_text(token) in tongue.conjunctions
         if (
             (token.stops and not (len(tokens[place - 1].text) <= _TITLE and tokens[place - 1].text.istitle()))
             or (small and fold_text(token) in tongue.contrasting)
+            or (elliptic and token.breaks and _is_long(tokens, starts[-1], place, breaks))
             or (joins and place + 1 < len(tokens) and tokens[place + 1].name)
         ):
             starts.append(place)
     return [tokens[slice(*span)] for span in itertools.pairwise([*starts, len(tokens)])]
+
+
+def _is_long(tokens: Sequence[WordToken], start: int, place: int, breaks: Sequence[int]) -> bool:
+    """Return whether a comma has enough words on both sides for a clause each."""
+    end = breaks[bisect_right(breaks, place)]
+    return all(
+        sum(token.kind in {"word", "number"} for token in side) >= _CLAUSE
+        for side in (tokens[start:place], tokens[place:end])
+    )
 
 
 def _has(token: WordToken, clause: Sequence[WordToken], keys: frozenset[str]) -> bool:
@@ -215,9 +248,24 @@ def _same(one: Number, other: Number) -> bool:
 
 
 def _rival(
-    token: WordToken, place: int, claim: Sequence[WordToken], clause: Sequence[WordToken], aligned: Alignment
+    token: WordToken,
+    place: int,
+    claim: Sequence[WordToken],
+    clause: Sequence[WordToken],
+    aligned: Alignment,
+    *,
+    whole: bool,
 ) -> WordToken | None:
-    """Return what a clause of the passage has in the place of a word that is elsewhere in it."""
+    """Return what a clause of the passage has in the place of a word that is elsewhere in it.
+
+    Args:
+        token: The word.
+        place: Its position among the words of its clause.
+        claim: Its clause.
+        clause: The clause of the passage.
+        aligned: The word alignment.
+        whole: Whether the clause of the passage has all other words.
+    """
     tongue = aligned.tongue
     if isinstance(token.value, Number):
         value = token.value
@@ -228,27 +276,44 @@ def _rival(
     if token.name:
         if tongue.dense or tongue.script == "arabic":  # any unknown word is taken for a name
             return None
-        if place >= _SUBJECT or any(one.kind == "function" and fold_text(one) in tongue.pronouns for one in clause):
+        pronouns = tongue.pronouns - tongue.articles
+        if any(one.kind == "function" and fold_text(one) in pronouns for one in clause):
             return None
-        first = next((at for at, one in enumerate(clause) if one.name and at), 0)
-        names = [one for one in clause[first : first + 2] if one.name and first <= _SUBJECT]
-        return names[0] if names and all(known.isdisjoint(one.keys) for one in names) else None
+        names = [at for at, one in enumerate(clause) if one.name and at and known.isdisjoint(one.keys)]
+        return clause[names[0]] if names and names[-1] - names[0] < len(names) else None
     if token.value is not None or any(one.marker and one.marker.family == "negation" for one in (*claim, *clause)):
         return None
-    return next(
-        (
-            one
-            for one in clause
-            if one.keys and known.isdisjoint(one.keys[:1]) and tongue.are_opposite(token.keys[0], one.keys[0])
-        ),
-        None,
-    )
+    opposite = (one for one in clause if one.keys and tongue.are_opposite(token.keys[0], one.keys[0]))
+    rival = next((one for one in opposite if known.isdisjoint(one.keys[:1])), None)
+    if (
+        rival is None
+        and whole
+        and token.kind == "word"
+        and (not place or token is _words(claim)[-1])
+        and not tongue.dense
+    ):
+        return _at_end(token, clause, known, tongue, last=bool(place))
+    return rival
+
+
+def _words(tokens: Sequence[WordToken]) -> list[WordToken]:
+    return [one for one in tokens if one.kind in {"word", "number"}]
+
+
+def _at_end(
+    token: WordToken, clause: Sequence[WordToken], known: frozenset[str], tongue: Language, *, last: bool
+) -> WordToken | None:
+    """Return the first or the last word of a clause of which a sentence has all others: who does it, or by whom."""
+    words = _words(clause)
+    first = words[-1 if last else 0]
+    if len(words) < _CLAUSE or first.kind != "word" or first.name != token.name or not known.isdisjoint(first.keys):
+        return None
+    return None if first.keys[0] in tongue.generic or token.keys[0] in tongue.generic else first
 
 
 def _comparable(one: Number, other: Number) -> bool:
-    """Return whether two numbers may stand for each other: both years, of one unit, or alike in size if they have none."""
-    years = [not each.unit and len(each.text) == 4 and each.text.isdecimal() for each in (one, other)]
-    if years[0] != years[1]:
+    """Return whether two numbers may stand for each other: both years, of one unit, or of similar size."""
+    if is_year(one) != is_year(other):
         return False
     low, high = sorted((abs(one.values[0]), abs(other.values[0])))
     if not other.unit:
@@ -262,21 +327,59 @@ def _pair(
     place: int,
     told: Sequence[WordToken],
     clauses: Sequence[Sequence[WordToken]],
-    elsewhere: Sequence[int],
 ) -> WordToken | None:
     """Return the number that a clause pairs with a number of the sentence: over 70, it is 20."""
-    for at in elsewhere:
-        if any(there and not has[home][other] for other, there in enumerate(has[at]) if other != place):
-            continue
-        for one in clauses[at]:
-            value = one.value
+    mine = [token.value for other, token in enumerate(told) if has[home][other] and isinstance(token.value, Number)]
+    for clause, one in zip(clauses, has, strict=True):
+        for token in clause if one[place] else ():
+            value = token.value
             if not isinstance(value, Number) or any(_is(each, value) for each in told):
                 continue
-            others = (each.value for other, each in enumerate(told) if has[home][other])
-            if any(isinstance(mine, Number) and _comparable(mine, value) for mine in others):
-                return one
+            if any(_comparable(each, value) for each in mine):
+                return token
     return None
 
 
 def _is(token: WordToken, value: Number) -> bool:
     return isinstance(token.value, Number) and _same(token.value, value)
+
+
+def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield a word that a sentence denies in the place of one that the passage denies: red, but no blue."""
+    denies = [
+        [at for at, token in enumerate(tokens) if token.marker and token.marker.family == "negation"]
+        for tokens in (aligned.claim, aligned.page)
+    ]
+    if len(denies[0]) != 1 or len(denies[1]) != 1:
+        return
+    mine, theirs = (_denied(tokens, at[0]) for tokens, at in zip((aligned.claim, aligned.page), denies, strict=True))
+    there = {place: aligned.to[place] for place in mine}
+    here = {place: aligned.back.get(place) for place in theirs}
+    if not mine or not theirs or None in (*there.values(), *here.values()):
+        return
+    if set(there.values()).isdisjoint(theirs) and set(here.values()).isdisjoint(mine):
+        parts = ((aligned.claim, denies[0][0], mine), (aligned.page, denies[1][0], theirs))
+        told, stated = (joined([tokens[place] for place in (at, *of)], False) for tokens, at, of in parts)
+        yield Disagreement(kind="negation", claimed=told, stated=stated)
+
+
+def _denied(tokens: Sequence[WordToken], at: int) -> list[int]:
+    """Return the words between a "not" and the next comma or small word: what it denies, where it precedes."""
+    found: list[int] = []
+    for place in range(at + 1, min(len(tokens), at + _DENIED)):
+        if tokens[place].breaks or tokens[place].kind != "word":
+            break
+        found.append(place)
+    return found
+
+
+def beside(aligned: Alignment, at: int, place: int) -> bool:
+    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
+    to = aligned.to
+    sides = (range(at - 1, -1, -1), range(at + 1, len(to)))
+    near = [next((there for one in side if (there := to[one]) is not None), None) for side in sides]
+    return any(
+        there is not None
+        and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
+        for there in near
+    ) or near == [None, None]

@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, each_time
 from groundwire.citations.verify.argument_roles import inverted, joined, roles, turned
-from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
+from groundwire.citations.verify.copied_sentences import beside, denied_instead, exchanged, mismatched, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.report import Disagreement, Kind
 
@@ -54,6 +54,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     yield from swapped
     if aligned.share >= _CLOSE:
         yield from _markers(aligned)
+        yield from denied_instead(aligned)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
@@ -124,10 +125,11 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
 
 def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bool:
     """Return whether the other side says with a word of its own what a modal verb says: can be, is allowed to be."""
+    other = aligned.claim if of_page else aligned.page
+    if marker.kind == "may" and any(token.marker and token.marker.kind == "under" for token in other):  # up to
+        return True
     words = aligned.tongue.modal_words.get(marker.kind, frozenset()) if marker.family == "modal" else frozenset()
-    return any(
-        aligned.tongue.normal_form(token.text) in words for token in (aligned.claim if of_page else aligned.page)
-    )
+    return any(aligned.tongue.normal_form(token.text) in words for token in other)
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:
@@ -227,14 +229,8 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
     for first, last in runs:
         for at in range(first, last):
             word = claim[at].keys[0]
-            against = next(
-                (
-                    place
-                    for place in unmatched
-                    if tongue.are_opposite(word, page[place].keys[0]) and _beside(aligned, at, place)
-                ),
-                None,
-            )
+            likely = (place for place in unmatched if tongue.are_opposite(word, page[place].keys[0]))
+            against = next((place for place in likely if beside(aligned, at, place)), None)
             if against is not None and aligned.share >= 0.5:
                 if converse or denied % 2 or turned(aligned, at, against):
                     break
@@ -252,17 +248,6 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                     claimed=joined(claim[first:last], tongue.dense),
                     stated=joined([page[place] for place in there], tongue.dense),
                 )
-
-
-def _beside(aligned: Alignment, at: int, place: int) -> bool:
-    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
-    to = aligned.to
-    sides = (range(at - 1, -1, -1), range(at + 1, len(to)))
-    near = [next((there for one in side if (there := to[one]) is not None), None) for side in sides]
-    return any(
-        there is not None and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
-        for there in near
-    ) or near == [None, None]
 
 
 def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:

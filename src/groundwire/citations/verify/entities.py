@@ -1,15 +1,37 @@
-"""Names, dates, negations and quotations in a sentence."""
+"""Names, dates, negations and quotations in a sentence, and numbers that follow from others."""
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from groundwire.citations.verify.language_packs import Language, fold, language, months_of_all
+from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.segmentation import CONTENT_WORD, TextSpan, words_of
 
-__all__ = ["Date", "Denial", "Name", "dates_of", "denied", "is_like", "names_of", "quotes_of", "same_date"]
+__all__ = [
+    "Date",
+    "Denial",
+    "Name",
+    "abbreviates",
+    "dates_of",
+    "denied",
+    "is_derived",
+    "is_like",
+    "is_year",
+    "names_of",
+    "quotes_of",
+    "same_date",
+]
+
+
+_LEAST: Final = 10  # a smaller sum may equal a number by chance
+_TERMS: Final = 12  # numbers of one unit whose sums are looked at
+_YEARS: Final[Mapping[str, int]] = MappingProxyType({"year": 1, "decade": 10})
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +219,69 @@ def same_date(claimed: Date, stated: Date) -> bool:
 
 def _integer(text: str | None) -> int | None:
     return int(text) if text else None
+
+
+def abbreviates(short: str, long: str) -> bool:
+    """Return whether a name is the usual abbreviation of another: US, WHO."""
+    letters, words = short.replace(".", "").casefold(), long.split()
+    if len(words) < 2 or not short.replace(".", "").isupper():
+        return False
+    known = _SHORT_FORMS.get(letters)
+    return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
+
+
+_SHORT_FORMS: Final[Mapping[str, str]] = {
+    "us": "united states",
+    "usa": "united states",
+    "uk": "united kingdom",
+    "eu": "european union",
+    "un": "united nations",
+}
+
+
+def is_derived(
+    number: Number, stated: Sequence[Number], near: Sequence[Number], dates: Sequence[Date], text: str, tongue: Language
+) -> bool:
+    """Return whether a number follows from others: two years after 2009, from 1962 to 1970, 58 and 13 million.
+
+    Args:
+        number: The number.
+        stated: The numbers of the passage.
+        near: The numbers of the passage and of the sentences around it.
+        dates: Their dates.
+        text: Their text.
+        tongue: Their language.
+    """
+    value = number.values[0]
+    if not is_year(number) and number.unit not in _YEARS:
+        if not number.unit:
+            return False
+        terms = [
+            other.values[0]
+            for other in stated
+            if other.unit == number.unit or (not other.unit and other.values[0] >= _LEAST and not is_year(other))
+        ]
+        return any(
+            abs(abs(one + sign * two) - value) <= 1e-9 * abs(value)
+            for one, two in itertools.combinations(terms[:_TERMS], 2)
+            for sign in (1, -1)
+        )
+    years = {other.values[0] for other in near if is_year(other)}
+    years |= {float(year) for date in dates for year, _, _ in date.readings if year}
+    if not is_year(number):
+        return any(abs(one - two) == value * _YEARS[number.unit] for one in years for two in years)
+    words = [fold(word[0]) for word in CONTENT_WORD.finditer(text)]
+    for way, said in ((1, tongue.later), (-1, tongue.earlier)):
+        if said.isdisjoint(words):
+            continue
+        steps = [other.values[0] * _YEARS[other.unit] for other in near if other.unit in _YEARS]
+        if any(one in said and tongue.units.get(two) == "year" for one, two in itertools.pairwise(words)):
+            steps.append(1.0)
+        if any(year + way * step == value for year in years for step in steps):
+            return True
+    return False
+
+
+def is_year(number: Number) -> bool:
+    """Return whether a number looks like a year: four digits without a unit."""
+    return not number.unit and len(number.text) == 4 and number.text.isdecimal()

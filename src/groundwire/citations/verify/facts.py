@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -13,8 +12,20 @@ from typing import Final
 from groundwire.citations.verify.alignment import Alignment, tokens_of
 from groundwire.citations.verify.differences import made_up as _made_up
 from groundwire.citations.verify.differences import reworded
-from groundwire.citations.verify.entities import Date, Name, dates_of, denied, is_like, names_of, quotes_of, same_date
-from groundwire.citations.verify.language_packs import Language, fold, language
+from groundwire.citations.verify.entities import (
+    Date,
+    Name,
+    abbreviates,
+    dates_of,
+    denied,
+    is_derived,
+    is_like,
+    is_year,
+    names_of,
+    quotes_of,
+    same_date,
+)
+from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.report import Disagreement
@@ -26,9 +37,6 @@ _BEFORE, _AFTER = 3, 1  # sentences around a passage that count as its context
 _ALIKE: Final = 0.6  # share of a sentence's words from which a missing "not" is a contradiction
 _DIGITS: Final = 8  # numbers that help to find the passage
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
-_LEAST: Final = 10  # a smaller sum may equal a number by chance
-_TERMS: Final = 12  # numbers of one unit whose sums are looked at
-_YEARS: Final[Mapping[str, int]] = {"year": 1, "decade": 10}
 _VERBATIM: Final = 0.75  # similarity of two sentences from which a replaced word is a change
 
 
@@ -198,10 +206,10 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Ite
     left = [other for other in _outside(stated, passage.dates) if other not in taken]
     context = near.numbers if missing else []
     for number in missing:
-        rivals = any(number.unit == other.unit and _is_year(number) == _is_year(other) for other in left)
+        rivals = any(number.unit == other.unit and is_year(number) == is_year(other) for other in left)
         if not rivals and any(same_number(number, other) or same_quantity(number, other) for other in context):
             continue
-        if _is_derived(number, passage, near, claim.language):
+        if is_derived(number, stated, near.numbers, near.dates, near.text, claim.language):
             continue
         if _is_vague(number) or _is_part(number, passage.text, claim.language):
             continue
@@ -209,45 +217,10 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Ite
         yield Disagreement(kind="number", claimed=number.text, stated=closest.text if closest else "")
 
 
-def _is_derived(number: Number, passage: IndexedPassage, near: IndexedPassage, tongue: Language) -> bool:
-    """Return whether a number follows from others: two years after 2009, from 1962 to 1970, 58 and 13 million."""
-    value = number.values[0]
-    if not _is_year(number) and number.unit not in _YEARS:
-        if not number.unit:
-            return False
-        terms = [
-            other.values[0]
-            for other in passage.numbers
-            if other.unit == number.unit or (not other.unit and other.values[0] >= _LEAST and not _is_year(other))
-        ]
-        return any(
-            abs(abs(one + sign * two) - value) <= 1e-9 * abs(value)
-            for one, two in itertools.combinations(terms[:_TERMS], 2)
-            for sign in (1, -1)
-        )
-    years = {other.values[0] for other in near.numbers if _is_year(other)}
-    years |= {float(year) for date in near.dates for year, _, _ in date.readings if year}
-    if not _is_year(number):
-        return any(abs(one - two) == value * _YEARS[number.unit] for one in years for two in years)
-    words = [fold(word[0]) for word in CONTENT_WORD.finditer(near.text)]
-    for way, said in ((1, tongue.later), (-1, tongue.earlier)):
-        if said.isdisjoint(words):
-            continue
-        steps = [other.values[0] * _YEARS[other.unit] for other in near.numbers if other.unit in _YEARS]
-        if any(one in said and tongue.units.get(two) == "year" for one, two in itertools.pairwise(words)):
-            steps.append(1.0)
-        if any(year + way * step == value for year in years for step in steps):
-            return True
-    return False
-
-
-def _is_year(number: Number) -> bool:
-    return not number.unit and len(number.text) == 4 and number.text.isdecimal()
-
-
 def _is_vague(number: Number) -> bool:
     """Return whether a number is a figure of speech: one of, two sides."""
-    return number.text.isalpha() and number.values[0] <= 1
+    once = number.values[0] == 1 and UNIT_BASES.get(number.unit, ("",))[0] in {"time", "months"}  # in one year, a year
+    return once or (number.text.isalpha() and number.values[0] <= 1)
 
 
 def _is_part(number: Number, text: str, tongue: Language) -> bool:
@@ -290,7 +263,11 @@ def _names(
         lost = [word for word in name.words if len(word) > 1 and not any(is_like(word, other) for other in here)]
         instead = ""
         places = [name.start + word.start() for word in CONTENT_WORD.finditer(name.text)]
-        if not lost or (claim.language.units.keys() >= set(lost) and name.text.casefold() in claim.language.units) or found.issuperset(places):
+        if (
+            not lost
+            or (claim.language.units.keys() >= set(lost) and name.text.casefold() in claim.language.units)
+            or found.issuperset(places)
+        ):
             continue
         if name.first and len(name.words) == 1:  # it may be any word: only a name in its position is evidence
             instead = next((other.text for other in others if other.first), "")
@@ -302,7 +279,7 @@ def _names(
                 yield Disagreement(kind="name", claimed=name.text, stated="")
                 continue
             instead = instead or next((replaced[word] for word in lost if word in replaced), "")
-        if instead and not _abbreviates(name.text, instead):
+        if instead and not abbreviates(name.text, instead):
             yield Disagreement(kind="name", claimed=name.text, stated=instead)
 
 
@@ -331,24 +308,6 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
                 claimed=claim.text[here[0].start() : here[-1].end()],
                 stated=said[there[0].start() : there[-1].end()],
             )
-
-
-def _abbreviates(short: str, long: str) -> bool:
-    """Return whether a name is the usual abbreviation of another: US, WHO."""
-    letters, words = short.replace(".", "").casefold(), long.split()
-    if len(words) < 2 or not short.replace(".", "").isupper():
-        return False
-    known = _SHORT_FORMS.get(letters)
-    return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
-
-
-_SHORT_FORMS: Final[Mapping[str, str]] = {
-    "us": "united states",
-    "usa": "united states",
-    "uk": "united kingdom",
-    "eu": "european union",
-    "un": "united nations",
-}
 
 
 def _may_name(word: str, tongue: Language) -> bool:

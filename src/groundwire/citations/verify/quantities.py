@@ -61,6 +61,8 @@ _KANJI_SCALES: Final[Mapping[str, float]] = {
     "億": 1e8,
     "兆": 1e12,
 }
+_TENTHS: Final = re.compile(r"割|成(?![员員立功果本为為都])")
+_TEN: Final = 10
 _MOST_PARTS: Final = 5  # parts of a hyphenated number: quatre-vingt-dix-neuf
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
 
@@ -147,7 +149,9 @@ def _in_digits(match: re.Match[str], tongue: Language) -> Number:
     values = _readings(digits)
     if match["minus"]:
         values = tuple(-value for value in values)
-    if tongue.code not in {"en", "zh", "ja"} and len(values) == 2 and "." in digits:
+    if len(values) > 1 and tongue.code in {"en", "zh", "ja"} and "," in digits:
+        values = values[:1]  # 48,000 is never 48 there
+    elif len(values) > 1 and tongue.code not in {"en", "zh", "ja"} and "." in digits:
         values = values[::-1]
     end = shown = match.end("digits")
     signed = tongue.units.get(sign or "", "")
@@ -358,14 +362,12 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
                 total, part, digit = (total + part + digit or 1.0) * scale, 0.0, 0.0  # 三万亿
             else:
                 total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
-        unit, _ = ("%", 0) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)
+        value, end = total + part + digit, match.end()
+        unit, _ = ("%", 0) if group == "percent" else _unit_at(text, end, tongue, scaled=False)
+        if _TENTHS.match(text, end) and value <= _TEN:
+            value, unit, end = value * _TEN, "%", end + 1
         yield Number(
-            match[0],
-            (total + part + digit,),
-            unit,
-            _is_rounded(text, match.start(), tongue),
-            match.start(),
-            match.end(),
+            text[match.start() : end], (value,), unit, _is_rounded(text, match.start(), tongue), match.start(), end
         )
 
 
