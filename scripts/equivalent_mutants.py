@@ -312,12 +312,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("_unit_at", "for length in range(tongue.longest, (-1), -1):", "no unit is spelled without a character"),
             (
                 "_in_kanji",
-                'unit, _ = ("%", (-1)) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)',
+                'unit, _ = ("%", (-1)) if group == "percent" else _unit_at(text, end, tongue, scaled=False)',
                 "only the unit is used",
             ),
             (
                 "_in_kanji",
-                'unit, _ = ("%", 1) if group == "percent" else _unit_at(text, match.end(), tongue, scaled=False)',
+                'unit, _ = ("%", 1) if group == "percent" else _unit_at(text, end, tongue, scaled=False)',
                 "only the unit is used",
             ),
         )

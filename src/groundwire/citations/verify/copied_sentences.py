@@ -256,7 +256,7 @@ def _rival(
     *,
     whole: bool,
 ) -> WordToken | None:
-    """Return what a clause of the passage has in the place of a word that is elsewhere in it.
+    """Return what a clause of the passage has instead of a word that is elsewhere in it.
 
     Args:
         token: The word.
@@ -268,10 +268,12 @@ def _rival(
     """
     tongue = aligned.tongue
     if isinstance(token.value, Number):
-        value = token.value
-        others = (one for one in clause if isinstance(one.value, Number) and _comparable(value, one.value))
-        mine = [one.value for one in claim if isinstance(one.value, Number)]
-        return next((one for one in others if not any(_same(each, one.value) for each in mine)), None)
+        for one in clause:
+            if isinstance(one.value, Number) and _comparable(token.value, one.value):
+                value = one.value
+                if not any(_is(each, value) for each in claim):
+                    return one
+        return None
     known = frozenset(key for one in claim for key in one.keys)
     if token.name:
         if tongue.dense or tongue.script == "arabic":  # any unknown word is taken for a name
@@ -345,7 +347,7 @@ def _is(token: WordToken, value: Number) -> bool:
 
 
 def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield a word that a sentence denies in the place of one that the passage denies: red, but no blue."""
+    """Yield a word that a sentence denies where the passage denies another: red, but no blue."""
     denies = [
         [at for at, token in enumerate(tokens) if token.marker and token.marker.family == "negation"]
         for tokens in (aligned.claim, aligned.page)

@@ -240,7 +240,12 @@ _SHORT_FORMS: Final[Mapping[str, str]] = {
 
 
 def is_derived(
-    number: Number, stated: Sequence[Number], near: Sequence[Number], dates: Sequence[Date], text: str, tongue: Language
+    number: Number,
+    stated: Sequence[Number],
+    near: Sequence[Number],
+    dates: Sequence[Date],
+    words: Sequence[str],
+    tongue: Language,
 ) -> bool:
     """Return whether a number follows from others: two years after 2009, from 1962 to 1970, 58 and 13 million.
 
@@ -249,7 +254,7 @@ def is_derived(
         stated: The numbers of the passage.
         near: The numbers of the passage and of the sentences around it.
         dates: Their dates.
-        text: Their text.
+        words: Their words, folded.
         tongue: Their language.
     """
     value = number.values[0]
@@ -270,7 +275,6 @@ def is_derived(
     years |= {float(year) for date in dates for year, _, _ in date.readings if year}
     if not is_year(number):
         return any(abs(one - two) == value * _YEARS[number.unit] for one in years for two in years)
-    words = [fold(word[0]) for word in CONTENT_WORD.finditer(text)]
     for way, said in ((1, tongue.later), (-1, tongue.earlier)):
         if said.isdisjoint(words):
             continue

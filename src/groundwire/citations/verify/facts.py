@@ -205,11 +205,12 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Ite
             yield Disagreement(kind="unit", claimed=_with_unit(number), stated=_with_unit(same[0]))
     left = [other for other in _outside(stated, passage.dates) if other not in taken]
     context = near.numbers if missing else []
+    words = [fold(word[0]) for word in CONTENT_WORD.finditer(near.text)] if missing else []
     for number in missing:
         rivals = any(number.unit == other.unit and is_year(number) == is_year(other) for other in left)
         if not rivals and any(same_number(number, other) or same_quantity(number, other) for other in context):
             continue
-        if is_derived(number, stated, near.numbers, near.dates, near.text, claim.language):
+        if is_derived(number, stated, near.numbers, near.dates, words, claim.language):
             continue
         if _is_vague(number) or _is_part(number, passage.text, claim.language):
             continue
