@@ -2,10 +2,10 @@
 
     python -m benchmarks.citations.handwritten [--set NAME] [--data FOLDER] [--half tuned|kept|all] [--show]
 
-The cases are in `benchmarks/citations/cases`, further sets (`second`, `third`, `fourth`) in folders there;
-`real_pages.tsv` has sentences about pages of the data folder, which are read when it is given. A false sentence is caught when its verdict is anything but
-`supported`, a true one is accused when it is. Every other page is for tuning; the other half is touched for the
-figures of the docs only."""
+The cases are in `benchmarks/citations/cases`, further sets (`second`, `third`, `fourth`) in folders there.
+`real_pages.tsv` has sentences about pages of the data folder, which are read when it is given. A false sentence is
+caught when its verdict is anything but `supported`, a true one is accused when it is. Every other page is for tuning;
+the other half is touched for the figures of the docs only."""
 
 from __future__ import annotations
 

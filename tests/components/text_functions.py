@@ -435,6 +435,7 @@ GROWING: Final[Mapping[str, Growing]] = {**dict(_usual()), **_OTHERS}
 """By module and name, as they are imported."""
 
 BOUNDED: Final[Mapping[str, str]] = {
+    "citations.verify.entities.is_derived": "the words of a passage and of four sentences, and at most 12 numbers",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
     "reading.browser.visit.unreachable": "a code of the browser's own",
