@@ -20,8 +20,16 @@ from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Cooldown, Health
-from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Latencies, Tokens
-from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
+from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.provider_call import (
+    AttemptResult,
+    AttemptState,
+    Latencies,
+    ProviderCaller,
+    make_attempt,
+    price_of,
+)
+from groundwire.routing.shared_health import ExtraBudget
 
 __all__ = ["HedgeResult", "HedgedRunner", "skipped_cooldown"]
 
@@ -75,7 +83,7 @@ class HedgedRunner:
         self.health = health
         self._latencies: dict[str, Latencies] = {}
         self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
-        self._retries = Tokens(policy.retries, policy.retries_kept)
+        self._retries = ExtraBudget(policy.retries, policy.retries_kept)
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 
     async def run(
@@ -245,7 +253,7 @@ class _HedgedRun:
         said = 0.0 not in failed.values()
         if said:  # the providers stated the time, so a retry then takes no token
             pause += min(failed.values())
-        elif not self._runner._retries.has_one:
+        elif not self._runner._retries.allows(1):
             return False
         if self._deadline.remaining() < policy.least_for_retry + pause:
             return False
@@ -255,7 +263,7 @@ class _HedgedRun:
     def _ask_again(self, providers: Sequence[SearchProvider], *, free: bool = False) -> bool:
         """Start another round with the transient failures and the call presumed lost."""
         if not free:
-            self._runner._retries.spend()
+            self._runner._retries.spend(1)
         self._round += 1
         names = self._failed_for_now().keys() | {one.provider.name for one in self._running.values()}
         order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
@@ -280,7 +288,7 @@ class _HedgedRun:
     def _may_retry(self) -> bool:
         """Whether another round may start beside calls presumed lost, which may have exhausted the tokens."""
         in_time = self._deadline.remaining() >= self._policy.least_for_retry
-        return self._hedged and in_time and self._round <= self._policy.rounds and self._runner._retries.has_one
+        return self._hedged and in_time and self._round <= self._policy.rounds and self._runner._retries.allows(1)
 
     def _is_lost(self) -> bool:
         """Whether every provider was called and the latest call is more likely lost than slow."""

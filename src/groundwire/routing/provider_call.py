@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import bisect
 import copy
 import logging
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -35,7 +37,16 @@ from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.tenancy import owned_by
 from groundwire.safety.urls import DomainPolicy
 
-__all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt", "price_of"]
+__all__ = [
+    "NONE_LEFT",
+    "AttemptResult",
+    "AttemptState",
+    "Emptiness",
+    "Latencies",
+    "ProviderCaller",
+    "make_attempt",
+    "price_of",
+]
 
 _logger = logging.getLogger(__name__)
 
@@ -43,8 +54,44 @@ NONE_LEFT = "none of them on an allowed domain and within the dates"
 """The reason of an attempt whose results were all filtered out."""
 _NO_WORDS = "no results, which may also mean a refusal (unproven)"
 
+_KEPT = 200  # responses
+_ENOUGH = 20  # responses; fewer say nothing about a tail
+
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
 """Rows or a failure; an unproven empty result; an explicitly empty one; rows that were all filtered out."""
+
+
+class Latencies:
+    """The exact quantiles of a provider's last 200 successful answers, in seconds."""
+
+    def __init__(self) -> None:
+        self._order: deque[float] = deque()
+        self._sorted: list[float] = []
+
+    def add(self, seconds: float) -> None:
+        """Record a latency."""
+        self._order.append(seconds)
+        bisect.insort(self._sorted, seconds)
+        if len(self._order) > _KEPT:
+            self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
+
+    def quantile(self, share: float, unknown: float) -> float:
+        """Return a quantile of the latencies, or `unknown` while there are too few."""
+        if len(self._sorted) < _ENOUGH:
+            return unknown
+        return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
+
+    def later(self, seconds: float, unknown: float) -> float:
+        """Return the share of responses that take longer, never zero.
+
+        Args:
+            seconds: The time elapsed.
+            unknown: The third quartile assumed while there are too few samples.
+        """
+        if len(self._sorted) < _ENOUGH:
+            return float(0.25 ** (seconds / unknown))
+        longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
+        return (longer + 0.5) / (len(self._sorted) + 1)
 
 
 class AttemptState:

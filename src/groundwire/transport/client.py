@@ -31,8 +31,7 @@ from groundwire.errors import (
 )
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, join_url
-from groundwire.transport.body_reader import SNIFF, read_body, refuse_more_than, seen_by, show
-from groundwire.transport.connector import CONNECTIONS, Connections
+from groundwire.transport.connector import CONNECTIONS, Connections, HttpRequest
 from groundwire.transport.errors import (
     UNREAD,
     ExchangeFailed,
@@ -41,14 +40,18 @@ from groundwire.transport.errors import (
     raise_page_error,
     raise_provider_error,
 )
-from groundwire.transport.request_response import (
+from groundwire.transport.responses import (
+    SNIFF,
     FetchPolicy,
     FetchSlot,
     Head,
-    HttpRequest,
     Inspect,
     PartialResponse,
     Response,
+    read_body,
+    refuse_more_than,
+    seen_by,
+    show,
 )
 
 if TYPE_CHECKING:

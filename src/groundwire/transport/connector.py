@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
@@ -17,16 +19,44 @@ from groundwire.errors import BlockedAddress, Closed, ConfigurationError, Invali
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.transport.errors import Overrun, Vetoed, nowhere, translated
-from groundwire.transport.request_response import HttpRequest
 
 if TYPE_CHECKING:
     import aiohttp
     from _typeshed import ReadableBuffer, WriteableBuffer
     from aiohttp.abc import AbstractResolver
+    from yarl import URL
 
-__all__ = ["CONNECTIONS", "HEAD_ALLOWANCE", "Connections", "MeteredSocket", "close_server", "close_soon"]
+__all__ = ["CONNECTIONS", "HEAD_ALLOWANCE", "Connections", "HttpRequest", "MeteredSocket", "close_server", "close_soon"]
 
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TURNS: Final = 3  # accepted, made known to the protocol, and the first step of what `asyncio.start_server` serves with
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request, before it is sent or replayed."""
+
+    method: str
+    url: URL
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    """aiohttp's arguments for the body: `json`, `data` (a form) or none."""
+    page: bool = False
+    """Whether a redirect will be followed, so that its body is not read."""
+    cut: bool = False
+    """Whether a body that is too large is cut instead of refused."""
+    on_data: Callable[[bytes], None] | None = None
+    """Called with each decoded piece of the body of an answer with status 200, as it comes."""
+
+    def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
+        """Return whether a response is a redirect that will be followed."""
+        return self.page and status in _REDIRECTS and bool(headers.get("Location", ""))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the request in the format of a cassette."""
+        names = {"json": "json", "data": "form"}
+        body = {names[name]: value for name, value in self.body.items()}
+        return {"method": self.method, "url": str(self.url), "headers": dict(self.headers)} | body
 
 
 def close_soon(server: asyncio.Server) -> None:
