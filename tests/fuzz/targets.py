@@ -12,7 +12,7 @@ from groundwire.reading.encoding.decode import decode
 from groundwire.reading.encoding.detect import LABELS
 from groundwire.reading.extract import extract
 from groundwire.reading.html.limits import MAX_DEPTH, MAX_MARKUP, fit, trim
-from groundwire.transport.responses import BodyDecoder, UndecodableBody
+from groundwire.transport.body_reader import BodyDecoder, UndecodableBody
 
 __all__ = ["SEEDS", "TARGETS"]
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth
-from groundwire.transport.responses import BodyDecoder, UndecodableBody
+from groundwire.transport.body_reader import BodyDecoder, UndecodableBody
 
 pytestmark = pytest.mark.req("B2")
 

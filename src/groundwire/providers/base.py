@@ -21,11 +21,13 @@ from groundwire.transport import Transport
 
 if TYPE_CHECKING:
     from groundwire.reading.workers.pool import Workers
+    from groundwire.safety.tenancy import Owner
     from groundwire.storage.archive.store import Archive
 
 __all__ = [
     "Capabilities",
     "Options",
+    "OwnedProvider",
     "Prices",
     "ProviderClass",
     "ProviderContext",
@@ -33,6 +35,7 @@ __all__ = [
     "RevalidatingReader",
     "SearchProvider",
     "Transports",
+    "is_owned",
     "load_prices",
 ]
 
@@ -154,6 +157,20 @@ class ReadProvider(Protocol):
             PageError: the page cannot be read. ProviderError: the service failed. DeadlineExceeded.
         """
         ...
+
+
+@runtime_checkable
+class OwnedProvider(Protocol):
+    """A provider whose answers depend on whose call it is, as those of an archive do."""
+
+    def owned_by(self, owner: Owner) -> Self:
+        """Return the same provider for the calls of an owner."""
+        ...
+
+
+def is_owned(provider: object) -> bool:
+    """Whether a provider is an `OwnedProvider`; faster than `isinstance`, which inspects the protocol."""
+    return hasattr(provider, "owned_by")
 
 
 class RevalidatingReader(Protocol):

@@ -30,11 +30,10 @@ from groundwire.models import (
 from groundwire.models.validators import unchecked
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.health import Changes, Health
+from groundwire.routing.health import Changes, Cooldown, Health
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
 from groundwire.routing.result_merging import asked_of, filter_by_date, normalize, notes, receipts
 from groundwire.routing.shared_health import SharedHealth
-from groundwire.safety.tenancy import owned_by
 from groundwire.safety.urls import DomainPolicy
 
 __all__ = [
@@ -46,6 +45,7 @@ __all__ = [
     "ProviderCaller",
     "make_attempt",
     "price_of",
+    "skipped_cooldown",
 ]
 
 _logger = logging.getLogger(__name__)
@@ -229,9 +229,8 @@ class ProviderCaller:
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
-            results = await self._results(
-                owned_by(provider, call.owner), asked_of(call.query, self.policy), call.deadline
-            )
+            asked = provider.owned_by(call.owner) if hasattr(provider, "owned_by") else provider
+            results = await self._results(asked, asked_of(call.query, self.policy), call.deadline)
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
             done = AttemptResult(_failed(provider, error), empty=empty)
@@ -325,6 +324,13 @@ def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> A
     every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
     attempt = make_attempt(provider.name, "rate_limited", f"not called: its rate limit allows a request {late}{every}")
     return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
+
+
+def skipped_cooldown(cooldown: Cooldown) -> Attempt:
+    """Return the attempt that was skipped because the provider is in cooldown."""
+    reason = f"not called: in cooldown{f' ({cooldown.reason})' if cooldown.reason else ''}"
+    name, after = cooldown.provider.name, round(cooldown.seconds, 3)
+    return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)
 
 
 def price_of(provider: SearchProvider) -> float:

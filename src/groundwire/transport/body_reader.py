@@ -1,144 +1,25 @@
-"""Responses: the head, the body, and the policy that decides whether a page may be requested.
+"""The body of a response: streamed, one layer of coding, bounded on the wire and decoded.
 
-A body is streamed, has at most one layer of coding, and is bounded on the wire and decoded: two gigabytes of zeros gzip
-to two megabytes (RFC 1952), so the size on the wire says nothing. Every step of the decoder may put out a limited
-amount, and the reader stops at the cap.
+Two gigabytes of zeros gzip to two megabytes (RFC 1952), so the size on the wire says nothing: every step of the
+decoder may put out a limited amount, and the reader stops at the cap.
 """
 
 from __future__ import annotations
 
-import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
 
-from groundwire.deadline import Deadline
-from groundwire.safety.urls import WebUrl
-from groundwire.transport.connector import HEAD_ALLOWANCE, Connections, MeteredSocket
+from groundwire.transport.connector import HEAD_ALLOWANCE, Connections, Head, Inspect, MeteredSocket, Response
 from groundwire.transport.errors import ExchangeFailed
 
 if TYPE_CHECKING:
     import aiohttp
 
-__all__ = [
-    "SNIFF",
-    "BodyDecoder",
-    "FetchPolicy",
-    "FetchSlot",
-    "Head",
-    "Inspect",
-    "PartialResponse",
-    "Response",
-    "UndecodableBody",
-    "read_body",
-    "refuse_more_than",
-    "seen_by",
-    "show",
-]
+    from groundwire.transport.client import FetchSlot
 
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The head and first bytes of a response."""
-
-    url: str
-    """The URL of the response, after all redirects."""
-    status: int
-    """The HTTP status."""
-    headers: Mapping[str, str]
-    """The headers; names in any case."""
-    start: bytes = b""
-    """The first decoded bytes of the body."""
-
-    @property
-    def content_type(self) -> str:
-        """The Content-Type header as sent, empty when there is none; what is not UTF-8 in it becomes `?`."""
-        return self.headers.get("Content-Type", "").encode("utf-8", "replace").decode()
-
-    @property
-    def media_type(self) -> str:
-        """The media type alone, in lower case."""
-        return self.content_type.split(";", 1)[0].strip().lower()
-
-
-@dataclass(frozen=True, slots=True)
-class Response(Head):
-    """A complete response."""
-
-    body: bytes = b""
-    """The decoded body."""
-    hops: tuple[str, ...] = field(default=())
-    """The URLs that redirected, in order."""
-    _read: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
-
-    def json(self) -> Any:
-        """Parse the body as JSON, once; callers must not change the result.
-
-        Raises:
-            ValueError: it is not JSON.
-        """
-        try:
-            if not self._read:
-                self._read.append(json.loads(self.body))
-            return self._read[0]
-        except RecursionError as error:
-            raise ValueError("nested too deeply") from error
-
-
-Inspect: TypeAlias = Callable[[Head], int | None]
-"""Receives a head and the first bytes before the rest is read; an exception ends the exchange, and a returned number
-replaces the size limit."""
-
-
-@dataclass(slots=True)
-class PartialResponse:
-    """The received part of a response."""
-
-    status: int = 0
-    headers: Mapping[str, str] = field(default_factory=dict)
-    body: bytearray = field(default_factory=bytearray)
-
-
-@dataclass(slots=True)
-class FetchSlot:
-    """The permission for one page request, with the status and headers of its response."""
-
-    status: int = 0
-    """The HTTP status; 0 until there is one, and for a redirect."""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    """Its headers."""
-
-
-class FetchPolicy(Protocol):
-    """Decides whether and when a page may be requested, including each redirect's target."""
-
-    async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> object:
-        """Check that a page may be read at all.
-
-        Args:
-            url: An address that the guard has admitted.
-            deadline: When the page must be here.
-            remote: Whether a third party fetches it.
-
-        Raises:
-            BlockedByPolicy, PageError: it is not allowed.
-        """
-        ...
-
-    def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[FetchSlot]:
-        """Return a block in which a URL may be requested; entering it waits for a slot.
-
-        Args:
-            url: An address that the guard has admitted.
-            deadline: When the page must be here.
-
-        Raises:
-            BlockedByPolicy, PageError: it is not allowed, or not in time.
-        """
-        ...
-
+__all__ = ["SNIFF", "BodyDecoder", "UndecodableBody", "read_body", "refuse_more_than", "seen_by", "show"]
 
 SNIFF = 1_024
 """Bytes shown before the rest is read; media type signatures are in the first few hundred (WHATWG MIME Sniffing:
