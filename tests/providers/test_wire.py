@@ -12,19 +12,24 @@ from hypothesis import strategies as st
 from components.exchanges import answer
 from groundwire.errors import ProviderError, UnexpectedResponse
 from groundwire.models import Filters
-from groundwire.providers.http_api import Mapped
 from groundwire.providers.http_parsing import (
-    clipped,
     day,
     error_text,
     json_object,
     number_or_none,
     raise_for_status,
+    result,
+    results,
     retry_after,
+)
+from groundwire.providers.query_mapping import (
+    Mapped,
+    clipped,
+    domain_lists,
     time_range_start,
     window,
+    with_site_operators,
 )
-from groundwire.providers.query_mapping import domain_lists, result, results, with_site_operators
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

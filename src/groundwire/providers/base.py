@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from groundwire.storage.archive.store import Archive
 
 __all__ = [
+    "ANY_RANGE",
     "Capabilities",
     "Options",
     "OwnedProvider",
@@ -69,6 +70,10 @@ def _prices(entry: dict[str, Any]) -> Prices:
     units = {unit: float(price) for unit, price in entry.items() if isinstance(price, (int, float))}
     as_of, source, free = (str(entry.get(name, "")) for name in ("as_of", "source", "free"))
     return Prices(MappingProxyType(units), as_of, source, free)
+
+
+ANY_RANGE: frozenset[TimeRange] = frozenset({"d", "w", "m", "y"})
+"""A day, a week, a month, and a year: the time ranges of most services."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

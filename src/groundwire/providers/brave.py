@@ -11,24 +11,30 @@ from urllib.parse import quote
 
 from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider, rate_windows
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
-    clipped,
     day,
-    json_answer,
     json_or_empty,
     number_or_none,
     objects,
+    result,
     text_or_empty,
     value_at,
-    window,
 )
-from groundwire.providers.query_mapping import country_code, known_language, result, results, with_site_operators
+from groundwire.providers.key_rotation import rate_windows
+from groundwire.providers.query_mapping import (
+    Mapped,
+    clipped,
+    country_code,
+    known_language,
+    window,
+    with_site_operators,
+)
 from groundwire.transport import Response
 
-__all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]
+__all__ = ["BraveOptions", "BraveSearchProvider"]
 
 _MAX_RESULTS: Final[Mapping[str, int]] = {"web": 20, "news": 50}  # results of one request
 _MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
@@ -110,12 +116,13 @@ class BraveSearchProvider(SearchApiProvider):
     """Web or news search with the Brave Search API."""
 
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
+    errors = _ERRORS
     Options: ClassVar[type[BraveOptions]] = BraveOptions
     _options: BraveOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=20,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="operator",
         pages=True,
@@ -130,52 +137,47 @@ class BraveSearchProvider(SearchApiProvider):
     tells_rates = True
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Convert a query to a request."""
-        mapped = to_params(query, limit, filters, self._options, name=self.name)
-        mapped.path = f"/res/v1/{self._options.kind}/search"
+        """Convert a query to a request.
+
+        Domains are added to the query as operators; if they do not fit, they are sent as an inline Goggle
+        (https://search.brave.com/help/goggles).
+        """
+        options = self._options
+        words, warnings = clipped(self.name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
+        values: dict[str, str] = {
+            "q": words,
+            "count": str(min(limit, _MAX_RESULTS[options.kind])),
+            "safesearch": filters.safesearch,
+        }
+        mapped = Mapped(values, warnings=warnings, path=f"/res/v1/{options.kind}/search")
+        if options.kind == "web":
+            values |= {"text_decorations": "false", "result_filter": "web"}
+        if options.extra_snippets:
+            values["extra_snippets"] = "true"
+        if filters.page > 1:
+            values["offset"] = str(min(filters.page - 1, 9))
+        if freshness := _freshness(filters, self.today or datetime.now(UTC).date(), mapped):
+            values["freshness"] = freshness
+        if country := country_code(mapped, filters, "brave"):
+            values["country"] = country
+        if language := known_language(mapped, filters, "brave"):
+            values["search_lang"] = language
+        _add_domains(mapped, words, filters, self.name)
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name, extra_snippets=self._options.extra_snippets)
-
-
-def to_params(
-    query: str,
-    limit: int,
-    filters: Filters,
-    options: BraveOptions | None = None,
-    *,
-    today: date | None = None,
-    name: str = "brave",
-) -> Mapped:
-    """Convert a query to request parameters; a time range ends `today`, by default the current day in UTC.
-
-    Domains are added to the query as operators; if they do not fit, they are sent as an inline Goggle
-    (https://search.brave.com/help/goggles).
-    """
-    options = options or BraveOptions()
-    words, warnings = clipped(name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
-    values: dict[str, str] = {
-        "q": words,
-        "count": str(min(limit, _MAX_RESULTS[options.kind])),
-        "safesearch": filters.safesearch,
-    }
-    mapped = Mapped(values, warnings=warnings)
-    if options.kind == "web":
-        values |= {"text_decorations": "false", "result_filter": "web"}
-    if options.extra_snippets:
-        values["extra_snippets"] = "true"
-    if filters.page > 1:
-        values["offset"] = str(min(filters.page - 1, 9))
-    if freshness := _freshness(filters, today or datetime.now(UTC).date(), mapped):
-        values["freshness"] = freshness
-    if country := country_code(mapped, filters, "brave"):
-        values["country"] = country
-    if language := known_language(mapped, filters, "brave"):
-        values["search_lang"] = language
-    _add_domains(mapped, words, filters, name)
-    return mapped
+        data = self.answer(reply)
+        query = data.get("query")
+        if data.get("type") == "news" or "results" in data:
+            rows = data.get("results")
+        elif "web" in data:
+            rows = data["web"].get("results") if isinstance(data["web"], dict) else None
+        else:  # a search without results has no such section
+            rows = [] if isinstance(query, dict) and not _announces_pages(data) else None
+        found = self.rows(reply, rows, _row_with_passages if self._options.extra_snippets else _row)
+        altered = text_or_empty(query.get("altered")) if isinstance(query, dict) else ""
+        return replace(found, warnings=(f"{self.name}: it searched for {altered!r} instead",) if altered else ())
 
 
 def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> None:
@@ -210,30 +212,6 @@ def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
         mapped.applied["time_range"] = "post_filter"
         start = filters.published_after
     return f"{(start or _FIRST_DAY).isoformat()}to{end.isoformat()}"
-
-
-def parse(reply: Response, name: str = "brave", *, extra_snippets: bool = False) -> Results:
-    """Parse a response of the web or news search.
-
-    Args:
-        reply: The response.
-        name: The provider's name.
-        extra_snippets: Whether additional passages belong to the snippet.
-
-    Raises:
-        ProviderError: the response is a failure.
-    """
-    data = json_answer(reply, name, _ERRORS)
-    query = data.get("query")
-    if data.get("type") == "news" or "results" in data:
-        rows = data.get("results")
-    elif "web" in data:
-        rows = data["web"].get("results") if isinstance(data["web"], dict) else None
-    else:  # a search without results has no such section
-        rows = [] if isinstance(query, dict) and not _announces_pages(data) else None
-    found = results(reply, name, rows, _row_with_passages if extra_snippets else _row)
-    altered = text_or_empty(query.get("altered")) if isinstance(query, dict) else ""
-    return replace(found, warnings=(f"{name}: it searched for {altered!r} instead",) if altered else ())
 
 
 def _announces_pages(data: dict[str, Any]) -> bool:

@@ -72,11 +72,7 @@ class DuckDuckGoSearchProvider:
 
     Options: ClassVar[type[DuckDuckGoOptions]] = DuckDuckGoOptions
     capabilities: Capabilities = Capabilities(
-        search=True,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
-        domains="operator",
-        region=True,
-        safesearch=True,
+        search=True, time_ranges=frozenset({"d", "w", "m", "y"}), domains="operator", region=True, safesearch=True
     )
 
     def __init__(

@@ -9,28 +9,33 @@ from typing import Any, ClassVar, Literal
 from groundwire.deadline import Deadline
 from groundwire.errors import PageRefused, ProviderUnavailable, RateLimited, UnexpectedResponse, UnsupportedContent
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider, SearchApiProvider
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ANY_STATUS,
     ErrorRule,
     clean,
-    clipped,
     day,
-    empty_page,
     error_text,
-    json_answer,
     json_or_empty,
     number_or_none,
     objects,
-    page_failure,
+    result,
     said,
     text_or_empty,
 )
-from groundwire.providers.query_mapping import domain_lists, google_dates, page_result, result, results
+from groundwire.providers.query_mapping import (
+    Mapped,
+    clipped,
+    domain_lists,
+    empty_page,
+    google_dates,
+    page_failure,
+    page_result,
+)
 from groundwire.transport import Response
 
-__all__ = ["FirecrawlOptions", "FirecrawlProvider", "parse", "parse_page", "to_body"]
+__all__ = ["FirecrawlOptions", "FirecrawlProvider"]
 
 _MAX_RESULTS = 100
 _MAX_QUERY = 500  # characters
@@ -74,6 +79,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     search_path = "/v2/search"
     read_path = "/v2/scrape"
     read_timeout: ClassVar[float] = 60.0  # it renders pages in a browser and queues requests
+    errors = _ERRORS
     Options: ClassVar[type[FirecrawlOptions]] = FirecrawlOptions
     _options: FirecrawlOptions
     capabilities: Capabilities = Capabilities(
@@ -81,7 +87,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         read=True,
         renders=True,
         max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="native",
         region=True,
@@ -89,11 +95,26 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        return to_body(query, limit, filters, self._options)
+        text, warnings = clipped(self.name, query, characters=_MAX_QUERY)
+        mapped = Mapped({"query": text, "limit": min(limit, _MAX_RESULTS)}, warnings=warnings)
+        body = mapped.values
+        body["sources"] = [self._options.sources]
+        body |= domain_lists(mapped, filters, self.name, ("includeDomains", "excludeDomains"), one_list=True)
+        if tbs := google_dates(mapped, filters, self.today, form=lambda day: f"{day:%m/%d/%Y}"):
+            body["tbs"] = tbs
+        if filters.region:
+            body["country"] = filters.region.upper()
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name)
+        data = self.answer(reply)
+        lists = data.get("data")
+        items = (
+            [item for key in ("web", "news") for item in objects(lists.get(key))] if isinstance(lists, dict) else None
+        )
+        warning = said(data.get("warning"))
+        return replace(self.rows(reply, items, _row), warnings=(f"{self.name}: {warning}",) if warning else ())
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: the credits stated in the response, or the usual ones."""
@@ -111,72 +132,35 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         )
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Parse the page in a response."""
-        return parse_page(reply, url, self.name)
+        """Parse the page in a response; a missing page may be reported as a success, with its status."""
+        if not _QUEUED.matches(reply):
+            _raise_for_page(reply, url)
+        data = self.answer(reply).get("data")
+        if not isinstance(data, dict):
+            raise UnexpectedResponse(self.name, "answered with JSON that has no page", status=reply.status)
+        metadata = _object(data.get("metadata"))
+        content = clean(data.get("markdown"))
+        status = number_or_none(metadata.get("statusCode"))
+        words = said(metadata.get("error"))
+        if (status and status >= 400) or (words and not content.strip()):
+            raise page_failure(url, status=int(status) if status else None, words=words)
+        if not content.strip():
+            raise empty_page(url)
+        warning = said(data.get("warning"))
+        return page_result(
+            url,
+            content,
+            title=_first(metadata.get("title")),
+            final_url=_first(metadata.get("url")),
+            published=day(_first(metadata.get("publishedTime"))) or None,
+            language=_first(metadata.get("language")) or None,
+            content_type=_first(metadata.get("contentType")).partition(";")[0].strip(),
+            warnings=(f"{self.name}: {warning}",) if warning else (),
+        )
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page; see `search_cost`."""
         return self.charge(reply, "data.metadata.creditsUsed", "credit")
-
-
-def to_body(query: str, limit: int, filters: Filters, options: FirecrawlOptions | None = None) -> Mapped:
-    """Convert a query to a request body."""
-    options = options or FirecrawlOptions()
-    text, warnings = clipped("firecrawl", query, characters=_MAX_QUERY)
-    mapped = Mapped({"query": text, "limit": min(limit, _MAX_RESULTS)}, warnings=warnings)
-    body = mapped.values
-    body["sources"] = [options.sources]
-    body |= domain_lists(mapped, filters, "firecrawl", ("includeDomains", "excludeDomains"), one_list=True)
-    if tbs := google_dates(mapped, filters, form=lambda day: f"{day:%m/%d/%Y}"):
-        body["tbs"] = tbs
-    if filters.region:
-        body["country"] = filters.region.upper()
-    return mapped
-
-
-def parse(reply: Response, name: str = "firecrawl") -> Results:
-    """Parse the response to a search.
-
-    Raises:
-        ProviderError: it is a failure, or in an unexpected format.
-    """
-    data = json_answer(reply, name, _ERRORS)
-    lists = data.get("data")
-    items = [item for key in ("web", "news") for item in objects(lists.get(key))] if isinstance(lists, dict) else None
-    warning = said(data.get("warning"))
-    return replace(results(reply, name, items, _row), warnings=(f"{name}: {warning}",) if warning else ())
-
-
-def parse_page(reply: Response, url: str, name: str = "firecrawl") -> ReadResult:
-    """Parse the response to a request for one page. A missing page may be reported as a success, with its status.
-
-    Raises:
-        PageError: the page cannot be read. ProviderError: the response is a failure, or in an unexpected format.
-    """
-    if not _QUEUED.matches(reply):
-        _raise_for_page(reply, url)
-    data = json_answer(reply, name, _ERRORS).get("data")
-    if not isinstance(data, dict):
-        raise UnexpectedResponse(name, "answered with JSON that has no page", status=reply.status)
-    metadata = _object(data.get("metadata"))
-    content = clean(data.get("markdown"))
-    status = number_or_none(metadata.get("statusCode"))
-    words = said(metadata.get("error"))
-    if (status and status >= 400) or (words and not content.strip()):
-        raise page_failure(url, status=int(status) if status else None, words=words)
-    if not content.strip():
-        raise empty_page(url)
-    warning = said(data.get("warning"))
-    return page_result(
-        url,
-        content,
-        title=_first(metadata.get("title")),
-        final_url=_first(metadata.get("url")),
-        published=day(_first(metadata.get("publishedTime"))) or None,
-        language=_first(metadata.get("language")) or None,
-        content_type=_first(metadata.get("contentType")).partition(";")[0].strip(),
-        warnings=(f"{name}: {warning}",) if warning else (),
-    )
 
 
 def _raise_for_page(reply: Response, url: str) -> None:

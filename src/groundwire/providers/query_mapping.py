@@ -1,4 +1,4 @@
-"""The two mappings of a service: a query with its filters in its terms, and its rows and pages as results.
+"""The mapping of a query: its text and filters in the terms of a service; and pages as readers return them.
 
 The languages and countries that a service knows are lists in `locales.toml`.
 """
@@ -7,35 +7,100 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from datetime import date
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final, Literal
 
-from groundwire.errors import UnexpectedResponse
-from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.models.validators import unchecked
-from groundwire.providers.http_api import Mapped
-from groundwire.providers.http_parsing import clean, day, number_or_none, objects, text_or_empty, window
-from groundwire.transport import Response
+from groundwire.errors import PageEmpty, PageError, PageNotFound, PageRefused, PageUnavailable
+from groundwire.models import Applied, Filters, ReadResult
+from groundwire.providers.http_parsing import clean, said
 
 __all__ = [
+    "RANGE_NAMES",
+    "Mapped",
     "american_date",
-    "any_date",
+    "clipped",
     "country_code",
     "country_name",
     "domain_lists",
+    "empty_page",
     "google_dates",
     "known_language",
     "language_code",
     "language_of",
+    "page_failure",
     "page_result",
-    "result",
-    "results",
     "time_filter",
+    "time_range_start",
+    "window",
     "with_site_operators",
 ]
+
+
+@dataclass(slots=True)
+class Mapped:
+    """A query or a page's URL as a request to a service."""
+
+    values: dict[str, Any]
+    """The parameters of a GET, or the JSON body of a POST; empty for a GET without parameters."""
+    applied: dict[str, Applied] = field(default_factory=dict)
+    """How filters were applied, by name, where that differs from the provider's capabilities."""
+    warnings: list[str] = field(default_factory=list)
+    """Warnings: a shortened query, omitted domains."""
+    method: Literal["GET", "POST"] | None = None
+    """GET or POST; by default the provider's."""
+    path: str | None = None
+    """The path; by default the provider's."""
+    timeout: float | None = None
+    """The timeout of the request in seconds; by default the provider's."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Additional headers."""
+    address: dict[str, str] = field(default_factory=dict)
+    """Values of the placeholders in the service's URL, such as `{language}`."""
+
+
+RANGE_NAMES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
+"""The names that many services have for time ranges."""
+_RANGES: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
+
+
+def clipped(name: str, query: str, *, characters: int, words: int | None = None) -> tuple[str, list[str]]:
+    """Shorten a query at a word to a service's limit, with a warning if it was shortened.
+
+    Args:
+        name: The provider's name.
+        query: The query.
+        characters: Maximum characters.
+        words: Maximum words, if the service counts them.
+    """
+    parts = query.split()
+    kept = parts if words is None else parts[:words]
+    text = " ".join(kept)
+    if len(text) > characters:
+        head, space, _ = text[: characters + 1].rpartition(" ")
+        text = head if space else text[:characters]
+    if text == " ".join(parts):
+        return query, []
+    return text, [f"{name}: the query was cut to {len(text)} characters, which is its maximum"]
+
+
+def time_range_start(time_range: str, today: date | None = None) -> date | None:
+    """Return the first day of a time range that ends today, or None for `all`."""
+    days = _RANGES.get(time_range)
+    return None if days is None else (today or datetime.now(UTC).date()) - timedelta(days=days)
+
+
+def window(filters: Filters, today: date | None = None) -> tuple[date | None, date | None]:
+    """Return the first and the last day allowed by the dates and the time range of the filters together.
+
+    Args:
+        filters: The filters.
+        today: The day on which a time range ends, by default that of the system's clock, in UTC.
+    """
+    starts = (filters.published_after, time_range_start(filters.time_range, today))
+    return max((start for start in starts if start), default=None), filters.published_before
 
 
 def domain_lists(
@@ -161,63 +226,32 @@ def google_dates(
     return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
 
 
-def result(
-    source: str,
-    *,
-    url: object,
-    title: object,
-    snippet: object,
-    date: object = None,
-    score: object = None,
-    read_date: Callable[[str], str] = day,
-) -> SearchResult | None:
-    """Return one row as a result, or None if it has no URL.
+_GONE = frozenset({404, 410})
+_REFUSED = frozenset({401, 403, 407, 429, 451})
+
+
+def page_failure(url: str, *, status: int | None = None, words: str = "") -> PageError:
+    """Return the error for a page that its server did not deliver.
 
     Args:
-        source: The provider's name.
-        url: Its address as it came; anything but text counts as none, here and below.
-        title: Its title.
-        snippet: A passage.
-        date: When it was published, in the service's own way.
-        score: The service's own measure.
-        read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
+        url: The page's URL.
+        status: The status returned by the page's server, if known.
+        words: The service's message.
     """
-    if not (address := text_or_empty(url)):
-        return None
-    said = text_or_empty(date).strip()
-    published = read_date(said) if said else ""
-    return unchecked(
-        SearchResult,
-        title=text_or_empty(title),
-        url=address,
-        snippet=text_or_empty(snippet),
-        source=source,
-        published=published or None,
-        published_origin="" if published else said,
-        score=number_or_none(score),
-    )
+    code = f"HTTP {status}" if status else ""
+    detail = f" ({': '.join(part for part in (code, said(words)) if part)})" if code or words else ""
+    if status in _GONE:
+        reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
+        return PageNotFound(url, reason, status=status)
+    if status in _REFUSED:
+        return PageRefused(url, f"The server refuses access to this page{detail}.", status=status)
+    reason = f"The page could not be fetched{detail}. Try again later."
+    return PageUnavailable(url, reason, status=status)
 
 
-def results(
-    reply: Response, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
-) -> Results:
-    """Return the rows of a successful response; what is not a row is skipped.
-
-    Args:
-        reply: The response.
-        name: The provider's name.
-        items: The value where the list of rows belongs.
-        row: Reads one object, given the provider's name; None if it has no URL.
-
-    Raises:
-        UnexpectedResponse: there is no list, or no row in it has a URL.
-    """
-    if not isinstance(items, list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    found = tuple(read for item in objects(items) if (read := row(item, name)) is not None)
-    if items and not found:
-        raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
-    return Results(found, status=reply.status)
+def empty_page(url: str) -> PageEmpty:
+    """Return the error for a page without readable content."""
+    return PageEmpty(url, "There is nothing readable on this page.")
 
 
 def page_result(url: str, content: str, *, title: object = "", **more: Any) -> ReadResult:
@@ -230,16 +264,6 @@ def page_result(url: str, content: str, *, title: object = "", **more: Any) -> R
         more: Further fields of the result.
     """
     return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)
-
-
-def any_date(text: str) -> str:
-    """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
-    if found := day(text):
-        return found
-    try:
-        return parsedate_to_datetime(text).isoformat()
-    except (ValueError, OverflowError):
-        return ""
 
 
 @cache

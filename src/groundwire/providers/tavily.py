@@ -8,53 +8,37 @@ from typing import Any, ClassVar, Final, Literal, Self
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, QuotaExceeded, UnexpectedResponse
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import Capabilities, ProviderContext
-from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ErrorRule,
-    clean,
-    clipped,
-    empty_page,
-    json_answer,
-    json_or_empty,
-    number_or_none,
-    objects,
-    page_failure,
-    said,
-    value_at,
-)
+from groundwire.providers.base import ANY_RANGE, Capabilities, ProviderContext
+from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
+from groundwire.providers.http_parsing import ErrorRule, any_date, clean, objects, result, said
 from groundwire.providers.query_mapping import (
-    any_date,
+    RANGE_NAMES,
+    Mapped,
+    clipped,
     country_name,
     domain_lists,
+    empty_page,
     language_code,
+    page_failure,
     page_result,
-    result,
-    results,
     time_filter,
 )
 from groundwire.transport import Response
 
-__all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]
+__all__ = ["TavilyOptions", "TavilyProvider"]
 
-_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MAX_RESULTS = 20
 _MAX_QUERY = 400  # characters
 _MAX_ALLOWED, _MAX_BLOCKED = 300, 150  # domains
-_MAX_WAIT = 366 * 86_400  # seconds
 _SEARCH_CREDITS: Final[Mapping[str, int]] = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
 _EXTRACT_CREDITS: Final[Mapping[str, float]] = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
 
 
-def _keyless_wait(reply: Response) -> float | None:
-    """Return the seconds stated in an error of the keyless mode."""
-    seconds = number_or_none(value_at(json_or_empty(reply), "error.retry_after_seconds"))
-    return min(max(0.0, seconds), _MAX_WAIT) or None if seconds is not None else None
-
-
 _KEYLESS = ("the free searches without a key are used up", "Set TAVILY_API_KEY")
 _ERRORS = (
-    ErrorRule(QuotaExceeded, *_KEYLESS, at="error.retry_after_seconds", pattern=r"\d", retry_after=_keyless_wait),
+    ErrorRule(
+        QuotaExceeded, *_KEYLESS, at="error.retry_after_seconds", pattern=r"\d", wait="error.retry_after_seconds"
+    ),
     ErrorRule(QuotaExceeded, *_KEYLESS, status=(402, 429), at="error.code", pattern="[a-z]"),
     ErrorRule(  # the plan's or the key's limit; the pay-as-you-go limit
         QuotaExceeded, "the plan's limit is reached", "Raise the limit, or wait for the next month", status=(432, 433)
@@ -85,13 +69,14 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://app.tavily.com"
     key_needed = False
     read_path = "/extract"
+    errors = _ERRORS
     Options: ClassVar[type[TavilyOptions]] = TavilyOptions
     _options: TavilyOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
         max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="native",
         language=True,
@@ -117,19 +102,33 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        return to_body(query, limit, filters, self._options)
+        text, warnings = clipped(self.name, query, characters=_MAX_QUERY)
+        mapped = Mapped({"query": text, "max_results": min(limit, _MAX_RESULTS)}, warnings=warnings)
+        body = mapped.values
+        body |= {"search_depth": self._options.search_depth, "topic": self._options.topic, "include_usage": True}
+        body |= time_filter(filters, RANGE_NAMES, "time_range", ("start_date", "end_date"))
+        keys = ("include_domains", "exclude_domains")
+        body |= domain_lists(mapped, filters, self.name, keys, most=_MAX_ALLOWED, most_blocked=_MAX_BLOCKED)
+        if language := language_code(mapped, filters):
+            body["language"] = language
+        if filters.region:
+            country = country_name(filters.region)
+            if country and self._options.topic == "general":
+                body["country"] = country
+            else:
+                mapped.applied["region"] = "not_possible"
+        if self._options.safe_search and not self._options.search_depth.endswith("fast"):
+            body["safe_search"] = filters.safesearch != "off"
+            mapped.applied["safesearch"] = "native"
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name)
+        return self.rows(reply, self.answer(reply).get("results"), _row)
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: the credits stated in the response, or the usual ones; keyless is free."""
-        return (
-            0.0
-            if self._free
-            else self.charge(reply, "usage.credits", "credit", _SEARCH_CREDITS[self._options.search_depth])
-        )
+        return self.charge(reply, "usage.credits", "credit", _SEARCH_CREDITS[self._options.search_depth])
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""
@@ -137,68 +136,22 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         return Mapped({"urls": [url], "extract_depth": depth, "format": "markdown", "include_usage": True})
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Parse the page in a response."""
-        return parse_page(reply, url, self.name)
+        """Parse the page in a response. HTTP status 200 may contain a failure."""
+        data = self.answer(reply)
+        read, failed = data.get("results"), data.get("failed_results")
+        if not isinstance(read, list) and not isinstance(failed, list):
+            raise UnexpectedResponse(self.name, "answered with JSON that has no list of results", status=reply.status)
+        for item in objects(read):
+            content = clean(item.get("raw_content"))
+            if content.strip():
+                return page_result(url, content, title=item.get("title"))
+        for item in objects(failed):
+            raise page_failure(url, words=said(item.get("error")))
+        raise empty_page(url)
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page; see `search_cost`."""
-        return (
-            0.0
-            if self._free
-            else self.charge(reply, "usage.credits", "credit", _EXTRACT_CREDITS[self._options.extract_depth])
-        )
-
-
-def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | None = None) -> Mapped:
-    """Convert a query to a request body."""
-    options = options or TavilyOptions()
-    text, warnings = clipped("tavily", query, characters=_MAX_QUERY)
-    mapped = Mapped({"query": text, "max_results": min(limit, _MAX_RESULTS)}, warnings=warnings)
-    body = mapped.values
-    body |= {"search_depth": options.search_depth, "topic": options.topic, "include_usage": True}
-    body |= time_filter(filters, _TIME_RANGES, "time_range", ("start_date", "end_date"))
-    keys = ("include_domains", "exclude_domains")
-    body |= domain_lists(mapped, filters, "tavily", keys, most=_MAX_ALLOWED, most_blocked=_MAX_BLOCKED)
-    if language := language_code(mapped, filters):
-        body["language"] = language
-    if filters.region:
-        country = country_name(filters.region)
-        if country and options.topic == "general":
-            body["country"] = country
-        else:
-            mapped.applied["region"] = "not_possible"
-    if options.safe_search and not options.search_depth.endswith("fast"):
-        body["safe_search"] = filters.safesearch != "off"
-        mapped.applied["safesearch"] = "native"
-    return mapped
-
-
-def parse(reply: Response, name: str = "tavily") -> Results:
-    """Parse the response to a search.
-
-    Raises:
-        ProviderError: it is a failure, or in an unexpected format.
-    """
-    return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
-
-
-def parse_page(reply: Response, url: str, name: str = "tavily") -> ReadResult:
-    """Parse the response to a request for one page. HTTP status 200 may contain a failure.
-
-    Raises:
-        PageError: the page cannot be read. ProviderError: the response is a failure, or in an unexpected format.
-    """
-    data = json_answer(reply, name, _ERRORS)
-    read, failed = data.get("results"), data.get("failed_results")
-    if not isinstance(read, list) and not isinstance(failed, list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    for item in objects(read):
-        content = clean(item.get("raw_content"))
-        if content.strip():
-            return page_result(url, content, title=item.get("title"))
-    for item in objects(failed):
-        raise page_failure(url, words=said(item.get("error")))
-    raise empty_page(url)
+        return self.charge(reply, "usage.credits", "credit", _EXTRACT_CREDITS[self._options.extract_depth])
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
