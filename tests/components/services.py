@@ -41,9 +41,7 @@ def api_class(name: str) -> Any:
     return provider_class(name)
 
 
-APIS = tuple(
-    name for name in provider_names() if issubclass(api_class(name), ApiProvider) and api_class(name).service
-)
+APIS = tuple(name for name in provider_names() if issubclass(api_class(name), ApiProvider) and api_class(name).service)
 """The providers behind the HTTP API of a public service."""
 SEARCH = tuple(name for name in APIS if api_class(name).capabilities.search)
 """Those of them that search."""

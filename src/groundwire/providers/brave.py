@@ -27,8 +27,6 @@ from groundwire.providers.key_rotation import rate_windows
 from groundwire.providers.query_mapping import (
     Mapped,
     clipped,
-    country_code,
-    known_language,
     window,
     with_site_operators,
 )
@@ -46,9 +44,7 @@ _FIRST_DAY = date(1970, 1, 1)
 def _lacks_key(reply: Response) -> bool:
     """Whether a validation error refers to the header of the key."""
     locations = (entry.get("loc") for entry in objects(_meta(reply, "errors")))
-    return any(
-        isinstance(loc, list) and "x-subscription-token" in [str(part).lower() for part in loc] for loc in locations
-    )
+    return any("x-subscription-token" in map(str.lower, map(str, loc)) for loc in locations if isinstance(loc, list))
 
 
 def _month_used_up(reply: Response) -> bool:
@@ -60,19 +56,14 @@ def _month_used_up(reply: Response) -> bool:
     return limit is not None and current is not None and 0 < limit <= current
 
 
-def _next_second(reply: Response) -> float | None:
-    return _resets(reply)[0]
+def _resets(reply: Response) -> list[float | None]:
+    """Return the seconds until each window resets: per second, then per month, if that is stated."""
+    parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
+    return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
 
 
 def _next_month(reply: Response) -> float | None:
-    resets = _resets(reply)
-    return resets[-1] if len(resets) > 1 else None
-
-
-def _resets(reply: Response) -> list[float | None]:
-    """Return the seconds until each window resets: per second, then per month."""
-    parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
-    return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
+    return _resets(reply)[-1] if len(_resets(reply)) > 1 else None
 
 
 def _meta(reply: Response, name: str) -> object:
@@ -83,23 +74,16 @@ def _meta(reply: Response, name: str) -> object:
 _CODE = "error.code errors.code"  # the first in practice, the second in the documentation
 _WRONG_KEY = ("the key is not accepted", "Check BRAVE_API_KEY")  # sent as 422
 _NOT_IN_PLAN = "the key's plan does not include this search"
+_NO_OPTION = ("the plan does not include this option", "Check extra_snippets")
 _USED_UP = "the plan's quota is used up"
 _ERRORS = (
     ErrorRule(AuthenticationFailed, *_WRONG_KEY, at=_CODE, pattern="^SUBSCRIPTION_"),
     ErrorRule(AuthenticationFailed, *_WRONG_KEY, when=_lacks_key),
     ErrorRule(AuthenticationFailed, _NOT_IN_PLAN, "Check the plan", at=_CODE, pattern="^RESOURCE_NOT_ALLOWED$"),
-    ErrorRule(
-        ProviderUnsupported,
-        "the plan does not include this option",
-        "Check extra_snippets",
-        at=_CODE,
-        pattern="^OPTION_NOT_IN_PLAN$",
-    ),
-    ErrorRule(
-        QuotaExceeded, _USED_UP, at=_CODE, pattern="^(QUOTA_LIMITED|USAGE_LIMIT_EXCEEDED)$", retry_after=_next_month
-    ),
+    ErrorRule(ProviderUnsupported, *_NO_OPTION, at=_CODE, pattern="^OPTION_NOT_IN_PLAN$"),
+    ErrorRule(QuotaExceeded, _USED_UP, at=_CODE, pattern="^(QUOTA|USAGE)_LIMIT", retry_after=_next_month),
     ErrorRule(QuotaExceeded, _USED_UP, status=(429,), when=_month_used_up, retry_after=_next_month),
-    ErrorRule(RateLimited, "too many requests", status=(429,), retry_after=_next_second),
+    ErrorRule(RateLimited, "too many requests", status=(429,), retry_after=lambda reply: _resets(reply)[0]),
 )
 
 
@@ -144,11 +128,7 @@ class BraveSearchProvider(SearchApiProvider):
         """
         options = self._options
         words, warnings = clipped(self.name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
-        values: dict[str, str] = {
-            "q": words,
-            "count": str(min(limit, _MAX_RESULTS[options.kind])),
-            "safesearch": filters.safesearch,
-        }
+        values = {"q": words, "count": str(min(limit, _MAX_RESULTS[options.kind])), "safesearch": filters.safesearch}
         mapped = Mapped(values, warnings=warnings, path=f"/res/v1/{options.kind}/search")
         if options.kind == "web":
             values |= {"text_decorations": "false", "result_filter": "web"}
@@ -158,9 +138,9 @@ class BraveSearchProvider(SearchApiProvider):
             values["offset"] = str(min(filters.page - 1, 9))
         if freshness := _freshness(filters, self.today or datetime.now(UTC).date(), mapped):
             values["freshness"] = freshness
-        if country := country_code(mapped, filters, "brave"):
+        if country := mapped.country_code(filters, "brave"):
             values["country"] = country
-        if language := known_language(mapped, filters, "brave"):
+        if language := mapped.known_language(filters, "brave"):
             values["search_lang"] = language
         _add_domains(mapped, words, filters, self.name)
         return mapped
@@ -168,15 +148,15 @@ class BraveSearchProvider(SearchApiProvider):
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
         data = self.answer(reply)
-        query = data.get("query")
         if data.get("type") == "news" or "results" in data:
             rows = data.get("results")
         elif "web" in data:
-            rows = data["web"].get("results") if isinstance(data["web"], dict) else None
+            rows = value_at(data, "web.results")
         else:  # a search without results has no such section
-            rows = [] if isinstance(query, dict) and not _announces_pages(data) else None
+            announced = any(entry.get("type") == "web" for entry in objects(value_at(data, "mixed.main")))
+            rows = None if announced or not isinstance(data.get("query"), dict) else []
         found = self.rows(reply, rows, _row_with_passages if self._options.extra_snippets else _row)
-        altered = text_or_empty(query.get("altered")) if isinstance(query, dict) else ""
+        altered = text_or_empty(value_at(data, "query.altered"))
         return replace(found, warnings=(f"{self.name}: it searched for {altered!r} instead",) if altered else ())
 
 
@@ -187,7 +167,9 @@ def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> Non
     if not warning and len(text) <= _MAX_CHARACTERS and len(text.split()) <= _MAX_WORDS:
         mapped.values["q"] = text
         return
-    goggle = _goggle(filters)
+    # With allowed domains, all others are discarded; a discarded site cannot be boosted again.
+    only = ["$discard", *(f"$site={domain}" for domain in filters.allowed_domains)] if filters.allowed_domains else []
+    goggle = "\n".join([*only, *(f"$discard,site={domain}" for domain in filters.blocked_domains)])
     wanted = [field for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)]
     if len(quote(goggle)) <= _MAX_GOGGLE:
         mapped.values["goggles"] = goggle
@@ -195,12 +177,6 @@ def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> Non
     else:
         mapped.applied |= dict.fromkeys(wanted, "post_filter")
         mapped.warnings.append(f"{name}: too many domains to send; results were checked against them afterwards")
-
-
-def _goggle(filters: Filters) -> str:
-    """Return a Goggle. With allowed domains, all others are discarded; a discarded site cannot be boosted again."""
-    lines = ["$discard", *(f"$site={domain}" for domain in filters.allowed_domains)] if filters.allowed_domains else []
-    return "\n".join([*lines, *(f"$discard,site={domain}" for domain in filters.blocked_domains)])
 
 
 def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
@@ -212,11 +188,6 @@ def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
         mapped.applied["time_range"] = "post_filter"
         start = filters.published_after
     return f"{(start or _FIRST_DAY).isoformat()}to{end.isoformat()}"
-
-
-def _announces_pages(data: dict[str, Any]) -> bool:
-    mixed = data.get("mixed")
-    return isinstance(mixed, dict) and any(entry.get("type") == "web" for entry in objects(mixed.get("main")))
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from groundwire.deadline import Deadline
-from groundwire.errors import PageError, QuotaExceeded, RateLimited, UnexpectedResponse
+from groundwire.errors import PageError, QuotaExceeded, RateLimited
 from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
@@ -16,12 +16,11 @@ from groundwire.providers.http_parsing import (
     day,
     json_or_empty,
     number_or_none,
-    objects,
     result,
     said,
     text_or_empty,
 )
-from groundwire.providers.query_mapping import Mapped, domain_lists, empty_page, page_failure, page_result, window
+from groundwire.providers.query_mapping import Mapped, empty_page, page_failure, page_result, window
 from groundwire.transport import Response
 
 __all__ = ["ExaOptions", "ExaProvider"]
@@ -78,20 +77,14 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        mapped = Mapped(
-            {
-                "query": query,
-                "type": self._options.type,
-                "numResults": min(limit, _MAX_RESULTS),
-                "contents": {"highlights": {"maxCharacters": _MAX_SNIPPET}},
-                "moderation": filters.safesearch != "off",
-            }
-        )
-        body = mapped.values
+        body: dict[str, Any] = {"query": query, "type": self._options.type, "numResults": min(limit, _MAX_RESULTS)}
+        body["contents"] = {"highlights": {"maxCharacters": _MAX_SNIPPET}}
+        body["moderation"] = filters.safesearch != "off"
+        mapped = Mapped(body)
         if self._options.category:
             body["category"] = self._options.category
         keys = ("includeDomains", "excludeDomains")
-        body |= domain_lists(mapped, filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)
+        body |= mapped.domain_lists(filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)
         first, last = window(filters, self.today)
         if first:
             body["startPublishedDate"] = f"{first.isoformat()}T00:00:00.000Z"
@@ -117,24 +110,20 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         """Parse the page in a response; the outcome for the page itself is in `statuses`."""
         if reply.status >= 400 and json_or_empty(reply).get("tag") == "NO_CONTENT_FOUND":
             raise empty_page(url)
-        data = self.answer(reply)
-        if not isinstance(data.get("results"), list) and not isinstance(data.get("statuses"), list):
-            raise UnexpectedResponse(self.name, "answered with JSON that has no list of results", status=reply.status)
-        for item in objects(data.get("results")):
-            content = clean(item.get("text"))
-            if content.strip():
-                return page_result(
-                    url,
-                    content,
-                    title=item.get("title"),
-                    truncated=len(content) >= _MAX_PAGE,
-                    final_url=clean(item.get("url")),
-                    published=day(text_or_empty(item.get("publishedDate"))) or None,
-                )
-        for item in objects(data.get("statuses")):
-            if item.get("status") != "success":
-                raise _failed_page(url, item.get("error"))
-        raise empty_page(url)
+        read, statuses = self.lists(reply, "results", "statuses")
+        page = next((item for item in read if clean(item.get("text")).strip()), {})
+        failed = next((item for item in statuses if item.get("status") != "success"), None)
+        if failed is not None and not page:
+            raise _failed_page(url, failed.get("error"))
+        content = clean(page.get("text"))
+        return page_result(
+            url,
+            content,
+            title=page.get("title"),
+            truncated=len(content) >= _MAX_PAGE,
+            final_url=clean(page.get("url")),
+            published=day(text_or_empty(page.get("publishedDate"))) or None,
+        )
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page; see `search_cost`."""

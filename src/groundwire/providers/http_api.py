@@ -13,10 +13,18 @@ from functools import cached_property
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, GroundwireError, NotConfigured, ProviderError
+from groundwire.errors import ConfigurationError, GroundwireError, NotConfigured, ProviderError, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Options, Prices, ProviderContext
-from groundwire.providers.http_parsing import ErrorRule, json_answer, json_or_empty, number_or_none, results, value_at
+from groundwire.providers.http_parsing import (
+    ErrorRule,
+    json_answer,
+    json_or_empty,
+    number_or_none,
+    objects,
+    results,
+    value_at,
+)
 from groundwire.providers.key_rotation import Keys, digest, rate_windows
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response, Transport
@@ -219,8 +227,14 @@ class ApiProvider:
     def rows(
         self, reply: Response, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
     ) -> Results:
-        """Return the rows of a successful response; see `http_parsing.results`."""
-        return results(reply, self.name, items, row)
+        """Return the rows of a successful response; see `http_parsing.results`.
+
+        Args:
+            reply: The response.
+            items: The value where the list of rows belongs.
+            row: Reads one object, given the provider's name; None if it has no URL.
+        """
+        return results(reply, self.name, items, [row(item, self.name) for item in objects(items)])
 
     def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
         """Add what is known about the request to its results: filters, warnings, cost (by default one `request`)."""
@@ -291,8 +305,8 @@ class SearchApiProvider(ApiProvider):
         """
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return the cost of a search, in US dollars; by default one `request` of the price list."""
-        return self._prices.cost()
+        """Return the cost of a search, in US dollars; by default `price_usd`."""
+        return self.price_usd
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -337,6 +351,17 @@ class ReadApiProvider(ApiProvider):
         Raises:
             PageError: the page cannot be read. ProviderError: the service failed.
         """
+
+    def lists(self, reply: Response, *names: str) -> list[list[dict[str, Any]]]:
+        """Return the objects in the lists of a successful response; one that is missing is empty.
+
+        Raises:
+            ProviderError: the response is a failure, or has none of the lists.
+        """
+        data = self.answer(reply)
+        if not any(isinstance(data.get(name), list) for name in names):
+            raise UnexpectedResponse(self.name, "answered with JSON that has no list of results", status=reply.status)
+        return [list(objects(data.get(name))) for name in names]
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page, in US dollars; by default one `page` of the price list."""

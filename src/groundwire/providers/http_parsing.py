@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, TypeVar
+from typing import Any
 
 from groundwire.errors import (
     AuthenticationFailed,
@@ -32,7 +32,6 @@ __all__ = [
     "clean",
     "day",
     "error_text",
-    "failure",
     "json_answer",
     "json_object",
     "json_or_empty",
@@ -48,8 +47,6 @@ __all__ = [
     "text_or_empty",
     "value_at",
 ]
-
-_E = TypeVar("_E", bound=ProviderError)
 
 _MAX_SECONDS = 366 * 86_400.0  # seconds
 _SECRET = re.compile(
@@ -202,12 +199,13 @@ def raise_for_error(reply: Response, name: str, rules: Iterable[ErrorRule] = ())
     """
     for rule in rules:
         if rule.matches(reply):
-            error = failure(rule.error, reply, name, rule.reason, fix=rule.fix)
-            if error.retry_after is None and rule.retry_after:
-                error.retry_after = rule.retry_after(reply)
-            if error.retry_after is None and rule.wait:
-                error.retry_after = _seconds_until(value_at(json_or_empty(reply), rule.wait))
-            raise error
+            again = retry_after(reply.headers)
+            if again is None and rule.retry_after:
+                again = rule.retry_after(reply)
+            if again is None and rule.wait:
+                again = _seconds_until(value_at(json_or_empty(reply), rule.wait))
+            words = f"{rule.reason}{error_text(reply)}"
+            raise rule.error(name, words, status=reply.status, retry_after=again, fix=rule.fix)
     raise_for_status(reply, name)
 
 
@@ -252,20 +250,6 @@ def _first_words(value: object, depth: int) -> str:
             if words := _first_words(value.get(key), depth - 1):
                 return words
     return ""
-
-
-def failure(kind: type[_E], reply: Response, name: str, reason: str, *, fix: str = "") -> _E:
-    """Return an error with the service's message, its status and its Retry-After.
-
-    Args:
-        kind: The class of the error.
-        reply: The failed response.
-        name: The provider's name.
-        reason: The reason, in a few words.
-        fix: What the operator can do about it.
-    """
-    again = retry_after(reply.headers)
-    return kind(name, f"{reason}{error_text(reply)}", status=reply.status, retry_after=again, fix=fix)
 
 
 def day(text: str) -> str:
@@ -393,23 +377,21 @@ def result(
     )
 
 
-def results(
-    reply: Response, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
-) -> Results:
+def results(reply: Response, name: str, items: object, rows: Iterable[SearchResult | None]) -> Results:
     """Return the rows of a successful response; what is not a row is skipped.
 
     Args:
         reply: The response.
         name: The provider's name.
         items: The value where the list of rows belongs.
-        row: Reads one object, given the provider's name; None if it has no URL.
+        rows: What was read from them, see `objects`; None for a row without a URL.
 
     Raises:
         UnexpectedResponse: there is no list, or no row in it has a URL.
     """
     if not isinstance(items, list):
         raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    found = tuple(read for item in objects(items) if (read := row(item, name)) is not None)
+    found = tuple(row for row in rows if row is not None)
     if items and not found:
         raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
     return Results(found, status=reply.status)

@@ -6,8 +6,9 @@ Its HTTP status is not the page's: a missing page, or one with a captcha, has HT
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -37,8 +38,9 @@ from groundwire.providers.http_parsing import (
     raise_for_error,
     said,
     text_or_empty,
+    value_at,
 )
-from groundwire.providers.query_mapping import Mapped, empty_page, page_failure, page_result
+from groundwire.providers.query_mapping import Mapped, page_failure, page_result
 from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Response
@@ -51,19 +53,20 @@ _STATUS = re.compile(r"Target URL returned error (\d{3})\b", re.IGNORECASE)
 _BLOCK_PAGE = re.compile(r"\bcaptcha\b|\b(?:log|sign)[ -]?in\b|\bpaywall\b", re.IGNORECASE)
 _NO_NAME = re.compile(r"could not be resolved", re.IGNORECASE)
 _HEADER = re.compile(r"(Title|URL Source|Published Time|Warning): ?(.*)")
+_HEADERS: Final[Mapping[str, str]] = {
+    "Title": "title",
+    "URL Source": "url",
+    "Published Time": "publishedTime",
+    "Warning": "warning",
+}
 _CONTENT = re.compile(r"^Markdown Content:[ \t]*\n?", re.MULTILINE)
 
 
+_TOO_LONG = ("the page has more tokens than allowed", "Raise its token_budget")
 # Its own error numbers, from src/services/errors.ts of its source.
 _ERRORS = (
     ErrorRule(ProviderUnavailable, "is busy with this page", at="status", pattern="^40903$"),
-    ErrorRule(
-        RequestRefused,
-        "the page has more tokens than allowed",
-        "Raise its token_budget",
-        at="status",
-        pattern="^40904$",
-    ),
+    ErrorRule(RequestRefused, *_TOO_LONG, at="status", pattern="^40904$"),
     ErrorRule(ProviderBlocked, "it does not read this address", status=(451,)),
     ErrorRule(RateLimited, "too many requests", status=(429,), wait="retryAfter"),
 )
@@ -133,17 +136,13 @@ class JinaReadProvider(ReadApiProvider):
         for warning in warnings:
             if _BLOCK_PAGE.search(warning):
                 raise PageRefused(url, f"The site requires a person or an account ({said(warning)}).")
-        content = clean(data.get("content")).strip()
-        if not content:
-            raise empty_page(url)
-        metadata = data.get("metadata")
         return page_result(
             url,
-            content,
+            clean(data.get("content")).strip(),
             title=" ".join(clean(data.get("title")).split()),
             final_url=_address(clean(data.get("url"))),
             published=any_date(text_or_empty(data.get("publishedTime"))) or None,
-            language=(clean(metadata.get("lang")) if isinstance(metadata, dict) else "") or None,
+            language=clean(value_at(data, "metadata.lang")) or None,
             warnings=tuple(f"{self.name}: {said(warning)}" for warning in warnings),
         )
 
@@ -170,24 +169,17 @@ def _headers(options: JinaOptions, deadline: Deadline) -> dict[str, str]:
         "X-Timeout": str(max(1, int(deadline.remaining() - _MARGIN))),
         "X-Retain-Images": "none",
         "DNT": "1",  # it stores other responses in a public cache
+        "X-Engine": options.engine,
+        "X-No-Cache": "" if options.cache else "true",
+        "X-Token-Budget": str(options.token_budget or ""),
     }
-    if options.engine:
-        headers["X-Engine"] = options.engine
-    if not options.cache:
-        headers["X-No-Cache"] = "true"
-    if options.token_budget is not None:
-        headers["X-Token-Budget"] = str(options.token_budget)
-    return headers
+    return {name: value for name, value in headers.items() if value}
 
 
 def tokens(reply: Response) -> int:
     """Return the billed tokens of a response; 0 if they are not stated."""
-    data = json_or_empty(reply)
-    for part in ("data", "meta"):
-        holder = data.get(part)
-        usage = holder.get("usage") if isinstance(holder, dict) else None
-        count = number_or_none(usage.get("tokens")) if isinstance(usage, dict) else None
-        if count is not None:
+    for path in ("data.usage.tokens", "meta.usage.tokens"):
+        if (count := number_or_none(value_at(json_or_empty(reply), path))) is not None:
             return max(0, int(count))
     header = reply.headers.get("X-Usage-Tokens", "").strip()
     return int(header) if re.fullmatch(r"[0-9]{1,12}", header) else 0
@@ -206,17 +198,11 @@ def _from_text(reply: Response) -> dict[str, Any] | None:
     text = reply.body.decode("utf-8", "replace")
     start = _CONTENT.search(text)
     head = text[: start.start()] if start else text
-    found: dict[str, list[str]] = {}
-    for line in head.splitlines():
-        if match := _HEADER.fullmatch(line):
-            found.setdefault(match[1], []).append(match[2])
-    return {
-        "title": " ".join(found.get("Title", [])),
-        "url": " ".join(found.get("URL Source", [])),
-        "publishedTime": " ".join(found.get("Published Time", [])),
-        "warning": "\n".join(found.get("Warning", [])),
-        "content": text[start.end() :] if start else "",
-    }
+    found = {"content": text[start.end() :] if start else ""}
+    for match in filter(None, map(_HEADER.fullmatch, head.splitlines())):
+        key = _HEADERS[match[1]]
+        found[key] = f"{found[key]}\n{match[2]}" if key in found else match[2]
+    return found
 
 
 def _address(text: str) -> str:

@@ -9,7 +9,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_or_empty, result, value_at
-from groundwire.providers.query_mapping import Mapped, domain_lists, window
+from groundwire.providers.query_mapping import Mapped, window
 from groundwire.transport import Response
 
 __all__ = ["LinkupOptions", "LinkupSearchProvider"]
@@ -69,7 +69,7 @@ class LinkupSearchProvider(SearchApiProvider):
         mapped = Mapped(body, timeout=_DEEP_TIMEOUT if self._options.depth == "deep" else None)
         days = zip(("fromDate", "toDate"), window(filters, self.today), strict=True)
         body |= {key: day.isoformat() for key, day in days if day}
-        body |= domain_lists(mapped, filters, self.name, ("includeDomains", "excludeDomains"), most=_MAX_DOMAINS)
+        body |= mapped.domain_lists(filters, self.name, ("includeDomains", "excludeDomains"), most=_MAX_DOMAINS)
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:

@@ -9,7 +9,7 @@ from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import objects, result, text_or_empty
-from groundwire.providers.query_mapping import Mapped, clipped, domain_lists, window
+from groundwire.providers.query_mapping import Mapped, clipped, window
 from groundwire.transport import Response
 
 __all__ = ["ParallelOptions", "ParallelSearchProvider"]
@@ -55,7 +55,7 @@ class ParallelSearchProvider(SearchApiProvider):
         if warnings:  # nothing is lost: the objective may be long
             mapped.values["objective"] = query
         keys = ("include_domains", "exclude_domains")  # with the first, it ignores the second
-        policy: dict[str, Any] = {**domain_lists(mapped, filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)}
+        policy: dict[str, Any] = {**mapped.domain_lists(filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)}
         if first := window(filters, self.today)[0]:
             policy["after_date"] = first.isoformat()
         if policy:

@@ -12,11 +12,8 @@ from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, result
 from groundwire.providers.query_mapping import (
-    RANGE_NAMES,
     Mapped,
     american_date,
-    domain_lists,
-    language_code,
     time_filter,
 )
 from groundwire.transport import Response
@@ -78,12 +75,12 @@ class PerplexitySearchProvider(SearchApiProvider):
         body = mapped.values
         if self._options.mode != "web":
             body["search_mode"] = self._options.mode
-        lists = domain_lists(mapped, filters, self.name, ("", "-"), most=_MAX_DOMAINS, one_list=True)
+        lists = mapped.domain_lists(filters, self.name, ("", "-"), most=_MAX_DOMAINS, one_list=True)
         if lists:  # a blocked domain is prefixed with a minus sign
             body["search_domain_filter"] = [sign + domain for sign, domains in lists.items() for domain in domains]
         days = ("search_after_date_filter", "search_before_date_filter")
-        body |= time_filter(filters, RANGE_NAMES, "search_recency_filter", days, form=american_date, today=self.today)
-        if language := language_code(mapped, filters):
+        body |= time_filter(filters, "search_recency_filter", days, form=american_date, today=self.today)
+        if language := mapped.language_code(filters):
             body["search_language_filter"] = [language]
         if filters.region:
             body["country"] = filters.region.upper()

@@ -22,13 +22,8 @@ __all__ = [
     "Mapped",
     "american_date",
     "clipped",
-    "country_code",
     "country_name",
-    "domain_lists",
     "empty_page",
-    "google_dates",
-    "known_language",
-    "language_code",
     "language_of",
     "page_failure",
     "page_result",
@@ -37,6 +32,11 @@ __all__ = [
     "window",
     "with_site_operators",
 ]
+
+
+def american_date(day: date) -> str:
+    """Format a date as month, day and year, without leading zeros."""
+    return f"{day.month}/{day.day}/{day.year}"
 
 
 @dataclass(slots=True)
@@ -59,6 +59,98 @@ class Mapped:
     """Additional headers."""
     address: dict[str, str] = field(default_factory=dict)
     """Values of the placeholders in the service's URL, such as `{language}`."""
+
+    def domain_lists(
+        self,
+        filters: Filters,
+        name: str,
+        keys: tuple[str, str],
+        *,
+        most: int | None = None,
+        most_blocked: int | None = None,
+        one_list: bool = False,
+    ) -> dict[str, list[str]]:
+        """Return the domains to send; the others are filtered from the results afterwards, with a warning.
+
+        Allowed domains are sent all or none: with only some of them, the pages of the others would be missing.
+
+        Args:
+            filters: The filters with the domains.
+            name: The provider's name, for the warnings.
+            keys: The service's names of the allowed and of the blocked list.
+            most: The maximum length of a list; None for unlimited.
+            most_blocked: The maximum number of blocked domains, if it differs.
+            one_list: Whether the service accepts only one list: the allowed domains, which are narrower.
+        """
+        lists = {"allowed_domains": filters.allowed_domains, "blocked_domains": filters.blocked_domains}
+        if one_list and all(lists.values()):
+            self.applied["blocked_domains"] = "post_filter"
+            lists["blocked_domains"] = ()
+        found = {}
+        for key, (which, wanted), bound in zip(keys, lists.items(), (most, most_blocked or most), strict=True):
+            if bound is not None and len(wanted) > bound:
+                self.applied[which] = "post_filter"
+                rest = "results were checked against all of them afterwards"
+                self.warnings.append(f"{name}: it accepts at most {bound} {which}, not {len(wanted)}; {rest}")
+                wanted = () if which == "allowed_domains" else wanted[:bound]
+            if wanted:
+                found[key] = list(wanted)
+        return found
+
+    def google_dates(
+        self, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
+    ) -> str:
+        """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or nothing.
+
+        A range that ends before it begins is omitted, with a receipt.
+
+        Args:
+            filters: The filters; a range together with dates becomes a date.
+            today: The day on which a time range ends, by default that of the system's clock, in UTC.
+            form: Formats a day.
+        """
+        if not filters.published_after and not filters.published_before:
+            return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
+        first, last = window(filters, today)
+        if first and last and first > last:
+            self.applied["time_range"] = "post_filter"
+            first = filters.published_after
+        days = (("cd_min", first), ("cd_max", last))
+        return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
+
+    def country_code(self, filters: Filters, service: str) -> str:
+        """Return the wanted country in two capital letters; nothing, with a receipt, when a service does not know it.
+
+        Args:
+            filters: Where the country is.
+            service: Whose list counts.
+        """
+        code = (filters.region or "").lower()
+        if not code or code in _countries(service):
+            return code.upper()
+        self.applied["region"] = "not_possible"
+        return ""
+
+    def known_language(self, filters: Filters, service: str) -> str:
+        """Return a service's own code for the wanted language; nothing, with a receipt, for one that it does not know.
+
+        Args:
+            filters: Where language and country are.
+            service: Whose list counts; see `language_of`.
+        """
+        code = language_of(filters.language, service, filters.region or "") if filters.language else ""
+        if filters.language and not code:
+            self.applied["language"] = "not_possible"
+        return code
+
+    def language_code(self, filters: Filters) -> str:
+        """Return the wanted language in the two letters of ISO 639-1; nothing, with a receipt, when it has three."""
+        code = (filters.language or "").partition("-")[0].lower()
+        if len(code) == 2:
+            return code
+        if code:
+            self.applied["language"] = "not_possible"
+        return ""
 
 
 RANGE_NAMES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
@@ -103,45 +195,6 @@ def window(filters: Filters, today: date | None = None) -> tuple[date | None, da
     return max((start for start in starts if start), default=None), filters.published_before
 
 
-def domain_lists(
-    mapped: Mapped,
-    filters: Filters,
-    name: str,
-    keys: tuple[str, str],
-    *,
-    most: int | None = None,
-    most_blocked: int | None = None,
-    one_list: bool = False,
-) -> dict[str, list[str]]:
-    """Return the domains to send; the others are filtered from the results afterwards, with a warning.
-
-    Allowed domains are sent all or none: with only some of them, the pages of the others would be missing.
-
-    Args:
-        mapped: The request so far; warnings and receipts are added to it.
-        filters: The filters with the domains.
-        name: The provider's name, for the warnings.
-        keys: The service's names of the allowed and of the blocked list.
-        most: The maximum length of a list; None for unlimited.
-        most_blocked: The maximum number of blocked domains, if it differs.
-        one_list: Whether the service accepts only one list: the allowed domains, which are narrower.
-    """
-    lists = {"allowed_domains": filters.allowed_domains, "blocked_domains": filters.blocked_domains}
-    if one_list and all(lists.values()):
-        mapped.applied["blocked_domains"] = "post_filter"
-        lists["blocked_domains"] = ()
-    found = {}
-    for key, (which, wanted), bound in zip(keys, lists.items(), (most, most_blocked or most), strict=True):
-        if bound is not None and len(wanted) > bound:
-            mapped.applied[which] = "post_filter"
-            rest = "results were checked against all of them afterwards"
-            mapped.warnings.append(f"{name}: it accepts at most {bound} {which}, not {len(wanted)}; {rest}")
-            wanted = () if which == "allowed_domains" else wanted[:bound]
-        if wanted:
-            found[key] = list(wanted)
-    return found
-
-
 _MAX_OPERATORS = 5  # operators; engines ignore or reject queries with many more
 _MAX_QUERY = 380  # characters; Brave, the index behind several of the services, allows 400
 
@@ -176,10 +229,10 @@ def with_site_operators(text: str, filters: Filters) -> tuple[str, str | None]:
 
 def time_filter(
     filters: Filters,
-    ranges: Mapping[str, str],
     range_key: str,
     day_keys: tuple[str, str],
     *,
+    ranges: Mapping[str, str] = RANGE_NAMES,
     form: Callable[[date], str] = date.isoformat,
     today: date | None = None,
 ) -> dict[str, str]:
@@ -196,34 +249,6 @@ def time_filter(
     if not filters.published_after and not filters.published_before:
         return {} if filters.time_range == "all" else {range_key: ranges[filters.time_range]}
     return {key: form(day) for key, day in zip(day_keys, window(filters, today), strict=True) if day}
-
-
-def american_date(day: date) -> str:
-    """Format a date as month, day and year, without leading zeros."""
-    return f"{day.month}/{day.day}/{day.year}"
-
-
-def google_dates(
-    mapped: Mapped, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
-) -> str:
-    """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or an empty string.
-
-    A range that ends before it begins is omitted, with a receipt.
-
-    Args:
-        mapped: The request so far; receipts are added to it.
-        filters: The filters; a range together with dates becomes a date.
-        today: The day on which a time range ends, by default that of the system's clock, in UTC.
-        form: Formats a day.
-    """
-    if not filters.published_after and not filters.published_before:
-        return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
-    first, last = window(filters, today)
-    if first and last and first > last:
-        mapped.applied["time_range"] = "post_filter"
-        first = filters.published_after
-    days = (("cd_min", first), ("cd_max", last))
-    return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
 
 
 _GONE = frozenset({404, 410})
@@ -262,7 +287,12 @@ def page_result(url: str, content: str, *, title: object = "", **more: Any) -> R
         content: Its Markdown.
         title: Its title as it came; anything but text counts as none.
         more: Further fields of the result.
+
+    Raises:
+        PageEmpty: there is nothing readable in it.
     """
+    if not content.strip():
+        raise empty_page(url)
     return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)
 
 
@@ -280,21 +310,6 @@ def _countries(service: str) -> frozenset[str]:
 @cache
 def _languages(service: str) -> frozenset[str]:
     return frozenset((*str(_lists()[service]["languages"]).split(), *_lists()[service]["other"].values()))
-
-
-def country_code(mapped: Mapped, filters: Filters, service: str) -> str:
-    """Return the wanted country in two capital letters; nothing, with a receipt, when a service does not know it.
-
-    Args:
-        mapped: The request so far; its receipts are added to.
-        filters: Where the country is.
-        service: Whose list counts.
-    """
-    code = (filters.region or "").lower()
-    if not code or code in _countries(service):
-        return code.upper()
-    mapped.applied["region"] = "not_possible"
-    return ""
 
 
 def country_name(code: str) -> str:
@@ -315,27 +330,3 @@ def language_of(tag: str, service: str, region: str = "") -> str:
     names = [f"{base}-{part}" for part in more or [region.lower()]]
     codes = (other.get(name, name) for name in (*names, base))
     return next((code for code in codes if code in known), "")
-
-
-def known_language(mapped: Mapped, filters: Filters, service: str) -> str:
-    """Return a service's own code for the wanted language; nothing, with a receipt, for one that it does not know.
-
-    Args:
-        mapped: The request so far; its receipts are added to.
-        filters: Where language and country are.
-        service: Whose list counts; see `language_of`.
-    """
-    code = language_of(filters.language, service, filters.region or "") if filters.language else ""
-    if filters.language and not code:
-        mapped.applied["language"] = "not_possible"
-    return code
-
-
-def language_code(mapped: Mapped, filters: Filters) -> str:
-    """Return the wanted language in the two letters of ISO 639-1; nothing, with a receipt, when it has three."""
-    code = (filters.language or "").partition("-")[0].lower()
-    if len(code) == 2:
-        return code
-    if code:
-        mapped.applied["language"] = "not_possible"
-    return ""

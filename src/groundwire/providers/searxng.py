@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal
 
 from groundwire.deadline import Deadline
@@ -93,14 +94,13 @@ class SearXngSearchProvider(SearchApiProvider):
         """Parse a response; it is a failure if every engine behind the instance failed."""
         data = json_answer(reply, self.name, self.errors)
         failed = _failed_engines(data.get("unresponsive_engines"))
-        if not failed:
-            return results(reply, self.name, data.get("results"), _row)
-        rows = tuple(row for item in objects(data.get("results")) if (row := _row(item, self.name)) is not None)
+        rows = [row for item in objects(data.get("results")) if (row := _row(item, self.name)) is not None]
         reasons = ", ".join(failed)
-        if not rows:
+        if failed and not rows:
             raise ProviderUnavailable(self.name, f"all its engines failed: {reasons}", status=reply.status)
+        found = results(reply, self.name, data.get("results"), rows)
         warning = f"{self.name}: some engines failed: {reasons}"
-        return Results(rows, partial=True, warnings=(warning,), status=reply.status)
+        return replace(found, partial=True, warnings=(warning,)) if failed else found
 
     async def cause(self, error: ProviderError, deadline: Deadline | None) -> ProviderError:
         """Distinguish an instance without JSON from one that blocks the client: `/config` ignores the formats."""

@@ -12,7 +12,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, result, text_or_empty, value_at
-from groundwire.providers.query_mapping import Mapped, google_dates, with_site_operators
+from groundwire.providers.query_mapping import Mapped, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["SerperOptions", "SerperSearchProvider"]
@@ -77,7 +77,7 @@ class SerperSearchProvider(SearchApiProvider):
             }
         if filters.page > 1:
             mapped.values["page"] = filters.page
-        if tbs := google_dates(mapped, filters, self.today):
+        if tbs := mapped.google_dates(filters, self.today):
             mapped.values["tbs"] = tbs
         if filters.region:
             mapped.values["gl"] = filters.region.lower()

@@ -6,23 +6,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal, Self
 
 from groundwire.deadline import Deadline
-from groundwire.errors import NotConfigured, QuotaExceeded, UnexpectedResponse
+from groundwire.errors import NotConfigured, QuotaExceeded
 from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities, ProviderContext
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, any_date, clean, objects, result, said
-from groundwire.providers.query_mapping import (
-    RANGE_NAMES,
-    Mapped,
-    clipped,
-    country_name,
-    domain_lists,
-    empty_page,
-    language_code,
-    page_failure,
-    page_result,
-    time_filter,
-)
+from groundwire.providers.http_parsing import ErrorRule, any_date, clean, result, said
+from groundwire.providers.query_mapping import Mapped, clipped, country_name, page_failure, page_result, time_filter
 from groundwire.transport import Response
 
 __all__ = ["TavilyOptions", "TavilyProvider"]
@@ -32,13 +21,10 @@ _MAX_QUERY = 400  # characters
 _MAX_ALLOWED, _MAX_BLOCKED = 300, 150  # domains
 _SEARCH_CREDITS: Final[Mapping[str, int]] = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
 _EXTRACT_CREDITS: Final[Mapping[str, float]] = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
-
-
+_WAIT = "error.retry_after_seconds"
 _KEYLESS = ("the free searches without a key are used up", "Set TAVILY_API_KEY")
 _ERRORS = (
-    ErrorRule(
-        QuotaExceeded, *_KEYLESS, at="error.retry_after_seconds", pattern=r"\d", wait="error.retry_after_seconds"
-    ),
+    ErrorRule(QuotaExceeded, *_KEYLESS, at=_WAIT, pattern=r"\d", wait=_WAIT),
     ErrorRule(QuotaExceeded, *_KEYLESS, status=(402, 429), at="error.code", pattern="[a-z]"),
     ErrorRule(  # the plan's or the key's limit; the pay-as-you-go limit
         QuotaExceeded, "the plan's limit is reached", "Raise the limit, or wait for the next month", status=(432, 433)
@@ -106,17 +92,16 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         mapped = Mapped({"query": text, "max_results": min(limit, _MAX_RESULTS)}, warnings=warnings)
         body = mapped.values
         body |= {"search_depth": self._options.search_depth, "topic": self._options.topic, "include_usage": True}
-        body |= time_filter(filters, RANGE_NAMES, "time_range", ("start_date", "end_date"))
+        body |= time_filter(filters, "time_range", ("start_date", "end_date"))
         keys = ("include_domains", "exclude_domains")
-        body |= domain_lists(mapped, filters, self.name, keys, most=_MAX_ALLOWED, most_blocked=_MAX_BLOCKED)
-        if language := language_code(mapped, filters):
+        body |= mapped.domain_lists(filters, self.name, keys, most=_MAX_ALLOWED, most_blocked=_MAX_BLOCKED)
+        if language := mapped.language_code(filters):
             body["language"] = language
-        if filters.region:
-            country = country_name(filters.region)
-            if country and self._options.topic == "general":
-                body["country"] = country
-            else:
-                mapped.applied["region"] = "not_possible"
+        country = country_name(filters.region or "") if self._options.topic == "general" else ""
+        if country:
+            body["country"] = country
+        elif filters.region:
+            mapped.applied["region"] = "not_possible"
         if self._options.safe_search and not self._options.search_depth.endswith("fast"):
             body["safe_search"] = filters.safesearch != "off"
             mapped.applied["safesearch"] = "native"
@@ -137,17 +122,11 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
         """Parse the page in a response. HTTP status 200 may contain a failure."""
-        data = self.answer(reply)
-        read, failed = data.get("results"), data.get("failed_results")
-        if not isinstance(read, list) and not isinstance(failed, list):
-            raise UnexpectedResponse(self.name, "answered with JSON that has no list of results", status=reply.status)
-        for item in objects(read):
-            content = clean(item.get("raw_content"))
-            if content.strip():
-                return page_result(url, content, title=item.get("title"))
-        for item in objects(failed):
-            raise page_failure(url, words=said(item.get("error")))
-        raise empty_page(url)
+        read, failed = self.lists(reply, "results", "failed_results")
+        page = next((item for item in read if clean(item.get("raw_content")).strip()), {})
+        if failed and not page:
+            raise page_failure(url, words=said(failed[0].get("error")))
+        return page_result(url, clean(page.get("raw_content")), title=page.get("title"))
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page; see `search_cost`."""

@@ -10,7 +10,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, text_or_empty, value_at
-from groundwire.providers.query_mapping import Mapped, clipped, known_language, language_of
+from groundwire.providers.query_mapping import Mapped, clipped, language_of
 from groundwire.transport import Response
 
 __all__ = ["WikipediaSearchProvider", "address", "edition"]
@@ -77,7 +77,7 @@ class WikipediaSearchProvider(SearchApiProvider):
         mapped = Mapped(values, warnings=warnings, address={"language": edition(filters)})
         if filters.page > 1:
             values["sroffset"] = str((filters.page - 1) * rows)
-        if filters.language and not known_language(mapped, filters, "wikipedia"):
+        if filters.language and not mapped.known_language(filters, "wikipedia"):
             warnings.append(f"{self.name}: it has no edition in {filters.language}; {edition(filters)} was searched")
         return mapped
 

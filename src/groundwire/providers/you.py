@@ -10,7 +10,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, objects, result, text_or_empty
-from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, country_code, domain_lists, known_language, window
+from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, window
 from groundwire.transport import Response
 
 __all__ = ["YouSearchProvider"]
@@ -64,10 +64,10 @@ class YouSearchProvider(SearchApiProvider):
         if freshness := _freshness(filters, self.today):
             body["freshness"] = freshness
         keys = ("include_domains", "exclude_domains")
-        body |= domain_lists(mapped, filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)
-        if language := known_language(mapped, filters, "you"):
+        body |= mapped.domain_lists(filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)
+        if language := mapped.known_language(filters, "you"):
             body["language"] = language.upper()
-        if country := country_code(mapped, filters, "you"):
+        if country := mapped.country_code(filters, "you"):
             body["country"] = country
         return mapped
 
