@@ -106,7 +106,8 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
             onwards = next_fields(document(reply.body))
             if not onwards:
                 return self.finished(replace(found, items=()), mapped)
-            form = {**onwards, **mapped.values, **_offset(filters.page)}
+            start = _PER_PAGE + (filters.page - 2) * 15  # 10 for the second page, then 25, 40 and so on
+            form = {**onwards, **mapped.values, "s": str(start), "dc": str(start + 1)}
             found = self.to_results(await self._ask(form, deadline), mapped)
         return self.finished(found, mapped)
 
@@ -115,14 +116,9 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
         method: Literal["GET", "POST"] = "POST"
         target = parse_url(self.address)
         for _ in range(_MOST_REDIRECTS + 1):
+            fields, headers = form if method == "POST" else None, self.headers(None)
             reply = await self._transport.call(
-                self.name,
-                method,
-                target.text,
-                deadline=deadline,
-                headers=self.headers(None),
-                form=form if method == "POST" else None,
-                cap=_CAP,
+                self.name, method, target.text, deadline=deadline, headers=headers, form=fields, cap=_CAP
             )
             if reply.status not in _REDIRECTS:
                 return reply
@@ -136,12 +132,6 @@ def neutralised(query: str) -> str:
     r"""Return the query without the operators that redirect to other sites: `!w x`, `w! x`, `\x`."""
     words = (word.lstrip("!\\").rstrip("!") for word in query.split())
     return " ".join(word for word in words if word) or f'"{"".join(query.split())}"'
-
-
-def _offset(page: int) -> dict[str, str]:
-    """Return the fields with the offset of a page: 10 for the second, then 25, 40 and so on."""
-    start = _PER_PAGE + (page - 2) * 15
-    return {"s": str(start), "dc": str(start + 1)}
 
 
 def _onwards(target: WebUrl, reply: Response, name: str) -> WebUrl:

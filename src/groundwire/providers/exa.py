@@ -31,17 +31,6 @@ _MAX_SNIPPET = 1_000  # characters of highlights per row; without a limit, five 
 _MAX_PAGE = 500_000  # characters
 # tags of pages, used when there is no status
 _STATUSES: Mapping[str, int] = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}
-_ERRORS = (
-    ErrorRule(
-        QuotaExceeded,
-        "the credits or the key's budget are used up",
-        "Add credits, or raise the key's budget",
-        at="tag",
-        pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$",
-    ),
-    # Its own code for overload; a proxy's 503 has no JSON.
-    ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
-)
 
 
 class ExaOptions(ApiOptions):
@@ -61,7 +50,17 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://dashboard.exa.ai/api-keys"
     key_header = "x-api-key"
     read_path = "/contents"
-    errors = _ERRORS
+    errors = (
+        ErrorRule(
+            QuotaExceeded,
+            "the credits or the key's budget are used up",
+            "Add credits, or raise the key's budget",
+            at="tag",
+            pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$",
+        ),
+        # Its own code for overload; a proxy's 503 has no JSON.
+        ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
+    )
     Options: ClassVar[type[ExaOptions]] = ExaOptions
     _options: ExaOptions
     capabilities: Capabilities = Capabilities(

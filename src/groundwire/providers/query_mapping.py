@@ -232,7 +232,6 @@ def time_filter(
     range_key: str,
     day_keys: tuple[str, str],
     *,
-    ranges: Mapping[str, str] = RANGE_NAMES,
     form: Callable[[date], str] = date.isoformat,
     today: date | None = None,
 ) -> dict[str, str]:
@@ -240,14 +239,13 @@ def time_filter(
 
     Args:
         filters: The filters; a range together with dates becomes a date.
-        ranges: The service's values of the time ranges.
         range_key: The service's name of the range.
         day_keys: Its names of the first and the last day.
         form: Formats a day.
         today: The day on which a time range ends, by default that of the system's clock, in UTC.
     """
     if not filters.published_after and not filters.published_before:
-        return {} if filters.time_range == "all" else {range_key: ranges[filters.time_range]}
+        return {} if filters.time_range == "all" else {range_key: RANGE_NAMES[filters.time_range]}
     return {key: form(day) for key, day in zip(day_keys, window(filters, today), strict=True) if day}
 
 

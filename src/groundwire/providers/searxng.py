@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal
 
@@ -32,12 +33,6 @@ _COMMAND = re.compile(r"(?<!\S)(?:!!+(?!\S)|[!?:<]+(?=[^\s!?:<]))")
 _NEUTRALIZED = "searxng: characters that it treats as operators (! ? : <) were removed from the query"
 _FORBIDDEN = "Add json to search.formats in its settings.yml, or let this machine pass its limiter or proxy"
 _UNKNOWN = frozenset(range(201, 500)) - frozenset(range(300, 401)) - {429}
-_ERRORS = (
-    ErrorRule(AuthenticationFailed, "the key is not accepted", "Set SEARXNG_API_KEY", status=(401, 407)),
-    ErrorRule(ProviderBlocked, "access denied", _FORBIDDEN, status=(403,)),
-    ErrorRule(ProviderUnavailable, "failed", status=range(500, 1_000)),
-    ErrorRule(UnexpectedResponse, "answered with an unknown status", "Check base_url", status=_UNKNOWN),
-)
 
 
 class SearXngOptions(ApiOptions):
@@ -45,7 +40,6 @@ class SearXngOptions(ApiOptions):
 
     base_url: str = ""
     """The URL of the instance, such as `http://127.0.0.1:8888`; it may be private."""
-
     engines: Words = ()
     """The engines to use; empty means those of the categories."""
     categories: Words = ("general",)
@@ -58,7 +52,12 @@ class SearXngSearchProvider(SearchApiProvider):
     key_variables: ClassVar[tuple[str, ...]] = ("SEARXNG_API_KEY",)
     key_needed = False
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
-    errors = _ERRORS
+    errors = (
+        ErrorRule(AuthenticationFailed, "the key is not accepted", "Set SEARXNG_API_KEY", status=(401, 407)),
+        ErrorRule(ProviderBlocked, "access denied", _FORBIDDEN, status=(403,)),
+        ErrorRule(ProviderUnavailable, "failed", status=range(500, 1_000)),
+        ErrorRule(UnexpectedResponse, "answered with an unknown status", "Check base_url", status=_UNKNOWN),
+    )
     Options: ClassVar[type[SearXngOptions]] = SearXngOptions
     _options: SearXngOptions
     capabilities: Capabilities = Capabilities(
@@ -76,10 +75,9 @@ class SearXngSearchProvider(SearchApiProvider):
         warnings = [_NEUTRALIZED] if words != query else []
         if filters.allowed_domains or filters.blocked_domains:
             words, cut = with_site_operators(words, filters)
-        if cut:
-            warnings.append(f"searxng: {cut}")
-        safesearch = _SAFESEARCH[filters.safesearch]
-        params = {"q": words, "format": "json", "pageno": str(filters.page), "safesearch": safesearch}
+        warnings += [f"searxng: {cut}"] if cut else []
+        params = {"q": words, "format": "json", "pageno": str(filters.page)}
+        params["safesearch"] = _SAFESEARCH[filters.safesearch]
         if options.engines:  # with categories as well, it would also use their engines
             params["engines"] = ",".join(options.engines)
         else:
@@ -104,16 +102,13 @@ class SearXngSearchProvider(SearchApiProvider):
 
     async def cause(self, error: ProviderError, deadline: Deadline | None) -> ProviderError:
         """Distinguish an instance without JSON from one that blocks the client: `/config` ignores the formats."""
-        if error.status != 403:
-            return error
-        try:
-            reply = await self.ask("GET", "/config", lambda reply: reply, deadline=deadline)
-        except ProviderError:
-            return error
-        if reply.status != 200 or reply.media_type != "application/json":
-            return error
-        fix = "Add json to search.formats in its settings.yml"
-        return ProviderUnsupported(self.name, "the instance does not answer in JSON", status=403, fix=fix)
+        if error.status == 403:
+            with suppress(ProviderError):
+                reply = await self.ask("GET", "/config", lambda reply: reply, deadline=deadline)
+                if reply.status == 200 and reply.media_type == "application/json":
+                    fix = "Add json to search.formats in its settings.yml"
+                    return ProviderUnsupported(self.name, "the instance does not answer in JSON", status=403, fix=fix)
+        return error
 
 
 def _language(filters: Filters) -> str:
@@ -133,8 +128,7 @@ def neutralized(query: str) -> str:
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
     """Convert one row; None for rows without a URL, as maps and packages have."""
-    engines = item.get("engines")
-    found_by = engines if isinstance(engines, list) else [item.get("engine")]
+    found_by = item["engines"] if isinstance(item.get("engines"), list) else [item.get("engine")]
     names = ", ".join(engine for engine in found_by if isinstance(engine, str))
     return result(
         f"{name} ({names})" if names else name,
@@ -149,9 +143,6 @@ def _row(item: dict[str, Any], name: str) -> SearchResult | None:
 
 def _failed_engines(value: object) -> list[str]:
     """Return "engine (reason)" for each entry of `unresponsive_engines`."""
-    failed = []
-    for entry in value if isinstance(value, list) else []:
-        engine, reason, *_ = *map(text_or_empty, entry if isinstance(entry, list) else [entry]), "", ""
-        if engine:
-            failed.append(f"{engine} ({reason})" if reason else engine)
-    return failed
+    entries = [entry if isinstance(entry, list) else [entry] for entry in value] if isinstance(value, list) else []
+    named = [(*map(text_or_empty, entry), "", "")[:2] for entry in entries]
+    return [f"{engine} ({reason})" if reason else engine for engine, reason in named if engine]
