@@ -60,8 +60,6 @@ _HEADERS: Final[Mapping[str, str]] = {
     "Warning": "warning",
 }
 _CONTENT = re.compile(r"^Markdown Content:[ \t]*\n?", re.MULTILINE)
-
-
 _TOO_LONG = ("the page has more tokens than allowed", "Raise its token_budget")
 # Its own error numbers, from src/services/errors.ts of its source.
 _ERRORS = (
@@ -122,9 +120,8 @@ class JinaReadProvider(ReadApiProvider):
         if data is None:
             body = json_object(reply, self.name)
             number = _number(body)
-            if (
-                number and number // 100 != 200
-            ):  # the number is more precise; its first three digits are the HTTP status
+            # The number is more precise than the status, which is its first three digits.
+            if number and number // 100 != 200:
                 self._raise_failure(reply, number // 100, url)
             data = body.get("data")
             if not isinstance(data, dict) or not isinstance(data.get("content", ""), str):

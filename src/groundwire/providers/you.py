@@ -18,8 +18,6 @@ __all__ = ["YouSearchProvider"]
 _MAX_RESULTS = 100  # of the web, and as many of the news
 _MAX_DOMAINS = 500
 _FIRST_DAY = date(1990, 1, 1)  # before there was a web; a range must have both ends
-
-
 _ERRORS = (
     ErrorRule(
         QuotaExceeded,
