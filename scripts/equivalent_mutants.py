@@ -24,12 +24,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "a clock that begins at 0 is past it before the first suspicion ends, two seconds after a failure",
     ),
     (
-        "src/groundwire/routing/hedging_policy.py",
-        "Tokens.__init__",
-        "self._tokens = kept if earned > 0 else (-1.0)",
-        "where none is earned, there is never a whole one either way",
-    ),
-    (
         "src/groundwire/citations/verify/quantities.py",
         "_unit_at",
         'words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + 40].split()[:2])]',

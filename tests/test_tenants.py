@@ -23,8 +23,8 @@ from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.errors import GroundwireError
 from groundwire.models import Page, SearchResponse, SearchResult
 from groundwire.routing.cache import Cache
-from groundwire.routing.cache_codec import page_key, search_key
-from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner, Sharing, page_visibility, partition_of
+from groundwire.routing.cache_codec import page_key, partition_of, search_key
+from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner, Sharing, page_visibility
 from groundwire.safety.urls import parse_url
 from groundwire.server.api import build_gateway
 from groundwire.server.auth import KeyFile

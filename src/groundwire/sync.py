@@ -98,19 +98,7 @@ class SyncWeb:
         self.close()
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
-
-        def __getattr__(self, name: str) -> Any:
-            from functools import partial
-
-            from groundwire.models.aliases import METHODS, either, other_method
-
-            if METHODS.get(name) == "open_page":
-                return either(self.open_page, self.open_pages)
-            if name in ("ask_stream", "stream_answer"):
-                return partial(self.ask, stream=True)
-            if name in METHODS:
-                return getattr(self, METHODS[name])
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
+        __getattr__ = Web.__getattr__
 
     @_blocking(Web.search)
     def search(self) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from groundwire import Settings, Web
 from groundwire.cassette import Cassette
-from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider
+from groundwire.providers.searxng import SearXngSearchProvider
 from groundwire.reading.local import LocalReadProvider
 from groundwire.testing import InjectedFault, World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, web_tools
@@ -52,8 +52,7 @@ async def test_a_replayed_run_is_the_recorded_run(
     async def run(cassette: Cassette) -> list[dict[str, Any]]:
         client = transport(cassette)
         providers = [
-            SearXngSearchProvider(client, SearXngOptions(base_url=one.url), name=f"searxng:{one.name}")
-            for one in (first, second)
+            SearXngSearchProvider(client, base_url=one.url, name=f"searxng:{one.name}") for one in (first, second)
         ]
         readers = [LocalReadProvider(client)]
         async with Web(used, search_providers=providers, read_providers=readers) as web:

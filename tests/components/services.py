@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from datetime import date
+from typing import Any, TypeVar, cast
 
 from pydantic import SecretStr
 
+from groundwire.models import Filters, ReadResult, Results
 from groundwire.providers.base import load_prices
-from groundwire.providers.http_api import ApiProvider
+from groundwire.providers.http_api import ApiOptions, ApiProvider
 from groundwire.providers.key_rotation import Keys
+from groundwire.providers.query_mapping import Mapped
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.safety.guard import Guard
 from groundwire.testing.server import EmulatedServer
 from groundwire.testing.world import World
 from groundwire.transport import Response, Transport
 
-__all__ = ["APIS", "KEYED", "READ", "SEARCH", "Makes", "api_class", "posted", "sent"]
+__all__ = [
+    "APIS",
+    "KEYED",
+    "READ",
+    "SEARCH",
+    "Makes",
+    "api_class",
+    "offline",
+    "page_of",
+    "posted",
+    "request_of",
+    "results_of",
+    "sent",
+]
 
 _P = TypeVar("_P", bound=ApiProvider)
 
@@ -25,8 +41,8 @@ def api_class(name: str) -> Any:
     return provider_class(name)
 
 
-APIS = tuple(name for name in provider_names() if issubclass(api_class(name), ApiProvider))
-"""The providers behind an HTTP API."""
+APIS = tuple(name for name in provider_names() if issubclass(api_class(name), ApiProvider) and api_class(name).service)
+"""The providers behind the HTTP API of a public service."""
 SEARCH = tuple(name for name in APIS if api_class(name).capabilities.search)
 """Those of them that search."""
 READ = tuple(name for name in APIS if api_class(name).capabilities.read)
@@ -80,6 +96,48 @@ class Makes:
         """Close the clients."""
         for transport in self._transports:
             await transport.aclose()
+
+
+def offline(name: str, options: ApiOptions | None = None, *, today: date | None = None, **more: Any) -> Any:
+    """Make a provider that only maps: it has no HTTP client.
+
+    Args:
+        name: Its name.
+        options: Its own settings.
+        today: The day on which time ranges end.
+        more: Its own settings by name, in the place of `options`.
+    """
+    cls = api_class(name)
+    made = cls(cast("Transport", None), name=name, options=options or cls.Options(**more))
+    made.today = today
+    return made
+
+
+def request_of(
+    name: str,
+    query: str,
+    limit: int,
+    filters: Filters,
+    options: ApiOptions | None = None,
+    *,
+    today: date | None = None,
+    **more: Any,
+) -> Mapped:
+    """Return a query as a request to a service; the options are those of `offline`."""
+    made: Mapped = offline(name, options, today=today, **more).to_request(query, limit, filters)
+    return made
+
+
+def results_of(name: str, reply: Response, **options: Any) -> Results:
+    """Return what a response to a search says; the options are the provider's own settings."""
+    found: Results = offline(name, **options).to_results(reply, Mapped({}))
+    return found
+
+
+def page_of(name: str, reply: Response, url: str) -> ReadResult:
+    """Return what a response to a request for a page says."""
+    page: ReadResult = offline(name).to_page(reply, url)
+    return page
 
 
 def sent(service: EmulatedServer) -> dict[str, Any]:

@@ -85,8 +85,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         citations.verify.language_packs: fold language_of script_of
         citations.verify.quantities: numbers_of
         citations.verify.segmentation: normal_form spelled_words squeezed words_of
-        providers.http_parsing: day
-        providers.query_mapping: any_date
+        providers.http_parsing: any_date day
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count
         reading.encoding.detect: name_of
@@ -179,7 +178,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "hosted.answers.event_streams.EventDecoder": Growing(
         events, ("data: a\n\n", "\r", "\n", "a", ": a\n", "data:", "event: a\n")
     ),
-    "providers.duckduckgo_lite.document": Growing(data("providers.duckduckgo_lite", "document"), HTML),
+    "providers.duckduckgo_page.document": Growing(data("providers.duckduckgo_page", "document"), HTML),
     "providers.http_parsing.masked": Growing(
         plain("providers.http_parsing", "masked"), (*PROSE, "key=", "bearer ", "token:'", "api_key ")
     ),

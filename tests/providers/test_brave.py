@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from components.exchanges import answer, missing, recorded
+from components.services import request_of, results_of
 from groundwire.errors import (
     AuthenticationFailed,
     ProviderError,
@@ -20,12 +22,15 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.base import ProviderContext
-from groundwire.providers.brave import BraveOptions, BraveSearchProvider, parse, to_params
+from groundwire.providers.brave import BraveOptions, BraveSearchProvider
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
 from groundwire.testing.services.brave import Brave
 from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Transport
+
+parse = partial(results_of, "brave")
+to_params = partial(request_of, "brave")
 
 Make = Callable[..., BraveSearchProvider]
 TODAY = date(2026, 11, 20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from components.exchanges import answer as answer_of
 from components.exchanges import recorded, texts
+from components.services import request_of
 from groundwire.errors import (
     ProviderBlocked,
     ProviderError,
@@ -23,20 +25,15 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import Applied, Filters, Results
-from groundwire.providers.duckduckgo_lite import (
-    DuckDuckGoLiteOptions,
-    DuckDuckGoLiteSearchProvider,
-    document,
-    neutralised,
-    next_fields,
-    parse,
-    to_form,
-)
+from groundwire.providers.duckduckgo_lite import DuckDuckGoLiteOptions, DuckDuckGoLiteSearchProvider, neutralised
+from groundwire.providers.duckduckgo_page import document, next_fields, parse
 from groundwire.routing.result_merging import plain
 from groundwire.safety.guard import Guard
 from groundwire.testing.services.duckduckgo_lite import DuckDuckGoLite
 from groundwire.testing.world import InjectedFault
 from groundwire.transport import Response, Transport
+
+to_form = partial(request_of, "duckduckgo_lite")
 
 Make = Callable[..., DuckDuckGoLiteSearchProvider]
 LONG = 10**6  # characters, for titles and snippets that are compared whole
@@ -270,7 +267,7 @@ class TestForm:
         assert mapped.applied == {"blocked_domains": "post_filter"}
 
     def test_the_html_page_has_a_field_more(self) -> None:
-        assert to_form("words", 5, Filters(), "html").values == {"q": "words", "b": "", "kl": "", "df": ""}
+        assert to_form("words", 5, Filters(), endpoint="html").values == {"q": "words", "b": "", "kl": "", "df": ""}
 
     def test_a_long_query_is_cut_and_it_is_said(self) -> None:
         mapped = to_form("word " * 150, 5, Filters())

@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.exchanges import answer, missing, recorded
-from components.services import posted, sent
+from components.services import page_of, posted, request_of, results_of, sent
 from groundwire.errors import PageNotFound, PageRefused, ProviderUnavailable, QuotaExceeded, RateLimited
 from groundwire.models import Filters
-from groundwire.providers.exa import ExaOptions, ExaProvider, parse, parse_page, to_body
+from groundwire.providers.exa import ExaOptions, ExaProvider
 from groundwire.testing.services.exa import Exa
 from groundwire.testing.world import InjectedFault, World
+
+parse = partial(results_of, "exa")
+parse_page = partial(page_of, "exa")
+to_body = partial(request_of, "exa")
 
 Make = Callable[..., ExaProvider]
 PAGE = "https://a.example/x"

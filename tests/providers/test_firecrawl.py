@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.exchanges import answer, missing, recorded
-from components.services import posted, sent
+from components.services import page_of, posted, request_of, results_of, sent
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     PageEmpty,
@@ -25,9 +26,13 @@ from groundwire.errors import (
     UnsupportedContent,
 )
 from groundwire.models import Filters
-from groundwire.providers.firecrawl import FirecrawlOptions, FirecrawlProvider, parse, parse_page, to_body
+from groundwire.providers.firecrawl import FirecrawlOptions, FirecrawlProvider
 from groundwire.testing.services.firecrawl import Firecrawl
 from groundwire.testing.world import InjectedFault, World
+
+parse = partial(results_of, "firecrawl")
+parse_page = partial(page_of, "firecrawl")
+to_body = partial(request_of, "firecrawl")
 
 Make = Callable[..., FirecrawlProvider]
 PAGE = "https://a.example/x"

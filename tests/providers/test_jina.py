@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.exchanges import answer, recorded
+from components.services import offline, page_of
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AuthenticationFailed,
@@ -27,10 +29,12 @@ from groundwire.errors import (
     RequestRefused,
     UnexpectedResponse,
 )
-from groundwire.providers.jina import JinaReadProvider, parse_page, to_request, tokens
+from groundwire.providers.jina import JinaReadProvider, tokens
 from groundwire.testing.services.jina import Jina
 from groundwire.testing.world import World
 from groundwire.transport import Response
+
+parse_page = partial(page_of, "jina")
 
 Make = Callable[..., JinaReadProvider]
 URL = "https://a.example/x"
@@ -180,10 +184,14 @@ class TestParse:
 
 
 def test_where_the_address_goes() -> None:
-    assert to_request("https://a.example/x?y=1") == ("GET", "/https://a.example/x?y=1", None)
-    assert to_request("https://a.example/#/x") == ("POST", "/", {"url": "https://a.example/#/x"})
     long = "https://a.example/" + "x" * 2_000
-    assert to_request(long) == ("POST", "/", {"url": long})
+    for url, *wanted in (
+        ("https://a.example/x?y=1", "GET", "/https://a.example/x?y=1", {}),
+        ("https://a.example/#/x", "POST", "/", {"url": "https://a.example/#/x"}),
+        (long, "POST", "/", {"url": long}),
+    ):
+        mapped = offline("jina").to_page_request(url, Deadline.after(9))
+        assert [mapped.method, mapped.path, mapped.values] == wanted
 
 
 class TestOnTheWire:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from components.exchanges import answer, missing, recorded
+from components.services import request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters
-from groundwire.providers.kagi import KagiOptions, KagiSearchProvider, parse, to_body, to_params
+from groundwire.providers.kagi import KagiOptions, KagiSearchProvider
 from groundwire.testing.services.kagi import Kagi
 from groundwire.testing.world import World
 from groundwire.transport import Response
+
+parse = partial(results_of, "kagi")
+to_body = partial(request_of, "kagi")
+to_params = partial(request_of, "kagi", version="v0")
 
 Make = Callable[..., KagiSearchProvider]
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from typing import Any
 
 import pytest
 
 from components.exchanges import answer, shape
-from components.services import posted
+from components.services import posted, request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
-from groundwire.providers.linkup import LinkupOptions, LinkupSearchProvider, parse, to_body
+from groundwire.providers.linkup import LinkupOptions, LinkupSearchProvider
 from groundwire.testing.services.json_search_apis import Linkup
+
+parse = partial(results_of, "linkup")
+to_body = partial(request_of, "linkup")
 
 Make = Callable[..., LinkupSearchProvider]
 TODAY = date(2026, 3, 15)

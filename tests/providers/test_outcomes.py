@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 from multidict import CIMultiDict
 
+from components.services import offline
 from groundwire.errors import GroundwireError, PageError, ProviderError
+from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
 FOLDER = Path(__file__).parent / "outcomes"
@@ -37,12 +38,12 @@ def reply(exchange: dict[str, Any]) -> Response:
 
 
 def outcome(provider: str, exchange: dict[str, Any]) -> tuple[str, float | None]:
-    module = import_module(f"groundwire.providers.{provider}")
+    reader = offline(provider)
     try:
         if exchange.get("reads"):
-            page = module.parse_page(reply(exchange), "https://a.example/x", provider)
+            page = reader.to_page(reply(exchange), "https://a.example/x")
             return ("ok" if page.success and page.content else "empty"), None
-        found = module.parse(reply(exchange), provider)
+        found = reader.to_results(reply(exchange), Mapped({}))
     except ProviderError as error:
         return error.outcome, error.retry_after
     except PageError as error:

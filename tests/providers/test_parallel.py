@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from typing import Any
 
 import pytest
 
 from components.exchanges import answer, shape
-from components.services import posted
+from components.services import posted, request_of, results_of
 from groundwire import Settings, Web
 from groundwire.errors import RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
-from groundwire.providers.parallel import ParallelOptions, ParallelSearchProvider, parse, to_body
+from groundwire.providers.parallel import ParallelOptions, ParallelSearchProvider
 from groundwire.testing import InjectedFault
 from groundwire.testing.services.json_search_apis import Parallel
+
+parse = partial(results_of, "parallel")
+to_body = partial(request_of, "parallel")
 
 Make = Callable[..., ParallelSearchProvider]
 TODAY = date(2026, 3, 15)

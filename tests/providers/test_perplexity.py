@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.exchanges import answer, recorded, shape
-from components.services import posted
+from components.services import posted, request_of, results_of
 from groundwire.errors import QuotaExceeded, RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
-from groundwire.providers.perplexity import PerplexityOptions, PerplexitySearchProvider, parse, to_body
+from groundwire.providers.perplexity import PerplexityOptions, PerplexitySearchProvider
 from groundwire.testing.services.json_search_apis import Perplexity
+
+parse = partial(results_of, "perplexity")
+to_body = partial(request_of, "perplexity")
 
 Make = Callable[..., PerplexitySearchProvider]
 TODAY = date(2026, 3, 15)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.models import RateWindow
-from groundwire.providers.http_api import rate_windows
+from groundwire.providers.key_rotation import rate_windows
 
 NOW = 1_790_000_000.0
 

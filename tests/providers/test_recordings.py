@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,9 @@ import pytest
 
 from components.data_sets import RECORDINGS, is_own
 from components.exchanges import Recording, recorded, texts
+from components.services import APIS, offline
 from groundwire.errors import PageError, ProviderError
+from groundwire.providers.query_mapping import Mapped
 
 FOLDERS = {
     "brave": "brave",
@@ -47,24 +48,24 @@ CASES = [
 @pytest.mark.req("Y5", "Y6", "B1", "S2", "C3")
 @pytest.mark.parametrize(("provider", "root"), CASES)
 def test_every_recording_reads_as_expected(provider: str, root: Path) -> None:
-    module = import_module(f"groundwire.providers.{provider}")
+    reader = offline(provider)
     seen = 0
     for one in recorded(root, FOLDERS[provider]):
         if one.want is None:
             assert (provider, is_own(root)) == ("exa", False), f"nobody has said how {one.name} reads"
             continue
         seen += 1
-        (check_own if is_own(root) else check_noted)(module, one, SNIPPETS.get(provider))
+        (check_own if is_own(root) else check_noted)(reader, one, SNIPPETS.get(provider))
     assert seen >= LEAST.get(provider, 0)
 
 
-def check_own(module: Any, one: Recording, _: int | None) -> None:
+def check_own(reader: Any, one: Recording, _: int | None) -> None:
     """Check a recording of ours, of which every field that is read was noted."""
     want = dict(one.want or {})
     asked = want.get("asked")
 
     def read() -> Any:
-        return module.parse_page(one.reply, asked) if asked else module.parse(one.reply)
+        return reader.to_page(one.reply, asked) if asked else reader.to_results(one.reply, Mapped({}))
 
     if not want["ok"]:
         with pytest.raises((ProviderError, PageError)) as caught:
@@ -87,34 +88,26 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def check_noted(module: Any, one: Recording, snippet: int | None) -> None:
+def check_noted(reader: Any, one: Recording, snippet: int | None) -> None:
     """Check a recording of the larger set, of which address, title and the beginning of the text were noted."""
     want = one.want or {}
     if not want["ok"] or (want.get("unresponsive") and not want["results"]):
         with pytest.raises(ProviderError) as caught:
-            module.parse(one.reply)
+            reader.to_results(one.reply, Mapped({}))
         assert caught.value.status == want["status"], one.name
     elif want["kind"] in {"contents", "extract"}:
         [row] = want["results"]
-        page = module.parse_page(one.reply, row["url"])
+        page = reader.to_page(one.reply, row["url"])
         assert page.title == (row["title"] if want["kind"] == "contents" else ""), one.name
         assert page.content.startswith(row["snippet"]), one.name
     else:
-        found = module.parse(one.reply)
+        found = reader.to_results(one.reply, Mapped({}))
         assert texts(found, snippet=snippet) == texts(want["results"], snippet=snippet), one.name
-
-
-def _parsers(path: Path) -> str:
-    """Return the lines of a module that begin functions which read answers."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return "\n".join(line for line in lines if line.startswith(("def parse(", "def parse_page(")))
 
 
 def test_our_own_recordings_show_every_provider_succeeding_finding_nothing_and_refusing() -> None:
     [own] = [root for root in RECORDINGS if is_own(root)]
-    modules = Path(import_module("groundwire.providers").__file__ or "").parent
-    wired = {path.stem for path in modules.glob("*.py") if "(reply: Response" in _parsers(path)}
-    assert wired == set(FOLDERS)
+    assert {*APIS, "searxng"} == set(FOLDERS)
     for provider, folder in FOLDERS.items():
         wanted = [one.want or {} for one in recorded(own, folder)]
         errors = {want["error"] for want in wanted if not want["ok"]}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.services import request_of, results_of
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AuthenticationFailed,
@@ -26,12 +28,14 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters, Results
-from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralized, parse, to_params
+from groundwire.providers.searxng import SearXngOptions, SearXngSearchProvider, neutralized
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
 from groundwire.testing.world import InjectedFault, World
 from groundwire.transport import Response, Transport
 from groundwire.web import Web
+
+parse = partial(results_of, "searxng")
 
 
 def answer(body: object, status: int = 200, content_type: str = "application/json", **headers: str) -> Response:
@@ -125,8 +129,8 @@ class TestParse:
 class TestParams:
     def test_filters_are_mapped(self) -> None:
         filters = Filters(time_range="w", language="de", region="at", safesearch="strict", allowed_domains=("a.org",))
-        params, warnings = to_params("words", filters, SearXngOptions(engines=("bing", "brave")))
-        assert params == {
+        mapped = request_of("searxng", "words", 5, filters, SearXngOptions(engines=("bing", "brave")))
+        assert mapped.values == {
             "q": "words site:a.org",
             "format": "json",
             "pageno": "1",
@@ -135,12 +139,12 @@ class TestParams:
             "time_range": "week",
             "language": "de-AT",
         }
-        assert warnings == ()
-        assert to_params("words", Filters(), SearXngOptions())[0]["categories"] == "general"
+        assert mapped.warnings == []
+        assert request_of("searxng", "words", 5, Filters()).values["categories"] == "general"
 
     @pytest.mark.parametrize("page", [1, 2, 10])
     def test_the_page_that_is_wanted_is_asked_for(self, page: int) -> None:
-        assert to_params("words", Filters(page=page), SearXngOptions())[0]["pageno"] == str(page)
+        assert request_of("searxng", "words", 5, Filters(page=page)).values["pageno"] == str(page)
 
     @pytest.mark.parametrize(
         ("query", "expected"),
@@ -171,7 +175,7 @@ class TestParams:
 
 def provider(base_url: str) -> tuple[SearXngSearchProvider, Transport]:
     transport = Transport(Guard(allowed_origins=(base_url,)))
-    return SearXngSearchProvider(transport, SearXngOptions(base_url=base_url)), transport
+    return SearXngSearchProvider(transport, base_url=base_url, name="searxng"), transport
 
 
 class TestOnTheWire:

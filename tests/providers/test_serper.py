@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from components.exchanges import answer, missing, recorded
-from components.services import posted
+from components.services import posted, request_of, results_of
 from groundwire.errors import QuotaExceeded, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters, Results
-from groundwire.providers.serper import SerperSearchProvider, parse, to_body
+from groundwire.providers.serper import SerperSearchProvider
 from groundwire.testing.services.json_search_apis import Serper
 from groundwire.testing.world import InjectedFault
+
+parse = partial(results_of, "serper")
+to_body = partial(request_of, "serper")
 
 Make = Callable[..., SerperSearchProvider]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -12,15 +13,19 @@ from typing import Any
 import pytest
 
 from components.exchanges import answer, missing, recorded
-from components.services import posted, sent
+from components.services import page_of, posted, request_of, results_of, sent
 from groundwire.errors import ConfigurationError, PageUnavailable, QuotaExceeded
 from groundwire.models import Filters
 from groundwire.providers.query_mapping import country_name
-from groundwire.providers.tavily import TavilyOptions, TavilyProvider, parse, parse_page, to_body
+from groundwire.providers.tavily import TavilyOptions, TavilyProvider
 from groundwire.settings import Settings
 from groundwire.testing.services.tavily import Tavily
 from groundwire.testing.world import InjectedFault, World
 from groundwire.web import Web
+
+parse = partial(results_of, "tavily")
+parse_page = partial(page_of, "tavily")
+to_body = partial(request_of, "tavily")
 
 Make = Callable[..., TavilyProvider]
 PAGE = "https://a.example/x"

@@ -6,7 +6,6 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.exchanges import answer
+from components.services import offline
 from groundwire.errors import PageError, ProviderError
 from groundwire.models import ReadResult, Results
+from groundwire.providers.jina import tokens
+from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
 FOLDER = Path(__file__).parent / "outcomes"
@@ -41,16 +43,13 @@ JUNK |= st.lists(JUNK, max_size=2) | st.dictionaries(st.text(max_size=5), JUNK, 
 
 def readers(provider: str) -> list[Callable[[Response], object]]:
     """Return everything that reads a provider's answers."""
-    module = import_module(f"groundwire.providers.{provider}")
-    further: list[Callable[[Response], object]] = [
-        *([partial(module.parse, extra_snippets=True)] if provider == "brave" else []),
-        *([partial(module.parse, kind="news")] if provider == "kagi" else []),
-        *([module.tokens] if provider == "jina" else []),
-    ]
-    if hasattr(module, "parse"):
-        further.append(module.parse)
-    if hasattr(module, "parse_page"):
-        further.append(lambda reply: module.parse_page(reply, URL, provider))
+    further_options: dict[str, dict[str, Any]] = {"brave": {"extra_snippets": True}, "kagi": {"kind": "news"}}
+    made = [offline(provider), offline(provider, **further_options.get(provider, {}))]
+    further: list[Callable[[Response], object]] = [tokens] if provider == "jina" else []
+    if made[0].capabilities.search:
+        further += [partial(one.to_results, mapped=Mapped({})) for one in made]
+    if made[0].capabilities.read:
+        further.append(partial(made[0].to_page, url=URL))
     return further
 
 

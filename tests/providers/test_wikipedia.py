@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from components.exchanges import answer
-from components.services import Makes
+from components.services import Makes, offline, request_of, results_of
 from groundwire.errors import ProviderBlocked, ProviderUnsupported, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Filters
-from groundwire.providers.wikipedia import WikipediaSearchProvider, address, edition, parse, to_params
+from groundwire.providers.query_mapping import Mapped
+from groundwire.providers.wikipedia import WikipediaSearchProvider, address, edition
 from groundwire.testing.services.wikipedia import Wikipedia
+
+parse = partial(results_of, "wikipedia")
+to_params = partial(request_of, "wikipedia")
 
 Make = Callable[..., WikipediaSearchProvider]
 ROW = {
@@ -39,7 +44,11 @@ class TestParse:
             ("http://127.0.0.1:8080/w/api.php", "", "en"),
             ("http://127.0.0.1:8080/w/api.php", "fr", "fr"),
         ):
-            assert parse(answer(body, url=url), language=language)[0].url.startswith(f"https://{host}.wikipedia.org/")
+            assert (
+                offline("wikipedia")
+                .to_results(answer(body, url=url), Mapped({}, address={"language": language}))[0]
+                .url.startswith(f"https://{host}.wikipedia.org/")
+            )
 
     @pytest.mark.parametrize(
         ("title", "path"),
@@ -60,6 +69,7 @@ class TestParse:
         assert len(parse(answer({"query": {"search": rows}}))) == 1
 
 
+EXCLUDED = {"allowed_domains": "excludes Wikipedia"}
 CASES: list[tuple[Filters, str, dict[str, str]]] = [
     (NO_FILTERS, "en", {}),
     (Filters(language="de-AT"), "de", {}),
@@ -67,9 +77,9 @@ CASES: list[tuple[Filters, str, dict[str, str]]] = [
     (Filters(language="fil"), "tl", {}),
     (Filters(language="tlh"), "en", {"language": "not_possible"}),
     (Filters(allowed_domains=("a.org", "fr.wikipedia.org")), "fr", {}),
-    (Filters(allowed_domains=("evil.wikipedia.org",)), "en", {}),
-    (Filters(allowed_domains=("fr.wikipedia.org.a.org",)), "en", {}),
-    (Filters(language="de", allowed_domains=("fr.wikipedia.org",)), "de", {}),
+    (Filters(allowed_domains=("evil.wikipedia.org",)), "en", EXCLUDED),
+    (Filters(allowed_domains=("fr.wikipedia.org.a.org",)), "en", EXCLUDED),
+    (Filters(language="de", allowed_domains=("fr.wikipedia.org",)), "de", EXCLUDED),
 ]
 
 
@@ -78,6 +88,10 @@ class TestParams:
     @pytest.mark.parametrize(("filters", "language", "applied"), CASES)
     def test_the_language_is_an_edition(self, filters: Filters, language: str, applied: dict[str, str]) -> None:
         assert edition(filters) == language
+        if "allowed_domains" in applied:
+            with pytest.raises(ProviderUnsupported, match="domain filters exclude"):
+                to_params("words", 5, filters)
+            return
         mapped = to_params("words", 5, filters)
         assert mapped.applied == applied
         assert bool(mapped.warnings) == bool(applied)

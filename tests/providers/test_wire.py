@@ -12,19 +12,24 @@ from hypothesis import strategies as st
 from components.exchanges import answer
 from groundwire.errors import ProviderError, UnexpectedResponse
 from groundwire.models import Filters
-from groundwire.providers.http_api import Mapped
 from groundwire.providers.http_parsing import (
-    clipped,
     day,
     error_text,
     json_object,
     number_or_none,
+    objects,
     raise_for_status,
+    result,
+    results,
     retry_after,
+)
+from groundwire.providers.query_mapping import (
+    Mapped,
+    clipped,
     time_range_start,
     window,
+    with_site_operators,
 )
-from groundwire.providers.query_mapping import domain_lists, result, results, with_site_operators
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -148,15 +153,15 @@ def read(item: dict[str, Any], name: str) -> Any:
 @pytest.mark.req("B1")
 def test_rows_become_results_and_what_is_none_is_left_out() -> None:
     items = [{"url": "https://a.example/", "title": 7, "date": " 2 days ago "}, {"url": ""}, None, "text", {"url": 5}]
-    found = results(answer(b""), "svc", items, read)
+    found = results(answer(b""), "svc", items, [read(item, "svc") for item in objects(items)])
     assert [(row.url, row.title, row.published, row.published_origin, row.score) for row in found] == [
         ("https://a.example/", "", None, "2 days ago", None)
     ]
-    assert len(results(answer(b""), "svc", [], read)) == 0
+    assert len(results(answer(b""), "svc", [], [])) == 0
     others: tuple[object, ...] = (None, {}, "text", items[1:])
     for wrong in others:
         with pytest.raises(UnexpectedResponse):
-            results(answer(b""), "svc", wrong, read)
+            results(answer(b""), "svc", wrong, [read(item, "svc") for item in objects(wrong)])
 
 
 ALLOWED, BLOCKED = ("a.org", "b.org", "c.org"), ("x.a.org", "y.a.org")
@@ -191,7 +196,7 @@ def test_domains_that_do_not_go_out_are_left_to_the_check(
     filters: Filters, bounds: dict[str, Any], lists: dict[str, list[str]], left: list[str]
 ) -> None:
     mapped = Mapped({})
-    assert domain_lists(mapped, filters, "svc", ("in", "out"), **bounds) == lists
+    assert mapped.domain_lists(filters, "svc", ("in", "out"), **bounds) == lists
     assert sorted(mapped.applied) == left
     assert set(mapped.applied.values()) <= {"post_filter"}
 

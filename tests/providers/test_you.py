@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
 
 from components.exchanges import answer, shape
-from components.services import posted
+from components.services import posted, request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, UnexpectedResponse
 from groundwire.models import Applied, Filters
-from groundwire.providers.you import YouSearchProvider, parse, to_body
+from groundwire.providers.you import YouSearchProvider
 from groundwire.testing.services.you import You
+
+parse = partial(results_of, "you")
+to_body = partial(request_of, "you")
 
 Make = Callable[..., YouSearchProvider]
 TODAY = date(2026, 3, 15)

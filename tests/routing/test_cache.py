@@ -29,7 +29,8 @@ from groundwire.errors import (
 from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.safety.tenancy import LOCAL
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
-from groundwire.storage.base import Answer, Operation, Register, run_each
+from groundwire.storage.base import Answer, Operation, Register
+from groundwire.storage.memory import run_each
 
 T = TypeVar("T")
 

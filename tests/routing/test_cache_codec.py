@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.models import Page, Query
-from groundwire.routing.cache_codec import CacheTtl, lifetime, page_codec, page_key, search_key
-from groundwire.safety.tenancy import Partition
+from groundwire.routing.cache_codec import CacheTtl, Partition, lifetime, page_codec, page_key, search_key
 from groundwire.safety.urls import DomainPolicy, parse_url
 
 NOBODY = DomainPolicy()

@@ -22,8 +22,9 @@ from groundwire.errors import (
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing.health import Cooldown
-from groundwire.routing.hedging import skipped_cooldown
-from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Strategy
+from groundwire.routing.hedging_policy import HedgePolicy, Strategy
+from groundwire.routing.provider_call import skipped_cooldown
+from groundwire.routing.shared_health import ExtraBudget
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
 

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from groundwire.routing.hedging_policy import ExtraBudget, Latencies, Tokens
+from groundwire.routing.provider_call import Latencies
+from groundwire.routing.shared_health import ExtraBudget
 from groundwire.storage.base import Count, StoreError
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
@@ -181,19 +182,16 @@ def test_spending_is_forgotten_an_hour_after_it_began() -> None:
     assert run_virtually(run(3_600.5))
 
 
-def test_tokens_are_spent_whole_and_never_more_than_the_bucket_holds() -> None:
-    tokens = Tokens(0.5, 2.0)
+def test_what_is_earned_is_spent_whole_and_never_more_than_is_kept() -> None:
+    budget = ExtraBudget(0.5, 2.0)
     given = []
     for step in "ssseeseeeeeesss":
         if step == "e":
-            tokens.earn()
-        elif tokens.has_one:
-            tokens.spend()
+            budget.earn()
+        elif budget.allows(1):
+            budget.spend(1)
             given.append(True)
         else:
             given.append(False)
     assert given == [True, True, False, True, True, True, False]
-    for earned in (0.0, -1.0):
-        assert not Tokens(earned, 2.0).has_one
-    assert Tokens(0.01, 1.0).has_one
-    assert not Tokens(0.01, 0.99).has_one
+    assert not ExtraBudget(0.01, 0.99).allows(1)

@@ -14,9 +14,9 @@ from groundwire.errors import AllProvidersFailed, AuthenticationFailed, Provider
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing.health import Health, HealthRecord, load_record
-from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy
+from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_in
-from groundwire.routing.shared_health import SharedHealth
+from groundwire.routing.shared_health import ExtraBudget, SharedHealth
 from groundwire.storage.base import Entry, Store, StoreError
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually

@@ -105,10 +105,10 @@ def _read(name: str) -> str:
 _WIDTH = 80
 
 
-def can_open_pages(platform: str = sys.platform) -> bool:
+def can_open_pages() -> bool:
     """Return whether a web page would open in a window; a browser in this terminal would interfere."""
     windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-    return platform in {"darwin", "win32"} or any(os.environ.get(name) for name in windows)
+    return sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in windows)
 
 
 class Talk:

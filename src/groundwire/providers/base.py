@@ -21,11 +21,14 @@ from groundwire.transport import Transport
 
 if TYPE_CHECKING:
     from groundwire.reading.workers.pool import Workers
+    from groundwire.safety.tenancy import Owner
     from groundwire.storage.archive.store import Archive
 
 __all__ = [
+    "ANY_RANGE",
     "Capabilities",
     "Options",
+    "OwnedProvider",
     "Prices",
     "ProviderClass",
     "ProviderContext",
@@ -33,6 +36,7 @@ __all__ = [
     "RevalidatingReader",
     "SearchProvider",
     "Transports",
+    "is_owned",
     "load_prices",
 ]
 
@@ -66,6 +70,10 @@ def _prices(entry: dict[str, Any]) -> Prices:
     units = {unit: float(price) for unit, price in entry.items() if isinstance(price, (int, float))}
     as_of, source, free = (str(entry.get(name, "")) for name in ("as_of", "source", "free"))
     return Prices(MappingProxyType(units), as_of, source, free)
+
+
+ANY_RANGE: frozenset[TimeRange] = frozenset({"d", "w", "m", "y"})
+"""A day, a week, a month, and a year: the time ranges of most services."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,6 +162,20 @@ class ReadProvider(Protocol):
             PageError: the page cannot be read. ProviderError: the service failed. DeadlineExceeded.
         """
         ...
+
+
+@runtime_checkable
+class OwnedProvider(Protocol):
+    """A provider whose answers depend on whose call it is, as those of an archive do."""
+
+    def owned_by(self, owner: Owner) -> Self:
+        """Return the same provider for the calls of an owner."""
+        ...
+
+
+def is_owned(provider: object) -> bool:
+    """Whether a provider is an `OwnedProvider`; faster than `isinstance`, which inspects the protocol."""
+    return hasattr(provider, "owned_by")
 
 
 class RevalidatingReader(Protocol):

@@ -11,24 +11,28 @@ from urllib.parse import quote
 
 from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider, rate_windows
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
-    clipped,
     day,
-    json_answer,
     json_or_empty,
     number_or_none,
     objects,
+    result,
     text_or_empty,
     value_at,
-    window,
 )
-from groundwire.providers.query_mapping import country_code, known_language, result, results, with_site_operators
+from groundwire.providers.key_rotation import rate_windows
+from groundwire.providers.query_mapping import (
+    Mapped,
+    clipped,
+    window,
+    with_site_operators,
+)
 from groundwire.transport import Response
 
-__all__ = ["BraveOptions", "BraveSearchProvider", "parse", "to_params"]
+__all__ = ["BraveOptions", "BraveSearchProvider"]
 
 _MAX_RESULTS: Final[Mapping[str, int]] = {"web": 20, "news": 50}  # results of one request
 _MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
@@ -40,9 +44,7 @@ _FIRST_DAY = date(1970, 1, 1)
 def _lacks_key(reply: Response) -> bool:
     """Whether a validation error refers to the header of the key."""
     locations = (entry.get("loc") for entry in objects(_meta(reply, "errors")))
-    return any(
-        isinstance(loc, list) and "x-subscription-token" in [str(part).lower() for part in loc] for loc in locations
-    )
+    return any("x-subscription-token" in map(str.lower, map(str, loc)) for loc in locations if isinstance(loc, list))
 
 
 def _month_used_up(reply: Response) -> bool:
@@ -54,19 +56,14 @@ def _month_used_up(reply: Response) -> bool:
     return limit is not None and current is not None and 0 < limit <= current
 
 
-def _next_second(reply: Response) -> float | None:
-    return _resets(reply)[0]
+def _resets(reply: Response) -> list[float | None]:
+    """Return the seconds until each window resets: per second, then per month, if that is stated."""
+    parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
+    return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
 
 
 def _next_month(reply: Response) -> float | None:
-    resets = _resets(reply)
-    return resets[-1] if len(resets) > 1 else None
-
-
-def _resets(reply: Response) -> list[float | None]:
-    """Return the seconds until each window resets: per second, then per month."""
-    parts = reply.headers.get("X-RateLimit-Reset", "").split(",")
-    return [float(part) if re.fullmatch(r"\s*[0-9]{1,9}\s*", part) else None for part in parts]
+    return _resets(reply)[-1] if len(_resets(reply)) > 1 else None
 
 
 def _meta(reply: Response, name: str) -> object:
@@ -77,23 +74,16 @@ def _meta(reply: Response, name: str) -> object:
 _CODE = "error.code errors.code"  # the first in practice, the second in the documentation
 _WRONG_KEY = ("the key is not accepted", "Check BRAVE_API_KEY")  # sent as 422
 _NOT_IN_PLAN = "the key's plan does not include this search"
+_NO_OPTION = ("the plan does not include this option", "Check extra_snippets")
 _USED_UP = "the plan's quota is used up"
 _ERRORS = (
     ErrorRule(AuthenticationFailed, *_WRONG_KEY, at=_CODE, pattern="^SUBSCRIPTION_"),
     ErrorRule(AuthenticationFailed, *_WRONG_KEY, when=_lacks_key),
     ErrorRule(AuthenticationFailed, _NOT_IN_PLAN, "Check the plan", at=_CODE, pattern="^RESOURCE_NOT_ALLOWED$"),
-    ErrorRule(
-        ProviderUnsupported,
-        "the plan does not include this option",
-        "Check extra_snippets",
-        at=_CODE,
-        pattern="^OPTION_NOT_IN_PLAN$",
-    ),
-    ErrorRule(
-        QuotaExceeded, _USED_UP, at=_CODE, pattern="^(QUOTA_LIMITED|USAGE_LIMIT_EXCEEDED)$", retry_after=_next_month
-    ),
+    ErrorRule(ProviderUnsupported, *_NO_OPTION, at=_CODE, pattern="^OPTION_NOT_IN_PLAN$"),
+    ErrorRule(QuotaExceeded, _USED_UP, at=_CODE, pattern="^(QUOTA|USAGE)_LIMIT", retry_after=_next_month),
     ErrorRule(QuotaExceeded, _USED_UP, status=(429,), when=_month_used_up, retry_after=_next_month),
-    ErrorRule(RateLimited, "too many requests", status=(429,), retry_after=_next_second),
+    ErrorRule(RateLimited, "too many requests", status=(429,), retry_after=lambda reply: _resets(reply)[0]),
 )
 
 
@@ -110,12 +100,13 @@ class BraveSearchProvider(SearchApiProvider):
     """Web or news search with the Brave Search API."""
 
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
+    errors = _ERRORS
     Options: ClassVar[type[BraveOptions]] = BraveOptions
     _options: BraveOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=20,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="operator",
         pages=True,
@@ -130,52 +121,43 @@ class BraveSearchProvider(SearchApiProvider):
     tells_rates = True
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
-        """Convert a query to a request."""
-        mapped = to_params(query, limit, filters, self._options, name=self.name)
-        mapped.path = f"/res/v1/{self._options.kind}/search"
+        """Convert a query to a request.
+
+        Domains are added to the query as operators; if they do not fit, they are sent as an inline Goggle
+        (https://search.brave.com/help/goggles).
+        """
+        options = self._options
+        words, warnings = clipped(self.name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
+        values = {"q": words, "count": str(min(limit, _MAX_RESULTS[options.kind])), "safesearch": filters.safesearch}
+        mapped = Mapped(values, warnings=warnings, path=f"/res/v1/{options.kind}/search")
+        if options.kind == "web":
+            values |= {"text_decorations": "false", "result_filter": "web"}
+        if options.extra_snippets:
+            values["extra_snippets"] = "true"
+        if filters.page > 1:
+            values["offset"] = str(min(filters.page - 1, 9))
+        if freshness := _freshness(filters, self.today or datetime.now(UTC).date(), mapped):
+            values["freshness"] = freshness
+        if country := mapped.country_code(filters, "brave"):
+            values["country"] = country
+        if language := mapped.known_language(filters, "brave"):
+            values["search_lang"] = language
+        _add_domains(mapped, words, filters, self.name)
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name, extra_snippets=self._options.extra_snippets)
-
-
-def to_params(
-    query: str,
-    limit: int,
-    filters: Filters,
-    options: BraveOptions | None = None,
-    *,
-    today: date | None = None,
-    name: str = "brave",
-) -> Mapped:
-    """Convert a query to request parameters; a time range ends `today`, by default the current day in UTC.
-
-    Domains are added to the query as operators; if they do not fit, they are sent as an inline Goggle
-    (https://search.brave.com/help/goggles).
-    """
-    options = options or BraveOptions()
-    words, warnings = clipped(name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
-    values: dict[str, str] = {
-        "q": words,
-        "count": str(min(limit, _MAX_RESULTS[options.kind])),
-        "safesearch": filters.safesearch,
-    }
-    mapped = Mapped(values, warnings=warnings)
-    if options.kind == "web":
-        values |= {"text_decorations": "false", "result_filter": "web"}
-    if options.extra_snippets:
-        values["extra_snippets"] = "true"
-    if filters.page > 1:
-        values["offset"] = str(min(filters.page - 1, 9))
-    if freshness := _freshness(filters, today or datetime.now(UTC).date(), mapped):
-        values["freshness"] = freshness
-    if country := country_code(mapped, filters, "brave"):
-        values["country"] = country
-    if language := known_language(mapped, filters, "brave"):
-        values["search_lang"] = language
-    _add_domains(mapped, words, filters, name)
-    return mapped
+        data = self.answer(reply)
+        if data.get("type") == "news" or "results" in data:
+            rows = data.get("results")
+        elif "web" in data:
+            rows = value_at(data, "web.results")
+        else:  # a search without results has no such section
+            announced = any(entry.get("type") == "web" for entry in objects(value_at(data, "mixed.main")))
+            rows = None if announced or not isinstance(data.get("query"), dict) else []
+        found = self.rows(reply, rows, _row_with_passages if self._options.extra_snippets else _row)
+        altered = text_or_empty(value_at(data, "query.altered"))
+        return replace(found, warnings=(f"{self.name}: it searched for {altered!r} instead",) if altered else ())
 
 
 def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> None:
@@ -185,7 +167,9 @@ def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> Non
     if not warning and len(text) <= _MAX_CHARACTERS and len(text.split()) <= _MAX_WORDS:
         mapped.values["q"] = text
         return
-    goggle = _goggle(filters)
+    # With allowed domains, all others are discarded; a discarded site cannot be boosted again.
+    only = ["$discard", *(f"$site={domain}" for domain in filters.allowed_domains)] if filters.allowed_domains else []
+    goggle = "\n".join([*only, *(f"$discard,site={domain}" for domain in filters.blocked_domains)])
     wanted = [field for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)]
     if len(quote(goggle)) <= _MAX_GOGGLE:
         mapped.values["goggles"] = goggle
@@ -193,12 +177,6 @@ def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> Non
     else:
         mapped.applied |= dict.fromkeys(wanted, "post_filter")
         mapped.warnings.append(f"{name}: too many domains to send; results were checked against them afterwards")
-
-
-def _goggle(filters: Filters) -> str:
-    """Return a Goggle. With allowed domains, all others are discarded; a discarded site cannot be boosted again."""
-    lines = ["$discard", *(f"$site={domain}" for domain in filters.allowed_domains)] if filters.allowed_domains else []
-    return "\n".join([*lines, *(f"$discard,site={domain}" for domain in filters.blocked_domains)])
 
 
 def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
@@ -210,35 +188,6 @@ def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
         mapped.applied["time_range"] = "post_filter"
         start = filters.published_after
     return f"{(start or _FIRST_DAY).isoformat()}to{end.isoformat()}"
-
-
-def parse(reply: Response, name: str = "brave", *, extra_snippets: bool = False) -> Results:
-    """Parse a response of the web or news search.
-
-    Args:
-        reply: The response.
-        name: The provider's name.
-        extra_snippets: Whether additional passages belong to the snippet.
-
-    Raises:
-        ProviderError: the response is a failure.
-    """
-    data = json_answer(reply, name, _ERRORS)
-    query = data.get("query")
-    if data.get("type") == "news" or "results" in data:
-        rows = data.get("results")
-    elif "web" in data:
-        rows = data["web"].get("results") if isinstance(data["web"], dict) else None
-    else:  # a search without results has no such section
-        rows = [] if isinstance(query, dict) and not _announces_pages(data) else None
-    found = results(reply, name, rows, _row_with_passages if extra_snippets else _row)
-    altered = text_or_empty(query.get("altered")) if isinstance(query, dict) else ""
-    return replace(found, warnings=(f"{name}: it searched for {altered!r} instead",) if altered else ())
-
-
-def _announces_pages(data: dict[str, Any]) -> bool:
-    mixed = data.get("mixed")
-    return isinstance(mixed, dict) and any(entry.get("type") == "web" for entry in objects(mixed.get("main")))
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -35,10 +35,10 @@ from groundwire.errors import (
     UnexpectedResponse,
     UnprovenEmpty,
 )
-from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
+from groundwire.models import NO_FILTERS, Filters, Results
 from groundwire.models.validators import did_you_mean
-from groundwire.providers.base import Capabilities, Options, ProviderContext
-from groundwire.providers.http_parsing import retry_after, text_or_empty
+from groundwire.providers.base import ANY_RANGE, Capabilities, Options, ProviderContext
+from groundwire.providers.http_parsing import result, retry_after, text_or_empty
 from groundwire.providers.query_mapping import with_site_operators
 from groundwire.settings.sections import Words
 
@@ -51,6 +51,11 @@ _SHORTEST = 0.1  # seconds; with 0 the underlying client fails immediately
 _SAFESEARCH: Final[Mapping[str, str]] = {"off": "off", "moderate": "moderate", "strict": "on"}
 _NO_REGION = "wt-wt"  # DuckDuckGo's code for "all regions"
 _DEFAULT = ("duckduckgo",)
+_REFUSALS: Final[Mapping[int, tuple[type[ProviderError], str]]] = {
+    202: (RateLimited, "too many requests"),  # DuckDuckGo throttles with it
+    403: (ProviderBlocked, "it classifies this machine as a bot"),
+    429: (RateLimited, "too many requests"),
+}
 
 
 class DuckDuckGoOptions(Options):
@@ -72,11 +77,7 @@ class DuckDuckGoSearchProvider:
 
     Options: ClassVar[type[DuckDuckGoOptions]] = DuckDuckGoOptions
     capabilities: Capabilities = Capabilities(
-        search=True,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
-        domains="operator",
-        region=True,
-        safesearch=True,
+        search=True, time_ranges=ANY_RANGE, domains="operator", region=True, safesearch=True
     )
 
     def __init__(
@@ -261,31 +262,21 @@ def raise_for_status(status: int | None, headers: Mapping[str, str], name: str =
     Raises:
         ProviderError: one of its classes.
     """
-    if status in {202, 429}:  # DuckDuckGo throttles with 202
-        raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(headers))
-    if status == 403:
-        raise ProviderBlocked(
-            name, "it classifies this machine as a bot", status=status, retry_after=retry_after(headers)
-        )
-    if status is not None and status >= 500:
-        raise ProviderUnavailable(name, "failed", status=status, retry_after=retry_after(headers))
-    if status not in {None, 200}:
-        raise UnexpectedResponse(name, "answered with an unknown status", status=status)
+    if status in {None, 200}:
+        return
+    kind, reason = _REFUSALS.get(status, (UnexpectedResponse, "answered with an unknown status"))
+    if status >= 500:
+        kind, reason = ProviderUnavailable, "failed"
+    raise kind(name, reason, status=status, retry_after=retry_after(headers))
 
 
 def parse(rows: Sequence[object], name: str = "duckduckgo", warnings: tuple[str, ...] = ()) -> Results:
     """Parse the rows of a ddgs engine: objects with `title`, `href` and `body`."""
-    found = [
-        SearchResult(
-            title=text_or_empty(getattr(row, "title", "")),
-            url=url,
-            snippet=text_or_empty(getattr(row, "body", "")),
-            source=name,
-        )
+    read = (
+        result(name, url=getattr(row, "href", ""), title=getattr(row, "title", ""), snippet=getattr(row, "body", ""))
         for row in rows
-        if (url := text_or_empty(getattr(row, "href", "")))
-    ]
-    return Results(tuple(found), warnings=warnings, status=200)
+    )
+    return Results(tuple(row for row in read if row is not None), warnings=warnings, status=200)
 
 
 def _capitalized(headers: Mapping[str, str]) -> dict[str, str]:

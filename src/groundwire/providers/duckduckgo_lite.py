@@ -1,76 +1,36 @@
 """DuckDuckGo's pages for browsers without scripts (https://lite.duckduckgo.com/lite/), without a key.
 
-There is no API and no stability guarantee: the page is scraped. A bot check, a redesigned page and a page without
-results all have HTTP status 200 or 202, so only a page that contains "No results." counts as empty.
+There is no API and no stability guarantee: the page is scraped, see `duckduckgo_page`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
-from html import escape
-from typing import Any, ClassVar, Final, Literal, cast
-from urllib.parse import parse_qs, urlsplit
+from typing import ClassVar, Literal
 
 from groundwire.deadline import Deadline
-from groundwire.errors import (
-    BlockedAddress,
-    InvalidRequest,
-    ProviderBlocked,
-    RateLimited,
-    UnexpectedResponse,
-    UnprovenEmpty,
-)
-from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, ApiProvider, Mapped
-from groundwire.providers.http_parsing import clipped, day, raise_for_status, retry_after
-from groundwire.providers.query_mapping import with_site_operators
+from groundwire.errors import BlockedAddress, InvalidRequest, UnexpectedResponse
+from groundwire.models import NO_FILTERS, Filters, Results
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.duckduckgo_page import document, form_region, next_fields, parse, speaks
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.query_mapping import Mapped, clipped, with_site_operators
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 from groundwire.transport import Response
 
-__all__ = [
-    "DuckDuckGoLiteOptions",
-    "DuckDuckGoLiteSearchProvider",
-    "document",
-    "neutralised",
-    "next_fields",
-    "parse",
-    "to_form",
-]
+__all__ = ["DuckDuckGoLiteOptions", "DuckDuckGoLiteSearchProvider", "neutralised"]
 
 Endpoint = Literal["lite", "html"]
 
-_TIMEOUT = 15.0  # seconds
+_NEUTRALISED = "duckduckgo_lite: characters that it treats as operators (! \\) were removed from the query"
 _MOST_REDIRECTS = 3
 _CAP = 1_000_000  # bytes; the recorded pages have 25,000 to 45,000
 _LONGEST = 499  # characters of a query; according to SearXNG, longer ones are rejected
 _PER_PAGE = 10  # the first page; further ones have 15
 _ADDRESSES: Mapping[Endpoint, str] = {"lite": "https://lite.duckduckgo.com", "html": "https://html.duckduckgo.com"}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# The options of the form's `kl`, in its own order: country, then language.
-_REGIONS = """
-ar-es au-en at-de be-fr be-nl br-pt bg-bg ca-en ca-fr ct-ca cl-es cn-zh co-es hr-hr cz-cs dk-da ee-et fi-fi fr-fr
-de-de gr-el hk-tzh hu-hu is-is in-en id-en ie-en il-en it-it jp-jp kr-kr lv-lv lt-lt my-en mx-es nl-nl nz-en no-no pk-en
-pe-es ph-en pl-pl pt-pt ro-ro ru-ru xa-ar sg-en sk-sk sl-sl za-en es-es es-ca se-sv ch-de ch-fr tw-tzh th-en tr-tr us-en
-us-es ua-uk uk-en vn-en
-"""
-# where they differ from ISO 3166-1
-_OWN_COUNTRIES: Mapping[str, str] = {"gb": "uk", "sa": "xa", "si": "sl", "sl": "", "ct": "", "xa": ""}
-_OWN_LANGUAGES: Final[Mapping[str, str]] = {"jp": "ja", "kr": "ko", "tzh": "zh"}  # where they differ from ISO 639-1
-_DENIED = frozenset({401, 403, 451})
-_LONGEST_TEXT = 20_000  # characters of a title or snippet with its markup; real ones have a few hundred
-_TITLES = frozenset({"result__a", "result-link"})  # the HTML page, the lite page
-_SNIPPETS = frozenset({"result__snippet", "result-snippet"})
-_AD_BADGE = "badge--ad"  # beside the link; the other marks are on whole rows
-_ADS = frozenset({"result--ad", "result-sponsored", _AD_BADGE})
-_AD_WORDS = frozenset({"ad", "sponsored", "sponsored link"})
-_AD_LABELS = frozenset({"span", "button", "td", "a", "div"})
-_EMPTY = frozenset({"no-results", "result--no-result"})
-_NO_RESULTS = re.compile(r"\s*No\s+(?:more\s+)?results\.\s*")
-_BOT_CHECK = re.compile(rb"anomaly-modal|anomaly\.js|challenge-form|/wr\.do\b|anomalydetectionblock|g-recaptcha|cf-chl")
 
 
 class DuckDuckGoLiteOptions(ApiOptions):
@@ -80,35 +40,56 @@ class DuckDuckGoLiteOptions(ApiOptions):
     """Which of the two pages to use; each has its own rate limit."""
 
 
-class DuckDuckGoLiteSearchProvider(ApiProvider):
+class DuckDuckGoLiteSearchProvider(SearchApiProvider):
     """Web search with DuckDuckGo's HTML and lite pages."""
 
     service: ClassVar[str] = _ADDRESSES["lite"]
     key_needed = False
+    search_timeout: ClassVar[float] = 15.0
     Options: ClassVar[type[DuckDuckGoLiteOptions]] = DuckDuckGoLiteOptions
+    _options: DuckDuckGoLiteOptions
     capabilities: Capabilities = Capabilities(
-        search=True,
-        max_results=_PER_PAGE,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
-        domains="operator",
-        pages=True,
-        region=True,
+        search=True, max_results=_PER_PAGE, time_ranges=ANY_RANGE, domains="operator", pages=True, region=True
     )
 
     @property
     def address(self) -> str:
         """The URL of the page."""
-        base = _ADDRESSES[self._endpoint] if self._base == self.service else self._base
-        return f"{base}/{self._endpoint}/"
-
-    @property
-    def _endpoint(self) -> Endpoint:
-        return cast("DuckDuckGoLiteOptions", self._options).endpoint
+        endpoint = self._options.endpoint
+        return f"{_ADDRESSES[endpoint] if self._base == self.service else self._base}/{endpoint}/"
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request; the user agent is the transport's own."""
         del key
         return {"Accept": "text/html, application/xhtml+xml"}
+
+    def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Return the form fields for a first page; its size is fixed."""
+        words, warnings = clipped(self.name, neutralised(query), characters=_LONGEST)
+        if re.search(r"(?<!\S)[!\\]", query):
+            warnings.append(_NEUTRALISED)
+        text, warning = with_site_operators(words, filters)
+        mapped = Mapped({"q": text}, warnings=warnings)
+        if warning:
+            mapped.warnings.append(f"duckduckgo_lite: {warning}")
+        held = set(text.replace("(", " ").replace(")", " ").split())
+        if any(f"site:{domain}" not in held for domain in filters.allowed_domains):
+            mapped.applied["allowed_domains"] = "post_filter"
+        if any(f"-site:{domain}" not in held for domain in filters.blocked_domains):
+            mapped.applied["blocked_domains"] = "post_filter"
+        if self._options.endpoint == "html":
+            mapped.values["b"] = ""
+        mapped.values["kl"] = region = form_region(filters)
+        mapped.values["df"] = "" if filters.time_range == "all" else filters.time_range
+        if filters.region and not region:
+            mapped.applied["region"] = "not_possible"
+        if region and filters.language and speaks(region, filters.language):
+            mapped.applied["language"] = "native"
+        return mapped
+
+    def to_results(self, reply: Response, mapped: Mapped) -> Results:
+        """Parse a result page of either kind."""
+        return parse(reply, self.name)
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -117,16 +98,17 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
 
         The service returns a further page only with a token from the first one, which takes a second request.
         """
-        deadline = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
-        mapped = to_form(query, limit, filters, self._endpoint)
+        deadline = (deadline or Deadline.after(self.search_timeout)).capped(self.search_timeout)
+        mapped = self.to_request(query, limit, filters)
         reply = await self._ask(mapped.values, deadline)
-        found = parse(reply, self.name)
+        found = self.to_results(reply, mapped)
         if filters.page > 1 and found:
             onwards = next_fields(document(reply.body))
             if not onwards:
                 return self.finished(replace(found, items=()), mapped)
-            form = {**onwards, **mapped.values, **_offset(filters.page)}
-            found = parse(await self._ask(form, deadline), self.name)
+            start = _PER_PAGE + (filters.page - 2) * 15  # 10 for the second page, then 25, 40 and so on
+            form = {**onwards, **mapped.values, "s": str(start), "dc": str(start + 1)}
+            found = self.to_results(await self._ask(form, deadline), mapped)
         return self.finished(found, mapped)
 
     async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Response:
@@ -134,14 +116,9 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
         method: Literal["GET", "POST"] = "POST"
         target = parse_url(self.address)
         for _ in range(_MOST_REDIRECTS + 1):
+            fields, headers = form if method == "POST" else None, self.headers(None)
             reply = await self._transport.call(
-                self.name,
-                method,
-                target.text,
-                deadline=deadline,
-                headers=self.headers(None),
-                form=form if method == "POST" else None,
-                cap=_CAP,
+                self.name, method, target.text, deadline=deadline, headers=headers, form=fields, cap=_CAP
             )
             if reply.status not in _REDIRECTS:
                 return reply
@@ -151,84 +128,10 @@ class DuckDuckGoLiteSearchProvider(ApiProvider):
         raise UnexpectedResponse(self.name, f"redirects more than {_MOST_REDIRECTS} times", status=reply.status)
 
 
-def to_form(query: str, limit: int, filters: Filters, endpoint: Endpoint = "lite") -> Mapped:
-    """Return the form fields for a first page, and how the filters were applied."""
-    del limit  # the page size is fixed
-    words, warnings = clipped("duckduckgo_lite", neutralised(query), characters=_LONGEST)
-    if re.search(r"(?<!\S)[!\\]", query):
-        warnings.append("duckduckgo_lite: characters that it treats as operators (! \\) were removed from the query")
-    text, warning = with_site_operators(words, filters)
-    mapped = Mapped({"q": text}, warnings=warnings)
-    if warning:
-        mapped.warnings.append(f"duckduckgo_lite: {warning}")
-    held = set(text.replace("(", " ").replace(")", " ").split())
-    if any(f"site:{domain}" not in held for domain in filters.allowed_domains):
-        mapped.applied["allowed_domains"] = "post_filter"
-    if any(f"-site:{domain}" not in held for domain in filters.blocked_domains):
-        mapped.applied["blocked_domains"] = "post_filter"
-    if endpoint == "html":
-        mapped.values["b"] = ""
-    mapped.values["kl"] = region = _region(filters)
-    mapped.values["df"] = "" if filters.time_range == "all" else filters.time_range
-    if filters.region and not region:
-        mapped.applied["region"] = "not_possible"
-    if region and filters.language and _speaks(region, filters.language):
-        mapped.applied["language"] = "native"
-    return mapped
-
-
 def neutralised(query: str) -> str:
     r"""Return the query without the operators that redirect to other sites: `!w x`, `w! x`, `\x`."""
     words = (word.lstrip("!\\").rstrip("!") for word in query.split())
     return " ".join(word for word in words if word) or f'"{"".join(query.split())}"'
-
-
-def parse(reply: Response, name: str = "duckduckgo_lite") -> Results:
-    """Parse a result page of either kind.
-
-    Args:
-        reply: The response.
-        name: The provider's name.
-
-    Raises:
-        ProviderError: the response is a failure, a bot check, or a page that is not known to be empty.
-    """
-    status = reply.status
-    checked = _is_bot_check(reply.body)
-    if checked and not 200 <= status < 300:
-        raise _bot_check(reply, name)
-    if status in _DENIED:
-        raise ProviderBlocked(name, "access denied", status=status, retry_after=retry_after(reply.headers))
-    raise_for_status(reply, name)
-    page = document(reply.body)
-    found = () if page is None else tuple(_rows(page, name))
-    if checked and not found:
-        raise _bot_check(reply, name)
-    if status == 202:
-        raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(reply.headers))
-    if found:
-        return Results(found, status=status)
-    if page is not None and _says_empty(page):
-        return Results(status=status)
-    if page is not None and _is_search_page(page):
-        raise UnprovenEmpty(name, "a page with neither results nor a message that there are none", status=status)
-    raise UnexpectedResponse(name, "answered with a page that is not a results page", status=status)
-
-
-def _offset(page: int) -> dict[str, str]:
-    """Return the fields with the offset of a page: 10 for the second, then 25, 40 and so on."""
-    start = _PER_PAGE + (page - 2) * 15
-    return {"s": str(start), "dc": str(start + 1)}
-
-
-def _bot_check(reply: Response, name: str) -> ProviderBlocked:
-    return ProviderBlocked(
-        name,
-        "it requires a CAPTCHA",
-        status=reply.status,
-        retry_after=retry_after(reply.headers),
-        fix="Send fewer requests from this address, or use another provider",
-    )
 
 
 def _onwards(target: WebUrl, reply: Response, name: str) -> WebUrl:
@@ -243,131 +146,3 @@ def _onwards(target: WebUrl, reply: Response, name: str) -> WebUrl:
     if not location or not (ours or target.origin == there.origin):
         raise UnexpectedResponse(name, "redirects elsewhere", status=reply.status, fix="Check base_url")
     return there
-
-
-def _region(filters: Filters) -> str:
-    """Return the form's value for a country, in the given language if available; empty for all regions."""
-    if not filters.region:
-        return ""
-    country = _OWN_COUNTRIES.get(filters.region.lower(), filters.region.lower())
-    known = [region for region in _REGIONS.split() if region.partition("-")[0] == country]
-    wanted = [region for region in known if filters.language and _speaks(region, filters.language)]
-    return next(iter(wanted or known), "")
-
-
-def _speaks(region: str, language: str) -> bool:
-    own = region.partition("-")[2]
-    return _OWN_LANGUAGES.get(own, own) == language.partition("-")[0].lower()
-
-
-def document(body: bytes) -> Any:
-    """Parse a page as a tree; None if it is empty."""
-    from lxml import etree, html
-
-    text = body.decode("utf-8", "replace").replace("\x00", "")
-    parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
-    try:
-        return html.document_fromstring(text.encode(), parser=parser)
-    except (etree.ParserError, etree.XMLSyntaxError):
-        return None
-
-
-def _is_bot_check(body: bytes) -> bool:
-    """Return whether a page has the marks of a bot check; a page with results may quote them."""
-    return _BOT_CHECK.search(body.lower()) is not None
-
-
-def _is_search_page(page: Any) -> bool:
-    """Return whether a page is a DuckDuckGo search page, with or without results."""
-    return bool(page.xpath("//form[@action='/lite/' or @action='/html/']//input[@name='q']"))
-
-
-def _says_empty(page: Any) -> bool:
-    """Return whether a page states that nothing was found."""
-    return any(_EMPTY & _classes(element) or _NO_RESULTS.fullmatch(element.text or "") for element in page.iter("*"))
-
-
-def next_fields(page: Any) -> dict[str, str]:
-    """Return the hidden fields of the form for the next page, including `vqd`; none if there is no next page."""
-    for form in page.xpath("//form[.//input[@name='vqd']]"):
-        fields = form.xpath(".//input[@type='hidden'][@name]")
-        return {str(field.get("name")): str(field.get("value") or "") for field in fields}
-    return {}
-
-
-def _rows(page: Any, name: str) -> Iterator[SearchResult]:
-    """Yield the results of either page: a link, followed by its snippet and date before the next link."""
-    row: dict[str, str] | None = None
-    for element in page.iter("a", "td", "span", "button", "div"):
-        classes = _classes(element)
-        if element.tag == "a" and classes & _TITLES:
-            if row:
-                yield _result(row, name)
-            url = _unwrapped(element.get("href") or "")
-            row = {"url": url, "title": _inner(element)} if url and not _is_ad(element) else None
-        elif row is None:
-            continue
-        elif classes & _SNIPPETS:
-            row.setdefault("snippet", _inner(element))
-        elif _AD_BADGE in classes or (element.tag in _AD_LABELS and (element.text or "").strip().lower() in _AD_WORDS):
-            row = None
-        elif element.tag == "span" and (published := _day(element.text or "")):
-            row.setdefault("published", published)
-    if row:
-        yield _result(row, name)
-
-
-def _result(row: Mapping[str, str], name: str) -> SearchResult:
-    return SearchResult(
-        title=row["title"],
-        url=row["url"],
-        snippet=row.get("snippet", ""),
-        source=name,
-        published=row.get("published"),
-    )
-
-
-def _is_ad(link: Any) -> bool:
-    return any(_ADS & _classes(element) for element in link.iterancestors())
-
-
-def _classes(element: Any) -> set[str]:
-    return set((element.get("class") or "").split())
-
-
-def _inner(element: Any) -> str:
-    """Return the inner HTML of an element, including tags and entities, as titles and snippets are passed on."""
-    from lxml import html
-
-    parts: Iterable[str] = (html.tostring(child, encoding="unicode") for child in element)
-    return (escape(element.text or "", quote=False) + "".join(parts)).strip()[:_LONGEST_TEXT]
-
-
-def _unwrapped(href: str, depth: int = 3) -> str:
-    """Return the final target of a link; empty for advertisements and for anything but web URLs."""
-    url = f"https:{href.strip()}" if href.strip().startswith("//") else href.strip()
-    try:
-        parts = urlsplit(url)
-        host = (parts.hostname or "").lower()
-    except ValueError:
-        return ""
-    if not host and parts.path == "/l/":
-        host = "duckduckgo.com"
-    if host == "duckduckgo.com" or host.endswith(".duckduckgo.com"):
-        if parts.path == "/l/":
-            inner = parse_qs(parts.query).get("uddg", [""])[0]
-            return _unwrapped(inner, depth - 1) if depth else ""
-        if parts.path.startswith("/y.js"):
-            return ""
-    if host.removeprefix("www.") == "bing.com" and parts.path.startswith("/aclick"):
-        return ""
-    return url if parts.scheme in {"http", "https"} and host else ""
-
-
-def _day(text: str) -> str:
-    """Return a date of the page (`2026-04-12T00:00:00.0000000`) as ISO 8601, without an unknown time."""
-    found = day(text)
-    if not found or len(found) < len("2026-04-12"):
-        return ""
-    moment = datetime.fromisoformat(found)
-    return moment.date().isoformat() if moment.time() == datetime.min.time() else moment.isoformat()

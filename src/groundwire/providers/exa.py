@@ -6,28 +6,24 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from groundwire.deadline import Deadline
-from groundwire.errors import PageError, QuotaExceeded, RateLimited, UnexpectedResponse
+from groundwire.errors import PageError, QuotaExceeded, RateLimited
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider, SearchApiProvider
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
     clean,
     day,
-    empty_page,
-    json_answer,
     json_or_empty,
     number_or_none,
-    objects,
-    page_failure,
+    result,
     said,
     text_or_empty,
-    window,
 )
-from groundwire.providers.query_mapping import domain_lists, page_result, result, results
+from groundwire.providers.query_mapping import Mapped, empty_page, page_failure, page_result, window
 from groundwire.transport import Response
 
-__all__ = ["ExaOptions", "ExaProvider", "parse", "parse_page", "to_body"]
+__all__ = ["ExaOptions", "ExaProvider"]
 
 _MAX_RESULTS = 100  # with highlights
 _MAX_DOMAINS = 1_200
@@ -35,17 +31,6 @@ _MAX_SNIPPET = 1_000  # characters of highlights per row; without a limit, five 
 _MAX_PAGE = 500_000  # characters
 # tags of pages, used when there is no status
 _STATUSES: Mapping[str, int] = {"CRAWL_NOT_FOUND": 404, "SOURCE_NOT_AVAILABLE": 403}
-_ERRORS = (
-    ErrorRule(
-        QuotaExceeded,
-        "the credits or the key's budget are used up",
-        "Add credits, or raise the key's budget",
-        at="tag",
-        pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$",
-    ),
-    # Its own code for overload; a proxy's 503 has no JSON.
-    ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
-)
 
 
 class ExaOptions(ApiOptions):
@@ -65,13 +50,24 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://dashboard.exa.ai/api-keys"
     key_header = "x-api-key"
     read_path = "/contents"
+    errors = (
+        ErrorRule(
+            QuotaExceeded,
+            "the credits or the key's budget are used up",
+            "Add credits, or raise the key's budget",
+            at="tag",
+            pattern="^(NO_MORE_CREDITS|API_KEY_BUDGET_EXCEEDED)$",
+        ),
+        # Its own code for overload; a proxy's 503 has no JSON.
+        ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
+    )
     Options: ClassVar[type[ExaOptions]] = ExaOptions
     _options: ExaOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
         max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="native",
         region=True,
@@ -80,11 +76,26 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        return to_body(query, limit, filters, self._options)
+        body: dict[str, Any] = {"query": query, "type": self._options.type, "numResults": min(limit, _MAX_RESULTS)}
+        body["contents"] = {"highlights": {"maxCharacters": _MAX_SNIPPET}}
+        body["moderation"] = filters.safesearch != "off"
+        mapped = Mapped(body)
+        if self._options.category:
+            body["category"] = self._options.category
+        keys = ("includeDomains", "excludeDomains")
+        body |= mapped.domain_lists(filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)
+        first, last = window(filters, self.today)
+        if first:
+            body["startPublishedDate"] = f"{first.isoformat()}T00:00:00.000Z"
+        if last:
+            body["endPublishedDate"] = f"{last.isoformat()}T23:59:59.999Z"
+        if filters.region:
+            body["userLocation"] = filters.region.upper()
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name)
+        return self.rows(reply, self.answer(reply).get("results"), _row)
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: in dollars as stated in the response, or from the price list."""
@@ -95,76 +106,27 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         return Mapped({"urls": [url], "text": {"maxCharacters": _MAX_PAGE}})
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Parse the page in a response."""
-        return parse_page(reply, url, self.name)
+        """Parse the page in a response; the outcome for the page itself is in `statuses`."""
+        if reply.status >= 400 and json_or_empty(reply).get("tag") == "NO_CONTENT_FOUND":
+            raise empty_page(url)
+        read, statuses = self.lists(reply, "results", "statuses")
+        page = next((item for item in read if clean(item.get("text")).strip()), {})
+        failed = next((item for item in statuses if item.get("status") != "success"), None)
+        if failed is not None and not page:
+            raise _failed_page(url, failed.get("error"))
+        content = clean(page.get("text"))
+        return page_result(
+            url,
+            content,
+            title=page.get("title"),
+            truncated=len(content) >= _MAX_PAGE,
+            final_url=clean(page.get("url")),
+            published=day(text_or_empty(page.get("publishedDate"))) or None,
+        )
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page; see `search_cost`."""
         return self.charge(reply, "costDollars.total", "usd", self._prices.cost("page"))
-
-
-def to_body(query: str, limit: int, filters: Filters, options: ExaOptions | None = None) -> Mapped:
-    """Convert a query to a request body."""
-    options = options or ExaOptions()
-    mapped = Mapped(
-        {
-            "query": query,
-            "type": options.type,
-            "numResults": min(limit, _MAX_RESULTS),
-            "contents": {"highlights": {"maxCharacters": _MAX_SNIPPET}},
-            "moderation": filters.safesearch != "off",
-        }
-    )
-    body = mapped.values
-    if options.category:
-        body["category"] = options.category
-    keys = ("includeDomains", "excludeDomains")
-    body |= domain_lists(mapped, filters, "exa", keys, most=_MAX_DOMAINS, one_list=True)
-    first, last = window(filters)
-    if first:
-        body["startPublishedDate"] = f"{first.isoformat()}T00:00:00.000Z"
-    if last:
-        body["endPublishedDate"] = f"{last.isoformat()}T23:59:59.999Z"
-    if filters.region:
-        body["userLocation"] = filters.region.upper()
-    return mapped
-
-
-def parse(reply: Response, name: str = "exa") -> Results:
-    """Parse the response to a search.
-
-    Raises:
-        ProviderError: it is a failure, or in an unexpected format.
-    """
-    return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
-
-
-def parse_page(reply: Response, url: str, name: str = "exa") -> ReadResult:
-    """Parse the response to a request for one page; the outcome for the page itself is in `statuses`.
-
-    Raises:
-        PageError: the page cannot be read. ProviderError: the response is a failure, or in an unexpected format.
-    """
-    if reply.status >= 400 and json_or_empty(reply).get("tag") == "NO_CONTENT_FOUND":
-        raise empty_page(url)
-    data = json_answer(reply, name, _ERRORS)
-    if not isinstance(data.get("results"), list) and not isinstance(data.get("statuses"), list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    for item in objects(data.get("results")):
-        content = clean(item.get("text"))
-        if content.strip():
-            return page_result(
-                url,
-                content,
-                title=item.get("title"),
-                truncated=len(content) >= _MAX_PAGE,
-                final_url=clean(item.get("url")),
-                published=day(text_or_empty(item.get("publishedDate"))) or None,
-            )
-    for item in objects(data.get("statuses")):
-        if item.get("status") != "success":
-            raise _failed_page(url, item.get("error"))
-    raise empty_page(url)
 
 
 def _failed_page(url: str, error: object) -> PageError:

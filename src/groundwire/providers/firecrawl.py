@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageRefused, ProviderUnavailable, RateLimited, UnexpectedResponse, UnsupportedContent
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider, SearchApiProvider
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ANY_STATUS,
     ErrorRule,
     clean,
-    clipped,
     day,
-    empty_page,
     error_text,
-    json_answer,
     json_or_empty,
     number_or_none,
     objects,
-    page_failure,
+    result,
     said,
     text_or_empty,
+    value_at,
 )
-from groundwire.providers.query_mapping import domain_lists, google_dates, page_result, result, results
+from groundwire.providers.query_mapping import Mapped, clipped, page_failure, page_result
 from groundwire.transport import Response
 
-__all__ = ["FirecrawlOptions", "FirecrawlProvider", "parse", "parse_page", "to_body"]
+__all__ = ["FirecrawlOptions", "FirecrawlProvider"]
 
 _MAX_RESULTS = 100
 _MAX_QUERY = 500  # characters
 _SEARCH_CREDITS = 2  # for every ten rows
+_METADATA = ("title", "url", "publishedTime", "language", "contentType")
 _QUEUED = ErrorRule(
     RateLimited, "too many requests at once", status=ANY_STATUS, at="code", pattern="^CONCURRENCY_QUEUE_TIMEOUT$"
 )
@@ -43,16 +43,12 @@ _ERRORS = (
     ErrorRule(ProviderUnavailable, "failed", status=range(200, 300), at="success", pattern="^False$"),
 )
 # Codes of failed scrapes (apps/api/src/lib/error.ts of github.com/firecrawl/firecrawl); also sent with status 200.
-_UNREACHABLE = frozenset(
-    {"SCRAPE_DNS_RESOLUTION_ERROR", "SCRAPE_SSL_ERROR", "SCRAPE_SITE_ERROR", "SCRAPE_ALL_ENGINES_FAILED"}
+_UNREACHABLE = re.compile("SCRAPE_(DNS_RESOLUTION_ERROR|SSL_ERROR|SITE_ERROR|ALL_ENGINES_FAILED)")
+_REFUSED = re.compile(
+    "UNSUPPORTED_SITE|CRAWL_DENIAL|SAFE_MODE_BLOCKED|unsafe_domain_blocked|SCRAPE_MEDIA_ACCESS_DENIED"
+    "|SCRAPE_(PDF|DOCUMENT)_ANTIBOT_ERROR"
 )
-_REFUSED = frozenset(
-    {"UNSUPPORTED_SITE", "CRAWL_DENIAL", "SAFE_MODE_BLOCKED", "unsafe_domain_blocked", "SCRAPE_MEDIA_ACCESS_DENIED"}
-    | {"SCRAPE_PDF_ANTIBOT_ERROR", "SCRAPE_DOCUMENT_ANTIBOT_ERROR"}
-)
-_UNREADABLE = frozenset(
-    {"SCRAPE_UNSUPPORTED_FILE_ERROR", "SCRAPE_AUDIO_UNSUPPORTED_URL", "SCRAPE_VIDEO_UNSUPPORTED_URL"}
-)
+_UNREADABLE = re.compile("SCRAPE_(UNSUPPORTED_FILE_ERROR|(AUDIO|VIDEO)_UNSUPPORTED_URL)")
 
 
 class FirecrawlOptions(ApiOptions):
@@ -74,6 +70,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     search_path = "/v2/search"
     read_path = "/v2/scrape"
     read_timeout: ClassVar[float] = 60.0  # it renders pages in a browser and queues requests
+    errors = _ERRORS
     Options: ClassVar[type[FirecrawlOptions]] = FirecrawlOptions
     _options: FirecrawlOptions
     capabilities: Capabilities = Capabilities(
@@ -81,7 +78,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         read=True,
         renders=True,
         max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="native",
         region=True,
@@ -89,11 +86,23 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        return to_body(query, limit, filters, self._options)
+        text, warnings = clipped(self.name, query, characters=_MAX_QUERY)
+        mapped = Mapped({"query": text, "limit": min(limit, _MAX_RESULTS)}, warnings=warnings)
+        body = mapped.values
+        body["sources"] = [self._options.sources]
+        body |= mapped.domain_lists(filters, self.name, ("includeDomains", "excludeDomains"), one_list=True)
+        if tbs := mapped.google_dates(filters, self.today, form=lambda day: f"{day:%m/%d/%Y}"):
+            body["tbs"] = tbs
+        if filters.region:
+            body["country"] = filters.region.upper()
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name)
+        data = self.answer(reply)
+        lists = data.get("data")
+        items = [*objects(lists.get("web")), *objects(lists.get("news"))] if isinstance(lists, dict) else None
+        return replace(self.rows(reply, items, _row), warnings=self._warnings(data))
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: the credits stated in the response, or the usual ones."""
@@ -101,110 +110,63 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""
-        return Mapped(
-            {
-                "url": url,
-                "formats": ["markdown"],
-                "onlyMainContent": self._options.only_main_content,
-                "timeout": max(1_000, round(deadline.remaining() * 1_000)),  # milliseconds; it works until then
-            }
-        )
+        body = {"url": url, "formats": ["markdown"], "onlyMainContent": self._options.only_main_content}
+        milliseconds = max(1_000, round(deadline.remaining() * 1_000))  # it works until then
+        return Mapped(body | {"timeout": milliseconds})
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Parse the page in a response."""
-        return parse_page(reply, url, self.name)
+        """Parse the page in a response; a missing page may be reported as a success, with its status."""
+        if not _QUEUED.matches(reply):
+            _raise_for_page(reply, url)
+        data = self.answer(reply).get("data")
+        if not isinstance(data, dict):
+            raise UnexpectedResponse(self.name, "answered with JSON that has no page", status=reply.status)
+        content, words = clean(data.get("markdown")), said(value_at(data, "metadata.error"))
+        status = number_or_none(value_at(data, "metadata.statusCode"))
+        if (status and status >= 400) or (words and not content.strip()):
+            raise page_failure(url, status=int(status) if status else None, words=words)
+        known = {name: _first(value_at(data, f"metadata.{name}")) for name in _METADATA}
+        return page_result(
+            url,
+            content,
+            title=known["title"],
+            final_url=known["url"],
+            published=day(known["publishedTime"]) or None,
+            language=known["language"] or None,
+            content_type=known["contentType"].partition(";")[0].strip(),
+            warnings=self._warnings(data),
+        )
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page; see `search_cost`."""
         return self.charge(reply, "data.metadata.creditsUsed", "credit")
 
-
-def to_body(query: str, limit: int, filters: Filters, options: FirecrawlOptions | None = None) -> Mapped:
-    """Convert a query to a request body."""
-    options = options or FirecrawlOptions()
-    text, warnings = clipped("firecrawl", query, characters=_MAX_QUERY)
-    mapped = Mapped({"query": text, "limit": min(limit, _MAX_RESULTS)}, warnings=warnings)
-    body = mapped.values
-    body["sources"] = [options.sources]
-    body |= domain_lists(mapped, filters, "firecrawl", ("includeDomains", "excludeDomains"), one_list=True)
-    if tbs := google_dates(mapped, filters, form=lambda day: f"{day:%m/%d/%Y}"):
-        body["tbs"] = tbs
-    if filters.region:
-        body["country"] = filters.region.upper()
-    return mapped
-
-
-def parse(reply: Response, name: str = "firecrawl") -> Results:
-    """Parse the response to a search.
-
-    Raises:
-        ProviderError: it is a failure, or in an unexpected format.
-    """
-    data = json_answer(reply, name, _ERRORS)
-    lists = data.get("data")
-    items = [item for key in ("web", "news") for item in objects(lists.get(key))] if isinstance(lists, dict) else None
-    warning = said(data.get("warning"))
-    return replace(results(reply, name, items, _row), warnings=(f"{name}: {warning}",) if warning else ())
-
-
-def parse_page(reply: Response, url: str, name: str = "firecrawl") -> ReadResult:
-    """Parse the response to a request for one page. A missing page may be reported as a success, with its status.
-
-    Raises:
-        PageError: the page cannot be read. ProviderError: the response is a failure, or in an unexpected format.
-    """
-    if not _QUEUED.matches(reply):
-        _raise_for_page(reply, url)
-    data = json_answer(reply, name, _ERRORS).get("data")
-    if not isinstance(data, dict):
-        raise UnexpectedResponse(name, "answered with JSON that has no page", status=reply.status)
-    metadata = _object(data.get("metadata"))
-    content = clean(data.get("markdown"))
-    status = number_or_none(metadata.get("statusCode"))
-    words = said(metadata.get("error"))
-    if (status and status >= 400) or (words and not content.strip()):
-        raise page_failure(url, status=int(status) if status else None, words=words)
-    if not content.strip():
-        raise empty_page(url)
-    warning = said(data.get("warning"))
-    return page_result(
-        url,
-        content,
-        title=_first(metadata.get("title")),
-        final_url=_first(metadata.get("url")),
-        published=day(_first(metadata.get("publishedTime"))) or None,
-        language=_first(metadata.get("language")) or None,
-        content_type=_first(metadata.get("contentType")).partition(";")[0].strip(),
-        warnings=(f"{name}: {warning}",) if warning else (),
-    )
+    def _warnings(self, data: dict[str, Any]) -> tuple[str, ...]:
+        warning = said(data.get("warning"))
+        return (f"{self.name}: {warning}",) if warning else ()
 
 
 def _raise_for_page(reply: Response, url: str) -> None:
     """Raise the error of a failed scrape; 403 means that the service does not support the site."""
     data = json_or_empty(reply)
     code = text_or_empty(data.get("code")) if data.get("success") is not True else ""
-    if code in _UNREACHABLE:
+    if _UNREACHABLE.fullmatch(code):
         raise page_failure(url, words=code)
-    if code in _REFUSED or reply.status == 403:
+    if _REFUSED.fullmatch(code) or reply.status == 403:
         words = said(error_text(reply).removeprefix(": ") or code)
         raise PageRefused(url, f"The reader may not read this page ({words}).")
-    if code in _UNREADABLE:
+    if _UNREADABLE.fullmatch(code):
         raise UnsupportedContent(url, "The page is of a type that the reader does not read.")
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
-    metadata = _object(item.get("metadata"))  # scraped rows may have their titles only there
     return result(
         name,
-        url=text_or_empty(item.get("url")) or _first(metadata.get("sourceURL")),
-        title=text_or_empty(item.get("title")) or _first(metadata.get("title")),
+        url=text_or_empty(item.get("url")) or _first(value_at(item, "metadata.sourceURL")),
+        title=text_or_empty(item.get("title")) or _first(value_at(item, "metadata.title")),  # of scraped rows
         snippet=text_or_empty(item.get("description")) or item.get("snippet"),
         date=item.get("date"),
     )
-
-
-def _object(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
 
 
 def _first(value: object) -> str:

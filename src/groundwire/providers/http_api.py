@@ -5,29 +5,37 @@ A service's module has its facts, two mappings and an error table; `search` and 
 
 from __future__ import annotations
 
-import re
-import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from datetime import date
 from functools import cached_property
-from itertools import islice, zip_longest
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from groundwire.deadline import Deadline
-from groundwire.errors import ConfigurationError, GroundwireError, NotConfigured, ProviderError
-from groundwire.models import NO_FILTERS, Applied, Filters, RateWindow, ReadResult, Results
+from groundwire.errors import ConfigurationError, GroundwireError, NotConfigured, ProviderError, UnexpectedResponse
+from groundwire.models import NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Options, Prices, ProviderContext
-from groundwire.providers.http_parsing import json_or_empty, number_or_none, value_at
-from groundwire.providers.key_rotation import Keys
+from groundwire.providers.http_parsing import (
+    ErrorRule,
+    json_answer,
+    json_or_empty,
+    number_or_none,
+    objects,
+    results,
+    value_at,
+)
+from groundwire.providers.key_rotation import Keys, digest, rate_windows
+from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response, Transport
 
-__all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider", "rate_windows"]
+__all__ = ["ApiOptions", "ApiProvider", "Mapped", "ReadApiProvider", "SearchApiProvider"]
 
 _T = TypeVar("_T")
 _Method = Literal["GET", "POST"]
 
 _PAGE_TOKENS = 20_000  # for a long page, if a service bills by token
+_RATES = tuple(f"{prefix}RateLimit-{kind}" for prefix in ("X-", "") for kind in ("Limit", "Remaining"))
 _TIMEOUT = 10.0  # seconds, unless the service or the request overrides it
 
 
@@ -36,28 +44,6 @@ class ApiOptions(Options):
 
     base_url: str = ""
     """Another base URL, such as your own gateway; it may be private."""
-
-
-@dataclass(slots=True)
-class Mapped:
-    """A query or a page's URL as a request to a service."""
-
-    values: dict[str, Any]
-    """The parameters of a GET, or the JSON body of a POST; empty for a GET without parameters."""
-    applied: dict[str, Applied] = field(default_factory=dict)
-    """How filters were applied, by name, where that differs from the provider's capabilities."""
-    warnings: list[str] = field(default_factory=list)
-    """Warnings: a shortened query, omitted domains."""
-    method: _Method | None = None
-    """GET or POST; by default the provider's."""
-    path: str | None = None
-    """The path; by default the provider's."""
-    timeout: float | None = None
-    """The timeout of the request in seconds; by default the provider's."""
-    headers: dict[str, str] = field(default_factory=dict)
-    """Additional headers."""
-    address: dict[str, str] = field(default_factory=dict)
-    """Values of the placeholders in the service's URL, such as `{language}`."""
 
 
 class ApiProvider:
@@ -86,6 +72,8 @@ class ApiProvider:
     """Whether it requires a key."""
     tells_rates: ClassVar[bool] = False
     """Whether every response states the rate limits, so that concurrent calls wait for the first response."""
+    errors: ClassVar[tuple[ErrorRule, ...]] = ()
+    """The service's own errors; the others follow from the HTTP status."""
     Options: ClassVar[type[ApiOptions]] = ApiOptions
     """The model of its settings; a subclass with another one also declares `_options`."""
     _options: ApiOptions
@@ -102,10 +90,12 @@ class ApiProvider:
     ) -> None:
         self.name = name
         self._transport = transport
-        self._keys = keys or Keys(name)
+        self._keys = keys or None
         self._base = (base_url or self.service).rstrip("/")
         self._prices = prices or Prices()
         self._options = options or self.Options()
+        self.today: date | None = None
+        """The day on which time ranges end; None for the current one, in UTC."""
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
@@ -143,7 +133,7 @@ class ApiProvider:
     @cached_property
     def account(self) -> str:
         """A digest of URL and keys: rate limits and quotas apply to everyone who shares both."""
-        return self._keys.digest(self._base)
+        return digest(self._base) if self._keys is None else self._keys.digest(self._base)
 
     @property
     def price_usd(self) -> float:
@@ -158,7 +148,7 @@ class ApiProvider:
 
     @property
     def _free(self) -> bool:
-        return not len(self._keys) and not self.key_needed
+        return self._keys is None and not self.key_needed
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request: the key in the service's format, and whatever else it requires."""
@@ -214,7 +204,7 @@ class ApiProvider:
                 json_body=json_body,
                 form=form,
             )
-            windows = rate_windows(reply.headers)
+            windows = rate_windows(reply.headers) if any(name in reply.headers for name in _RATES) else ()
             try:
                 answer = read(reply)
             except ProviderError as error:
@@ -224,7 +214,27 @@ class ApiProvider:
                 return replace(answer, windows=windows)
             return answer
 
-        return await self._keys.use(once)
+        return await (once(None) if self._keys is None else self._keys.use(once))
+
+    def answer(self, reply: Response) -> dict[str, Any]:
+        """Return the JSON object of a successful response.
+
+        Raises:
+            ProviderError: the response is a failure, see `errors`, or not JSON.
+        """
+        return json_answer(reply, self.name, self.errors)
+
+    def rows(
+        self, reply: Response, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
+    ) -> Results:
+        """Return the rows of a successful response; see `http_parsing.results`.
+
+        Args:
+            reply: The response.
+            items: The value where the list of rows belongs.
+            row: Reads one object, given the provider's name; None if it has no URL.
+        """
+        return results(reply, self.name, items, [row(item, self.name) for item in objects(items)])
 
     def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
         """Add what is known about the request to its results: filters, warnings, cost (by default one `request`)."""
@@ -236,7 +246,7 @@ class ApiProvider:
         )
 
     def charge(self, reply: Response, path: str, unit: str, usual: float = 1) -> float:
-        """Return the cost of a response, in US dollars.
+        """Return the cost of a response, in US dollars; zero for a service used without a key.
 
         Args:
             reply: The response.
@@ -244,6 +254,8 @@ class ApiProvider:
             unit: The unit in the price list; `usd` if it is stated in dollars.
             usual: The units if it is not stated, or negative.
         """
+        if self._free:
+            return 0.0
         stated = number_or_none(value_at(json_or_empty(reply), path))
         count = usual if stated is None or stated < 0 else stated
         return count if unit == "usd" else self._prices.cost(unit, count)
@@ -293,8 +305,8 @@ class SearchApiProvider(ApiProvider):
         """
 
     def search_cost(self, reply: Response, found: Results) -> float:
-        """Return the cost of a search, in US dollars; by default one `request` of the price list."""
-        return self._prices.cost()
+        """Return the cost of a search, in US dollars; by default `price_usd`."""
+        return self.price_usd
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -306,7 +318,18 @@ class SearchApiProvider(ApiProvider):
             found = self.to_results(reply, mapped)
             return self.finished(found, mapped, self.search_cost(reply, found))
 
-        return await self._send(mapped, (self.search_method, self.search_path, self.search_timeout), read, deadline)
+        usual = self.search_method, self.search_path, self.search_timeout
+        try:
+            return await self._send(mapped, usual, read, deadline)
+        except ProviderError as error:
+            cause = await self.cause(error, deadline)
+            if cause is error:
+                raise
+            raise cause from error
+
+    async def cause(self, error: ProviderError, deadline: Deadline | None) -> ProviderError:
+        """Return the error of a failed search; a service may be asked for what its response does not say."""
+        return error
 
 
 class ReadApiProvider(ApiProvider):
@@ -329,6 +352,17 @@ class ReadApiProvider(ApiProvider):
             PageError: the page cannot be read. ProviderError: the service failed.
         """
 
+    def lists(self, reply: Response, *names: str) -> list[list[dict[str, Any]]]:
+        """Return the objects in the lists of a successful response; one that is missing is empty.
+
+        Raises:
+            ProviderError: the response is a failure, or has none of the lists.
+        """
+        data = self.answer(reply)
+        if not any(isinstance(data.get(name), list) for name in names):
+            raise UnexpectedResponse(self.name, "answered with JSON that has no list of results", status=reply.status)
+        return [list(objects(data.get(name))) for name in names]
+
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page, in US dollars; by default one `page` of the price list."""
         return self._prices.cost("page")
@@ -343,57 +377,3 @@ class ReadApiProvider(ApiProvider):
 
         mapped = self.to_page_request(url, limited)
         return await self._send(mapped, ("POST", self.read_path, self.read_timeout), read, limited)
-
-
-_MAX_SECONDS = 366 * 86_400.0  # seconds
-_EPOCH = 1e9  # a larger reset is a Unix timestamp; one above _MILLISECONDS is in milliseconds
-_MILLISECONDS = 1e11
-_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
-_MAX_WINDOWS = 8  # windows
-
-
-def rate_windows(headers: Mapping[str, str], clock: Callable[[], float] = time.time) -> tuple[RateWindow, ...]:
-    """Parse the rate limits in a response's headers, in order; none if there are no such headers.
-
-    `X-RateLimit-Limit`, `-Remaining`, `-Reset` and `-Policy` are not standardized. In their usual forms, with or
-    without `X-`, each is one number, or one per window, separated by commas; a policy such as `1;w=1, 2000;w=2592000`
-    states the seconds of each window (draft-ietf-httpapi-ratelimit-headers-07; Brave Search API documentation).
-
-    Args:
-        headers: The headers, with names in any case.
-        clock: Seconds since the epoch, for services that send the time of a reset.
-    """
-    limits, left, resets, lengths = (
-        _members(headers, kind, pattern)
-        for kind, pattern in (("Limit", ""), ("Remaining", ""), ("Reset", ""), ("Policy", r";\s*w\s*=\s*"))
-    )
-    windows = [
-        RateWindow(
-            limit=None if limit is None else int(limit),
-            seconds=_seconds(length),
-            remaining=None if remaining is None else int(remaining),
-            reset=_seconds(_from_now(reset, clock)),
-        )
-        for limit, remaining, reset, length in islice(zip_longest(limits, left, resets, lengths), _MAX_WINDOWS)
-    ]
-    return tuple(window for window in windows if window.limit is not None or window.remaining is not None)
-
-
-def _members(headers: Mapping[str, str], kind: str, before: str) -> list[float | None]:
-    text = headers.get(f"X-RateLimit-{kind}") or headers.get(f"RateLimit-{kind}") or ""
-    members: list[float | None] = []
-    for part in text.split(",") if text else ():
-        start = re.search(before, part) if before else None
-        found = None if before and not start else _NUMBER.fullmatch(part[start.end() if start else 0 :].strip())
-        members.append(float(found[0]) if found else None)
-    return members
-
-
-def _from_now(reset: float | None, clock: Callable[[], float]) -> float | None:
-    if reset is None or reset < _EPOCH:
-        return reset
-    return max(0.0, (reset / 1_000 if reset >= _MILLISECONDS else reset) - clock())
-
-
-def _seconds(value: float | None) -> float | None:
-    return None if value is None else min(value, _MAX_SECONDS)

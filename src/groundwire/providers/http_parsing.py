@@ -1,4 +1,4 @@
-"""Parsing of HTTP API responses: JSON, dates, statuses and errors."""
+"""Parsing of HTTP API responses: JSON, dates, statuses, errors, and rows of results."""
 
 from __future__ import annotations
 
@@ -6,17 +6,12 @@ import math
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, TypeVar
+from typing import Any
 
 from groundwire.errors import (
     AuthenticationFailed,
-    PageEmpty,
-    PageError,
-    PageNotFound,
-    PageRefused,
-    PageUnavailable,
     ProviderBlocked,
     ProviderError,
     ProviderTimeout,
@@ -26,39 +21,34 @@ from groundwire.errors import (
     RequestRefused,
     UnexpectedResponse,
 )
-from groundwire.models import Filters
+from groundwire.models import Results, SearchResult
+from groundwire.models.validators import unchecked
 from groundwire.transport import Response
 
 __all__ = [
     "ANY_STATUS",
     "ErrorRule",
+    "any_date",
     "clean",
-    "clipped",
     "day",
-    "empty_page",
     "error_text",
-    "failure",
     "json_answer",
     "json_object",
     "json_or_empty",
     "masked",
     "number_or_none",
     "objects",
-    "page_failure",
     "raise_for_error",
     "raise_for_status",
+    "result",
+    "results",
     "retry_after",
     "said",
     "text_or_empty",
-    "time_range_start",
     "value_at",
-    "window",
 ]
 
-_E = TypeVar("_E", bound=ProviderError)
-
 _MAX_SECONDS = 366 * 86_400.0  # seconds
-_RANGES: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
 )
@@ -180,8 +170,10 @@ class ErrorRule:
     """A regular expression to search there; empty for none."""
     when: Callable[[Response], bool] | None = None
     """An additional condition on the response."""
+    wait: str = ""
+    """The path to the seconds to wait, or to the moment until which, if there is no Retry-After header."""
     retry_after: Callable[[Response], float | None] | None = None
-    """Returns the seconds to wait, if there is no Retry-After header."""
+    """Returns the seconds to wait, if they are stated elsewhere."""
 
     def matches(self, reply: Response) -> bool:
         """Whether a response matches the rule."""
@@ -207,10 +199,13 @@ def raise_for_error(reply: Response, name: str, rules: Iterable[ErrorRule] = ())
     """
     for rule in rules:
         if rule.matches(reply):
-            error = failure(rule.error, reply, name, rule.reason, fix=rule.fix)
-            if error.retry_after is None and rule.retry_after:
-                error.retry_after = rule.retry_after(reply)
-            raise error
+            again = retry_after(reply.headers)
+            if again is None and rule.retry_after:
+                again = rule.retry_after(reply)
+            if again is None and rule.wait:
+                again = _seconds_until(value_at(json_or_empty(reply), rule.wait))
+            words = f"{rule.reason}{error_text(reply)}"
+            raise rule.error(name, words, status=reply.status, retry_after=again, fix=rule.fix)
     raise_for_status(reply, name)
 
 
@@ -257,40 +252,6 @@ def _first_words(value: object, depth: int) -> str:
     return ""
 
 
-def failure(kind: type[_E], reply: Response, name: str, reason: str, *, fix: str = "") -> _E:
-    """Return an error with the service's message, its status and its Retry-After.
-
-    Args:
-        kind: The class of the error.
-        reply: The failed response.
-        name: The provider's name.
-        reason: The reason, in a few words.
-        fix: What the operator can do about it.
-    """
-    again = retry_after(reply.headers)
-    return kind(name, f"{reason}{error_text(reply)}", status=reply.status, retry_after=again, fix=fix)
-
-
-def clipped(name: str, query: str, *, characters: int, words: int | None = None) -> tuple[str, list[str]]:
-    """Shorten a query at a word to a service's limit, with a warning if it was shortened.
-
-    Args:
-        name: The provider's name.
-        query: The query.
-        characters: Maximum characters.
-        words: Maximum words, if the service counts them.
-    """
-    parts = query.split()
-    kept = parts if words is None else parts[:words]
-    text = " ".join(kept)
-    if len(text) > characters:
-        head, space, _ = text[: characters + 1].rpartition(" ")
-        text = head if space else text[:characters]
-    if text == " ".join(parts):
-        return query, []
-    return text, [f"{name}: the query was cut to {len(text)} characters, which is its maximum"]
-
-
 def day(text: str) -> str:
     """Convert a date or date-time of a service to ISO 8601, or return an empty string if it is invalid."""
     text = text.strip()
@@ -299,23 +260,6 @@ def day(text: str) -> str:
     except ValueError:
         return ""
     return text
-
-
-def time_range_start(time_range: str, today: date | None = None) -> date | None:
-    """Return the first day of a time range that ends today, or None for `all`."""
-    days = _RANGES.get(time_range)
-    return None if days is None else (today or datetime.now(UTC).date()) - timedelta(days=days)
-
-
-def window(filters: Filters, today: date | None = None) -> tuple[date | None, date | None]:
-    """Return the first and the last day allowed by the dates and the time range of the filters together.
-
-    Args:
-        filters: The filters.
-        today: The day on which a time range ends, by default that of the system's clock, in UTC.
-    """
-    starts = (filters.published_after, time_range_start(filters.time_range, today))
-    return max((start for start in starts if start), default=None), filters.published_before
 
 
 def number_or_none(value: object) -> float | None:
@@ -355,38 +299,21 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
     return min(max(0.0, seconds), _MAX_SECONDS) if math.isfinite(seconds) else None
 
 
+def _seconds_until(value: object) -> float | None:
+    """Return a number of seconds, or those until a moment in ISO 8601; None for anything else."""
+    seconds = number_or_none(value)
+    if seconds is None and isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+        seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds()
+    return None if seconds is None else min(max(0.0, seconds), _MAX_SECONDS)
+
+
 def text_or_empty(value: object) -> str:
     """Return `value` if it is a string, else an empty string."""
     return value if isinstance(value, str) else ""
-
-
-_GONE = frozenset({404, 410})
-_REFUSED = frozenset({401, 403, 407, 429, 451})
-_MAX_MESSAGE = 200  # characters of a service's message
-
-
-def page_failure(url: str, *, status: int | None = None, words: str = "") -> PageError:
-    """Return the error for a page that its server did not deliver.
-
-    Args:
-        url: The page's URL.
-        status: The status returned by the page's server, if known.
-        words: The service's message.
-    """
-    code = f"HTTP {status}" if status else ""
-    detail = f" ({': '.join(part for part in (code, said(words)) if part)})" if code or words else ""
-    if status in _GONE:
-        reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
-        return PageNotFound(url, reason, status=status)
-    if status in _REFUSED:
-        return PageRefused(url, f"The server refuses access to this page{detail}.", status=status)
-    reason = f"The page could not be fetched{detail}. Try again later."
-    return PageUnavailable(url, reason, status=status)
-
-
-def empty_page(url: str) -> PageEmpty:
-    """Return the error for a page without readable content."""
-    return PageEmpty(url, "There is nothing readable on this page.")
 
 
 def clean(text: object) -> str:
@@ -394,7 +321,77 @@ def clean(text: object) -> str:
     return text.replace("\x00", "").encode("utf-8", "replace").decode() if isinstance(text, str) else ""
 
 
+_MAX_MESSAGE = 200  # characters of a service's message
+
+
 def said(words: object) -> str:
     """Return a service's message in one line of at most 200 characters; empty if it is not a string."""
     text = " ".join(clean(words).split()).rstrip(".")
     return text if len(text) <= _MAX_MESSAGE else text[: _MAX_MESSAGE - 1] + "…"
+
+
+def any_date(text: str) -> str:
+    """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
+    if found := day(text):
+        return found
+    try:
+        return parsedate_to_datetime(text).isoformat()
+    except (ValueError, OverflowError):
+        return ""
+
+
+def result(
+    source: str,
+    *,
+    url: object,
+    title: object,
+    snippet: object,
+    date: object = None,
+    score: object = None,
+    read_date: Callable[[str], str] = day,
+) -> SearchResult | None:
+    """Return one row as a result, or None if it has no URL.
+
+    Args:
+        source: The provider's name.
+        url: Its address as it came; anything but text counts as none, here and below.
+        title: Its title.
+        snippet: A passage.
+        date: When it was published, in the service's own way.
+        score: The service's own measure.
+        read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
+    """
+    if not (address := text_or_empty(url)):
+        return None
+    said = text_or_empty(date).strip()
+    published = read_date(said) if said else ""
+    return unchecked(
+        SearchResult,
+        title=text_or_empty(title),
+        url=address,
+        snippet=text_or_empty(snippet),
+        source=source,
+        published=published or None,
+        published_origin="" if published else said,
+        score=number_or_none(score),
+    )
+
+
+def results(reply: Response, name: str, items: object, rows: Iterable[SearchResult | None]) -> Results:
+    """Return the rows of a successful response; what is not a row is skipped.
+
+    Args:
+        reply: The response.
+        name: The provider's name.
+        items: The value where the list of rows belongs.
+        rows: What was read from them, see `objects`; None for a row without a URL.
+
+    Raises:
+        UnexpectedResponse: there is no list, or no row in it has a URL.
+    """
+    if not isinstance(items, list):
+        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
+    found = tuple(row for row in rows if row is not None)
+    if items and not found:
+        raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
+    return Results(found, status=reply.status)

@@ -6,8 +6,9 @@ Its HTTP status is not the page's: a missing page, or one with a captcha, has HT
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -25,55 +26,47 @@ from groundwire.errors import (
 )
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider
+from groundwire.providers.http_api import ApiOptions, ReadApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
+    any_date,
     clean,
-    empty_page,
     error_text,
     json_object,
     json_or_empty,
     number_or_none,
-    page_failure,
     raise_for_error,
     said,
     text_or_empty,
+    value_at,
 )
-from groundwire.providers.query_mapping import any_date, page_result
+from groundwire.providers.query_mapping import Mapped, page_failure, page_result
 from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Response
 
-__all__ = ["JinaOptions", "JinaReadProvider", "parse_page", "to_request", "tokens"]
+__all__ = ["JinaOptions", "JinaReadProvider", "tokens"]
 
 _MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can report the reason
 _MAX_URL = 2_000  # characters of a URL that go into a URL
-_MAX_WAIT = 86_400.0  # seconds
 _STATUS = re.compile(r"Target URL returned error (\d{3})\b", re.IGNORECASE)
 _BLOCK_PAGE = re.compile(r"\bcaptcha\b|\b(?:log|sign)[ -]?in\b|\bpaywall\b", re.IGNORECASE)
 _NO_NAME = re.compile(r"could not be resolved", re.IGNORECASE)
 _HEADER = re.compile(r"(Title|URL Source|Published Time|Warning): ?(.*)")
+_HEADERS: Final[Mapping[str, str]] = {
+    "Title": "title",
+    "URL Source": "url",
+    "Published Time": "publishedTime",
+    "Warning": "warning",
+}
 _CONTENT = re.compile(r"^Markdown Content:[ \t]*\n?", re.MULTILINE)
-
-
-def _wait(reply: Response) -> float | None:
-    """Return the seconds stated in the body of a response with status 429."""
-    seconds = number_or_none(json_or_empty(reply).get("retryAfter"))
-    return None if seconds is None else min(max(0.0, seconds), _MAX_WAIT)
-
-
+_TOO_LONG = ("the page has more tokens than allowed", "Raise its token_budget")
 # Its own error numbers, from src/services/errors.ts of its source.
 _ERRORS = (
     ErrorRule(ProviderUnavailable, "is busy with this page", at="status", pattern="^40903$"),
-    ErrorRule(
-        RequestRefused,
-        "the page has more tokens than allowed",
-        "Raise its token_budget",
-        at="status",
-        pattern="^40904$",
-    ),
+    ErrorRule(RequestRefused, *_TOO_LONG, at="status", pattern="^40904$"),
     ErrorRule(ProviderBlocked, "it does not read this address", status=(451,)),
-    ErrorRule(RateLimited, "too many requests", status=(429,), retry_after=_wait),
+    ErrorRule(RateLimited, "too many requests", status=(429,), wait="retryAfter"),
 )
 
 
@@ -96,6 +89,7 @@ class JinaReadProvider(ReadApiProvider):
     key_page = "https://jina.ai/api-dashboard"
     key_needed = False
     read_timeout: ClassVar[float] = 30.0  # it runs a browser
+    errors = _ERRORS
     Options: ClassVar[type[JinaOptions]] = JinaOptions
     _options: JinaOptions
     capabilities: Capabilities = Capabilities(read=True, renders=True)
@@ -112,23 +106,59 @@ class JinaReadProvider(ReadApiProvider):
                 f"The address carries a password, key or token, which is not given to {self.name}. "
                 "Open it without that part, or with the local reader.",
             )
-        method, path, body = to_request(parse_url(url).text)  # without dot segments, which would leave the path
-        return Mapped(dict(body or {}), method=method, path=path, headers=_headers(self._options, deadline))
+        plain = parse_url(url).text  # without dot segments, which would leave the path
+        headers = _headers(self._options, deadline)
+        if "#" in plain or len(plain) > _MAX_URL:  # it does not fit into a path
+            return Mapped({"url": plain}, method="POST", path="/", headers=headers)
+        return Mapped({}, method="GET", path=f"/{plain}", headers=headers)
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Parse the page in a response."""
-        return parse_page(reply, url, self.name)
+        """Parse a response: JSON, or the plain text that its gateways may send instead."""
+        if not 200 <= reply.status < 300:
+            self._raise_failure(reply, reply.status, url)
+        data = _from_text(reply)
+        if data is None:
+            body = json_object(reply, self.name)
+            number = _number(body)
+            # The number is more precise than the status, which is its first three digits.
+            if number and number // 100 != 200:
+                self._raise_failure(reply, number // 100, url)
+            data = body.get("data")
+            if not isinstance(data, dict) or not isinstance(data.get("content", ""), str):
+                raise UnexpectedResponse(self.name, "answered with JSON that has no page", status=reply.status)
+        warnings = [line for line in text_or_empty(data.get("warning")).splitlines() if line.strip()]
+        for warning in warnings:
+            if found := _STATUS.search(warning):
+                raise page_failure(url, status=int(found[1]), words=warning)
+        for warning in warnings:
+            if _BLOCK_PAGE.search(warning):
+                raise PageRefused(url, f"The site requires a person or an account ({said(warning)}).")
+        return page_result(
+            url,
+            clean(data.get("content")).strip(),
+            title=" ".join(clean(data.get("title")).split()),
+            final_url=_address(clean(data.get("url"))),
+            published=any_date(text_or_empty(data.get("publishedTime"))) or None,
+            language=clean(value_at(data, "metadata.lang")) or None,
+            warnings=tuple(f"{self.name}: {said(warning)}" for warning in warnings),
+        )
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page from the tokens stated in the response; without a key it is free."""
         return 0.0 if self._free else self._prices.cost("token", tokens(reply))
 
-
-def to_request(url: str) -> tuple[Literal["GET", "POST"], str, dict[str, str] | None]:
-    """Return method, path and body: a long URL, or one with a fragment, does not fit into a path."""
-    if "#" in url or len(url) > _MAX_URL:
-        return "POST", "/", {"url": url}
-    return "GET", f"/{url}", None
+    def _raise_failure(self, reply: Response, status: int, url: str) -> None:
+        """Raise the error for a status and the five-digit number in the body."""
+        number = _number(json_or_empty(reply))
+        words = error_text(reply).removeprefix(": ")
+        # 42206: an assertion failed while reading the page. A name that does not resolve has several numbers.
+        if number == 42206 or (status in {400, 422} and _NO_NAME.search(words)):
+            raise page_failure(url, words=words)
+        if number == 41302:
+            detail = f": {words}" if words else ""
+            raise PageTooLarge(url, f"The page is larger than {self.name} reads{detail}. Look for a smaller page.")
+        raise_for_error(replace(reply, status=status), self.name, self.errors)
+        raise UnexpectedResponse(self.name, "answered with an unknown status", status=reply.status)
 
 
 def _headers(options: JinaOptions, deadline: Deadline) -> dict[str, str]:
@@ -136,85 +166,20 @@ def _headers(options: JinaOptions, deadline: Deadline) -> dict[str, str]:
         "X-Timeout": str(max(1, int(deadline.remaining() - _MARGIN))),
         "X-Retain-Images": "none",
         "DNT": "1",  # it stores other responses in a public cache
+        "X-Engine": options.engine,
+        "X-No-Cache": "" if options.cache else "true",
+        "X-Token-Budget": str(options.token_budget or ""),
     }
-    if options.engine:
-        headers["X-Engine"] = options.engine
-    if not options.cache:
-        headers["X-No-Cache"] = "true"
-    if options.token_budget is not None:
-        headers["X-Token-Budget"] = str(options.token_budget)
-    return headers
-
-
-def parse_page(reply: Response, url: str, name: str = "jina") -> ReadResult:
-    """Parse a response: JSON, or the plain text that its gateways may send instead.
-
-    Args:
-        reply: The response.
-        url: The requested URL.
-        name: The provider's name.
-
-    Raises:
-        PageError: the page itself cannot be read. ProviderError: the service failed.
-    """
-    if not 200 <= reply.status < 300:
-        _raise_failure(reply, reply.status, url, name)
-    data = _from_text(reply)
-    if data is None:
-        body = json_object(reply, name)
-        number = _number(body)
-        if number and number // 100 != 200:  # the number is more precise; its first three digits are the HTTP status
-            _raise_failure(reply, number // 100, url, name)
-        data = body.get("data")
-        if not isinstance(data, dict) or not isinstance(data.get("content", ""), str):
-            raise UnexpectedResponse(name, "answered with JSON that has no page", status=reply.status)
-    warnings = [line for line in text_or_empty(data.get("warning")).splitlines() if line.strip()]
-    for warning in warnings:
-        if found := _STATUS.search(warning):
-            raise page_failure(url, status=int(found[1]), words=warning)
-    for warning in warnings:
-        if _BLOCK_PAGE.search(warning):
-            raise PageRefused(url, f"The site requires a person or an account ({said(warning)}).")
-    content = clean(data.get("content")).strip()
-    if not content:
-        raise empty_page(url)
-    metadata = data.get("metadata")
-    return page_result(
-        url,
-        content,
-        title=" ".join(clean(data.get("title")).split()),
-        final_url=_address(clean(data.get("url"))),
-        published=any_date(text_or_empty(data.get("publishedTime"))) or None,
-        language=(clean(metadata.get("lang")) if isinstance(metadata, dict) else "") or None,
-        warnings=tuple(f"{name}: {said(warning)}" for warning in warnings),
-    )
+    return {name: value for name, value in headers.items() if value}
 
 
 def tokens(reply: Response) -> int:
     """Return the billed tokens of a response; 0 if they are not stated."""
-    data = json_or_empty(reply)
-    for part in ("data", "meta"):
-        holder = data.get(part)
-        usage = holder.get("usage") if isinstance(holder, dict) else None
-        count = number_or_none(usage.get("tokens")) if isinstance(usage, dict) else None
-        if count is not None:
+    for path in ("data.usage.tokens", "meta.usage.tokens"):
+        if (count := number_or_none(value_at(json_or_empty(reply), path))) is not None:
             return max(0, int(count))
     header = reply.headers.get("X-Usage-Tokens", "").strip()
     return int(header) if re.fullmatch(r"[0-9]{1,12}", header) else 0
-
-
-def _raise_failure(reply: Response, status: int, url: str, name: str) -> None:
-    """Raise the error for a status and the five-digit number in the body."""
-    number = _number(json_or_empty(reply))
-    words = error_text(reply).removeprefix(": ")
-    # 42206: an assertion failed while reading the page. A name that does not resolve has several numbers.
-    if number == 42206 or (status in {400, 422} and _NO_NAME.search(words)):
-        raise page_failure(url, words=words)
-    if number == 41302:
-        detail = f": {words}" if words else ""
-        raise PageTooLarge(url, f"The page is larger than {name} reads{detail}. Look for a smaller page.")
-    raise_for_error(replace(reply, status=status), name, _ERRORS)
-    raise UnexpectedResponse(name, "answered with an unknown status", status=reply.status)
 
 
 def _number(body: dict[str, Any]) -> int:
@@ -230,17 +195,11 @@ def _from_text(reply: Response) -> dict[str, Any] | None:
     text = reply.body.decode("utf-8", "replace")
     start = _CONTENT.search(text)
     head = text[: start.start()] if start else text
-    found: dict[str, list[str]] = {}
-    for line in head.splitlines():
-        if match := _HEADER.fullmatch(line):
-            found.setdefault(match[1], []).append(match[2])
-    return {
-        "title": " ".join(found.get("Title", [])),
-        "url": " ".join(found.get("URL Source", [])),
-        "publishedTime": " ".join(found.get("Published Time", [])),
-        "warning": "\n".join(found.get("Warning", [])),
-        "content": text[start.end() :] if start else "",
-    }
+    found = {"content": text[start.end() :] if start else ""}
+    for match in filter(None, map(_HEADER.fullmatch, head.splitlines())):
+        key = _HEADERS[match[1]]
+        found[key] = f"{found[key]}\n{match[2]}" if key in found else match[2]
+    return found
 
 
 def _address(text: str) -> str:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
 from typing import Any, ClassVar, Final, Literal
 
 from groundwire.errors import AuthenticationFailed, ProviderUnavailable, QuotaExceeded, RequestRefused
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, json_answer, text_or_empty, window
-from groundwire.providers.query_mapping import result, results, with_site_operators
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, result, text_or_empty
+from groundwire.providers.query_mapping import Mapped, window, with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["KagiOptions", "KagiSearchProvider", "parse", "to_body", "to_params"]
+__all__ = ["KagiOptions", "KagiSearchProvider"]
 
 _MAX_RESULTS = 50  # the service allows more, which no caller requests
 _WORKFLOWS: Final[Mapping[str, str]] = {"web": "search", "news": "news"}  # also the names of the lists in a response
@@ -52,12 +51,13 @@ class KagiSearchProvider(SearchApiProvider):
     """Web or news search with the Kagi Search API."""
 
     search_path = "/api/v1/search"
+    errors = _ERRORS
     Options: ClassVar[type[KagiOptions]] = KagiOptions
     _options: KagiOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="native",
         pages=True,
@@ -76,71 +76,49 @@ class KagiSearchProvider(SearchApiProvider):
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
         if self._options.version == "v0":
-            return to_params(query, limit, filters, name=self.name)
-        return to_body(query, limit, filters, self._options)
+            return self._to_params(query, limit, filters)
+        body: dict[str, Any] = {
+            "query": query,
+            "workflow": _WORKFLOWS[self._options.kind],
+            "limit": min(limit, _MAX_RESULTS),
+            "safe_search": filters.safesearch != "off",
+        }
+        if filters.page > 1:
+            body["page"] = min(filters.page, 10)
+        days = zip(("after", "before"), window(filters, self.today), strict=True)
+        limits = {key: day.isoformat() for key, day in days if day}
+        if limits := limits | ({"region": filters.region.lower()} if filters.region else {}):
+            body["filters"] = limits
+        lens = {"sites_included": list(filters.allowed_domains), "sites_excluded": list(filters.blocked_domains)}
+        if lens := {name: domains for name, domains in lens.items() if domains}:
+            body["lens"] = lens
+        return Mapped(body)
+
+    def _to_params(self, query: str, limit: int, filters: Filters) -> Mapped:
+        """Convert a query to a v0 request, which has only a query and a limit."""
+        text, warning = with_site_operators(query, filters)
+        mapped = Mapped({"q": text, "limit": str(min(limit, _MAX_RESULTS))}, method="GET", path="/api/v0/search")
+        for field in ("allowed_domains", "blocked_domains"):
+            if getattr(filters, field):
+                mapped.applied[field] = "post_filter" if warning else "operator"
+        if warning:
+            mapped.warnings.append(f"{self.name}: {warning}")
+        for field in (*_CHECKED, *_MISSING):
+            if getattr(filters, field) != getattr(NO_FILTERS, field):
+                mapped.applied[field] = "post_filter" if field in _CHECKED else "not_possible"
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Parse the results in a response."""
-        return parse(reply, self.name, self._options.kind)
-
-
-def to_body(
-    query: str, limit: int, filters: Filters, options: KagiOptions | None = None, *, today: date | None = None
-) -> Mapped:
-    """Convert a query to a v1 request; a time range ends `today`, by default the current day in UTC."""
-    options = options or KagiOptions()
-    body: dict[str, Any] = {
-        "query": query,
-        "workflow": _WORKFLOWS[options.kind],
-        "limit": min(limit, _MAX_RESULTS),
-        "safe_search": filters.safesearch != "off",
-    }
-    if filters.page > 1:
-        body["page"] = min(filters.page, 10)
-    limits = {key: day.isoformat() for key, day in zip(("after", "before"), window(filters, today), strict=True) if day}
-    if limits := limits | ({"region": filters.region.lower()} if filters.region else {}):
-        body["filters"] = limits
-    lens = {"sites_included": list(filters.allowed_domains), "sites_excluded": list(filters.blocked_domains)}
-    if lens := {name: domains for name, domains in lens.items() if domains}:
-        body["lens"] = lens
-    return Mapped(body)
-
-
-def to_params(query: str, limit: int, filters: Filters, *, name: str = "kagi") -> Mapped:
-    """Convert a query to a v0 request, which has only a query and a limit."""
-    text, warning = with_site_operators(query, filters)
-    mapped = Mapped({"q": text, "limit": str(min(limit, _MAX_RESULTS))}, method="GET", path="/api/v0/search")
-    for field in ("allowed_domains", "blocked_domains"):
-        if getattr(filters, field):
-            mapped.applied[field] = "post_filter" if warning else "operator"
-    if warning:
-        mapped.warnings.append(f"{name}: {warning}")
-    for field in (*_CHECKED, *_MISSING):
-        if getattr(filters, field) != getattr(NO_FILTERS, field):
-            mapped.applied[field] = "post_filter" if field in _CHECKED else "not_possible"
-    return mapped
-
-
-def parse(reply: Response, name: str = "kagi", kind: Literal["web", "news"] = "web") -> Results:
-    """Parse a response of either version, recognized by its format.
-
-    Args:
-        reply: The response.
-        name: The provider's name.
-        kind: What was searched.
-
-    Raises:
-        ProviderError: the response is a failure.
-    """
-    envelope = json_answer(reply, name, _ERRORS)
-    data = envelope.get("data")
-    if isinstance(data, dict):  # a search without results has no list of them
-        items = data.get(_WORKFLOWS[kind], [])
-    elif isinstance(data, list) and all(isinstance(item, dict) and "t" in item for item in data):
-        items = [item for item in data if item["t"] == _PAGE]
-    else:
-        items = None
-    return results(reply, name, items if isinstance(envelope.get("meta"), dict) else None, _row)
+        """Parse a response of either version, recognized by its format."""
+        envelope = self.answer(reply)
+        data = envelope.get("data")
+        if isinstance(data, dict):  # a search without results has no list of them
+            items = data.get(_WORKFLOWS[self._options.kind], [])
+        elif isinstance(data, list) and all(isinstance(item, dict) and "t" in item for item in data):
+            items = [item for item in data if item["t"] == _PAGE]
+        else:
+            items = None
+        return self.rows(reply, items if isinstance(envelope.get("meta"), dict) else None, _row)
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -1,18 +1,21 @@
-"""Rotation of several keys of one service: the next one is used when a key is exhausted or rejected."""
+"""The keys of one service: rotation when one is exhausted or rejected, and the rate limits stated for them."""
 
 from __future__ import annotations
 
 import hashlib
 import math
+import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import islice, zip_longest
 from typing import TypeVar
 
 from pydantic import SecretStr
 
 from groundwire.errors import AuthenticationFailed, ProviderError, QuotaExceeded, RateLimited
+from groundwire.models import RateWindow
 
-__all__ = ["Keys", "digest"]
+__all__ = ["Keys", "digest", "rate_windows"]
 
 _T = TypeVar("_T")
 
@@ -122,3 +125,57 @@ def _without(key: str, error: ProviderError) -> ProviderError:
         fix=error.fix.replace(key, "***"),
         windows=error.windows,
     )
+
+
+_MAX_SECONDS = 366 * 86_400.0  # seconds
+_EPOCH = 1e9  # a larger reset is a Unix timestamp; one above _MILLISECONDS is in milliseconds
+_MILLISECONDS = 1e11
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,9})?")
+_MAX_WINDOWS = 8  # windows
+
+
+def rate_windows(headers: Mapping[str, str], clock: Callable[[], float] = time.time) -> tuple[RateWindow, ...]:
+    """Parse the rate limits in a response's headers, in order; none if there are no such headers.
+
+    `X-RateLimit-Limit`, `-Remaining`, `-Reset` and `-Policy` are not standardized. In their usual forms, with or
+    without `X-`, each is one number, or one per window, separated by commas; a policy such as `1;w=1, 2000;w=2592000`
+    states the seconds of each window (draft-ietf-httpapi-ratelimit-headers-07; Brave Search API documentation).
+
+    Args:
+        headers: The headers, with names in any case.
+        clock: Seconds since the epoch, for services that send the time of a reset.
+    """
+    limits, left, resets, lengths = (
+        _members(headers, kind, pattern)
+        for kind, pattern in (("Limit", ""), ("Remaining", ""), ("Reset", ""), ("Policy", r";\s*w\s*=\s*"))
+    )
+    windows = [
+        RateWindow(
+            limit=None if limit is None else int(limit),
+            seconds=_seconds(length),
+            remaining=None if remaining is None else int(remaining),
+            reset=_seconds(_from_now(reset, clock)),
+        )
+        for limit, remaining, reset, length in islice(zip_longest(limits, left, resets, lengths), _MAX_WINDOWS)
+    ]
+    return tuple(window for window in windows if window.limit is not None or window.remaining is not None)
+
+
+def _members(headers: Mapping[str, str], kind: str, before: str) -> list[float | None]:
+    text = headers.get(f"X-RateLimit-{kind}") or headers.get(f"RateLimit-{kind}") or ""
+    members: list[float | None] = []
+    for part in text.split(",") if text else ():
+        start = re.search(before, part) if before else None
+        found = None if before and not start else _NUMBER.fullmatch(part[start.end() if start else 0 :].strip())
+        members.append(float(found[0]) if found else None)
+    return members
+
+
+def _from_now(reset: float | None, clock: Callable[[], float]) -> float | None:
+    if reset is None or reset < _EPOCH:
+        return reset
+    return max(0.0, (reset / 1_000 if reset >= _MILLISECONDS else reset) - clock())
+
+
+def _seconds(value: float | None) -> float | None:
+    return None if value is None else min(value, _MAX_SECONDS)

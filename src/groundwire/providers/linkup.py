@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any, ClassVar, Literal
 
 from groundwire.errors import AuthenticationFailed, QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, json_answer, json_or_empty, value_at, window
-from groundwire.providers.query_mapping import domain_lists, result, results
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_parsing import ErrorRule, json_or_empty, result, value_at
+from groundwire.providers.query_mapping import Mapped, window
 from groundwire.transport import Response
 
-__all__ = ["LinkupOptions", "LinkupSearchProvider", "parse", "to_body"]
+__all__ = ["LinkupOptions", "LinkupSearchProvider"]
 
 _MAX_RESULTS = 50  # no limit is documented; this is the most that is ever requested
 _MAX_DOMAINS = 100
@@ -51,63 +50,37 @@ class LinkupSearchProvider(SearchApiProvider):
     key_page = "https://app.linkup.so"
     search_path = "/v1/search"
     search_timeout: ClassVar[float] = 15.0
+    errors = _ERRORS
     Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
     capabilities: Capabilities = Capabilities(
-        search=True,
-        max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
-        dates=True,
-        domains="native",
+        search=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, dates=True, domains="native"
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        return to_body(query, limit, filters, self._options, self.name)
+        body: dict[str, Any] = {
+            "q": query,
+            "depth": self._options.depth,
+            "outputType": "searchResults",
+            "includeImages": False,
+            "maxResults": min(limit, _MAX_RESULTS),
+        }
+        mapped = Mapped(body, timeout=_DEEP_TIMEOUT if self._options.depth == "deep" else None)
+        days = zip(("fromDate", "toDate"), window(filters, self.today), strict=True)
+        body |= {key: day.isoformat() for key, day in days if day}
+        body |= mapped.domain_lists(filters, self.name, ("includeDomains", "excludeDomains"), most=_MAX_DOMAINS)
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name)
+        if reply.status == 400 and value_at(json_or_empty(reply), "error.code") == "SEARCH_QUERY_NO_RESULT":
+            return Results(status=400)
+        return self.rows(reply, self.answer(reply).get("results"), _row)
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: an empty result is an error of the service, and errors are free."""
         return self._prices.cost("deep" if self._options.depth == "deep" else "request", found.status == 200)
-
-
-def to_body(
-    query: str,
-    limit: int,
-    filters: Filters,
-    options: LinkupOptions | None = None,
-    name: str = "linkup",
-    *,
-    today: date | None = None,
-) -> Mapped:
-    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
-    options = options or LinkupOptions()
-    body: dict[str, Any] = {
-        "q": query,
-        "depth": options.depth,
-        "outputType": "searchResults",
-        "includeImages": False,
-        "maxResults": min(limit, _MAX_RESULTS),
-    }
-    mapped = Mapped(body, timeout=_DEEP_TIMEOUT if options.depth == "deep" else None)
-    days = zip(("fromDate", "toDate"), window(filters, today), strict=True)
-    body |= {key: day.isoformat() for key, day in days if day}
-    body |= domain_lists(mapped, filters, name, ("includeDomains", "excludeDomains"), most=_MAX_DOMAINS)
-    return mapped
-
-
-def parse(reply: Response, name: str = "linkup") -> Results:
-    """Parse a response of any status.
-
-    Raises:
-        ProviderError: one of its classes; the response is a failure.
-    """
-    if reply.status == 400 and value_at(json_or_empty(reply), "error.code") == "SEARCH_QUERY_NO_RESULT":
-        return Results(status=400)
-    return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
 from typing import Any, ClassVar, Literal
 
 from groundwire.models import MAX_SNIPPET, Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import clipped, json_answer, objects, text_or_empty, window
-from groundwire.providers.query_mapping import domain_lists, result, results
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_parsing import objects, result, text_or_empty
+from groundwire.providers.query_mapping import Mapped, clipped, window
 from groundwire.transport import Response
 
-__all__ = ["ParallelOptions", "ParallelSearchProvider", "parse", "to_body"]
+__all__ = ["ParallelOptions", "ParallelSearchProvider"]
 
 _MAX_RESULTS = 40
 _INCLUDED = 10  # results included in the price of a request
@@ -41,77 +40,50 @@ class ParallelSearchProvider(SearchApiProvider):
     Options: ClassVar[type[ParallelOptions]] = ParallelOptions
     _options: ParallelOptions
     capabilities: Capabilities = Capabilities(
-        search=True,
-        max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
-        domains="native",
-        region=True,
+        search=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, domains="native", region=True
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        return to_body(query, limit, filters, self._options, self.name)
+        words, warnings = clipped(self.name, query, characters=_MAX_QUERY)
+        settings: dict[str, Any] = {
+            "max_results": min(limit, _MAX_RESULTS),
+            "excerpt_settings": {"max_chars_per_result": MAX_SNIPPET},
+        }
+        # Its own settings are accepted only inside `advanced_settings`; at the top level they are rejected (422).
+        mapped = Mapped({"search_queries": [words], "mode": self._options.mode, "advanced_settings": settings})
+        if warnings:  # nothing is lost: the objective may be long
+            mapped.values["objective"] = query
+        keys = ("include_domains", "exclude_domains")  # with the first, it ignores the second
+        policy: dict[str, Any] = {**mapped.domain_lists(filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)}
+        if first := window(filters, self.today)[0]:
+            policy["after_date"] = first.isoformat()
+        if policy:
+            settings["source_policy"] = policy
+        if filters.published_after:
+            mapped.applied["published_after"] = "native"
+        if filters.published_before:
+            mapped.applied["published_before"] = "post_filter"
+        if filters.region:
+            settings["location"] = filters.region.lower()
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name)
+        data = self.answer(reply)
+        found = self.rows(reply, data.get("results"), _row)
+        said = (" ".join(text_or_empty(warning.get("message")).split()) for warning in objects(data.get("warnings")))
+        return replace(found, warnings=tuple(f"{self.name}: {words[:200]}" for words in said if words))
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: one request, and the results beyond the included ones, also unusable ones."""
-        returned = sum(1 for _ in objects(json_answer(reply, self.name).get("results")))
+        returned = sum(1 for _ in objects(self.answer(reply).get("results")))
         return self.price_usd + self._prices.cost("result", max(0, returned - _INCLUDED))
 
     @property
     def price_usd(self) -> float:
         """The price of one search with its included results, in US dollars: some modes have their own price."""
         return self._prices.cost(self._options.mode) or self._prices.cost()
-
-
-def to_body(
-    query: str,
-    limit: int,
-    filters: Filters,
-    options: ParallelOptions | None = None,
-    name: str = "parallel",
-    *,
-    today: date | None = None,
-) -> Mapped:
-    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
-    options = options or ParallelOptions()
-    words, warnings = clipped(name, query, characters=_MAX_QUERY)
-    settings: dict[str, Any] = {
-        "max_results": min(limit, _MAX_RESULTS),
-        "excerpt_settings": {"max_chars_per_result": MAX_SNIPPET},
-    }
-    # Its own settings are accepted only inside `advanced_settings`; at the top level they are rejected (422).
-    mapped = Mapped({"search_queries": [words], "mode": options.mode, "advanced_settings": settings})
-    if warnings:  # nothing is lost: the objective may be long
-        mapped.values["objective"] = query
-    keys = ("include_domains", "exclude_domains")  # with the first, it ignores the second
-    policy: dict[str, Any] = {**domain_lists(mapped, filters, name, keys, most=_MAX_DOMAINS, one_list=True)}
-    if first := window(filters, today)[0]:
-        policy["after_date"] = first.isoformat()
-    if policy:
-        settings["source_policy"] = policy
-    if filters.published_after:
-        mapped.applied["published_after"] = "native"
-    if filters.published_before:
-        mapped.applied["published_before"] = "post_filter"
-    if filters.region:
-        settings["location"] = filters.region.lower()
-    return mapped
-
-
-def parse(reply: Response, name: str = "parallel") -> Results:
-    """Parse a response of any status.
-
-    Raises:
-        ProviderError: one of its classes; the response is a failure.
-    """
-    data = json_answer(reply, name)
-    found = results(reply, name, data.get("results"), _row)
-    said = (" ".join(text_or_empty(warning.get("message")).split()) for warning in objects(data.get("warnings")))
-    return replace(found, warnings=tuple(f"{name}: {words[:200]}" for words in said if words))
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

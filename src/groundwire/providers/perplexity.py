@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from datetime import date
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, json_answer
-from groundwire.providers.query_mapping import american_date, domain_lists, language_code, result, results, time_filter
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_parsing import ErrorRule, result
+from groundwire.providers.query_mapping import (
+    Mapped,
+    american_date,
+    time_filter,
+)
 from groundwire.transport import Response
 
-__all__ = ["PerplexityOptions", "PerplexitySearchProvider", "parse", "to_body"]
+__all__ = ["PerplexityOptions", "PerplexitySearchProvider"]
 
 _MAX_RESULTS = 20
 _MAX_DOMAINS = 20
-_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _ERRORS = (
     # An account without credit gets 401 or 429, the statuses of an invalid key and of too many requests.
     ErrorRule(
@@ -49,12 +50,13 @@ class PerplexitySearchProvider(SearchApiProvider):
     service = "https://api.perplexity.ai"
     key_variables: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
     key_page = "https://www.perplexity.ai/account/api/keys"
+    errors = _ERRORS
     Options: ClassVar[type[PerplexityOptions]] = PerplexityOptions
     _options: PerplexityOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="native",
         language=True,
@@ -63,53 +65,30 @@ class PerplexitySearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        return to_body(query, limit, filters, self._options, self.name)
+        mapped = Mapped(
+            {
+                "query": query,
+                "max_results": min(limit, _MAX_RESULTS),
+                "max_tokens_per_page": self._options.max_tokens_per_page,
+            }
+        )
+        body = mapped.values
+        if self._options.mode != "web":
+            body["search_mode"] = self._options.mode
+        lists = mapped.domain_lists(filters, self.name, ("", "-"), most=_MAX_DOMAINS, one_list=True)
+        if lists:  # a blocked domain is prefixed with a minus sign
+            body["search_domain_filter"] = [sign + domain for sign, domains in lists.items() for domain in domains]
+        days = ("search_after_date_filter", "search_before_date_filter")
+        body |= time_filter(filters, "search_recency_filter", days, form=american_date, today=self.today)
+        if language := mapped.language_code(filters):
+            body["search_language_filter"] = [language]
+        if filters.region:
+            body["country"] = filters.region.upper()
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name)
-
-
-def to_body(
-    query: str,
-    limit: int,
-    filters: Filters,
-    options: PerplexityOptions | None = None,
-    name: str = "perplexity",
-    *,
-    today: date | None = None,
-) -> Mapped:
-    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
-    options = options or PerplexityOptions()
-    mapped = Mapped(
-        {
-            "query": query,
-            "max_results": min(limit, _MAX_RESULTS),
-            "max_tokens_per_page": options.max_tokens_per_page,
-        }
-    )
-    body = mapped.values
-    if options.mode != "web":
-        body["search_mode"] = options.mode
-    lists = domain_lists(mapped, filters, name, ("", "-"), most=_MAX_DOMAINS, one_list=True)
-    if lists:  # a blocked domain is prefixed with a minus sign
-        body["search_domain_filter"] = [sign + domain for sign, domains in lists.items() for domain in domains]
-    days = ("search_after_date_filter", "search_before_date_filter")
-    body |= time_filter(filters, _TIME_RANGES, "search_recency_filter", days, form=american_date, today=today)
-    if language := language_code(mapped, filters):
-        body["search_language_filter"] = [language]
-    if filters.region:
-        body["country"] = filters.region.upper()
-    return mapped
-
-
-def parse(reply: Response, name: str = "perplexity") -> Results:
-    """Parse a response of any status.
-
-    Raises:
-        ProviderError: one of its classes; the response is a failure.
-    """
-    return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
+        return self.rows(reply, self.answer(reply).get("results"), _row)
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -1,4 +1,4 @@
-"""The two mappings of a service: a query with its filters in its terms, and its rows and pages as results.
+"""The mapping of a query: its text and filters in the terms of a service; and pages as readers return them.
 
 The languages and countries that a service knows are lists in `locales.toml`.
 """
@@ -7,74 +7,192 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from datetime import date
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, Final, Literal
 
-from groundwire.errors import UnexpectedResponse
-from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.models.validators import unchecked
-from groundwire.providers.http_api import Mapped
-from groundwire.providers.http_parsing import clean, day, number_or_none, objects, text_or_empty, window
-from groundwire.transport import Response
+from groundwire.errors import PageEmpty, PageError, PageNotFound, PageRefused, PageUnavailable
+from groundwire.models import Applied, Filters, ReadResult
+from groundwire.providers.http_parsing import clean, said
 
 __all__ = [
+    "RANGE_NAMES",
+    "Mapped",
     "american_date",
-    "any_date",
-    "country_code",
+    "clipped",
     "country_name",
-    "domain_lists",
-    "google_dates",
-    "known_language",
-    "language_code",
+    "empty_page",
     "language_of",
+    "page_failure",
     "page_result",
-    "result",
-    "results",
     "time_filter",
+    "time_range_start",
+    "window",
     "with_site_operators",
 ]
 
 
-def domain_lists(
-    mapped: Mapped,
-    filters: Filters,
-    name: str,
-    keys: tuple[str, str],
-    *,
-    most: int | None = None,
-    most_blocked: int | None = None,
-    one_list: bool = False,
-) -> dict[str, list[str]]:
-    """Return the domains to send; the others are filtered from the results afterwards, with a warning.
+def american_date(day: date) -> str:
+    """Format a date as month, day and year, without leading zeros."""
+    return f"{day.month}/{day.day}/{day.year}"
 
-    Allowed domains are sent all or none: with only some of them, the pages of the others would be missing.
+
+@dataclass(slots=True)
+class Mapped:
+    """A query or a page's URL as a request to a service."""
+
+    values: dict[str, Any]
+    """The parameters of a GET, or the JSON body of a POST; empty for a GET without parameters."""
+    applied: dict[str, Applied] = field(default_factory=dict)
+    """How filters were applied, by name, where that differs from the provider's capabilities."""
+    warnings: list[str] = field(default_factory=list)
+    """Warnings: a shortened query, omitted domains."""
+    method: Literal["GET", "POST"] | None = None
+    """GET or POST; by default the provider's."""
+    path: str | None = None
+    """The path; by default the provider's."""
+    timeout: float | None = None
+    """The timeout of the request in seconds; by default the provider's."""
+    headers: dict[str, str] = field(default_factory=dict)
+    """Additional headers."""
+    address: dict[str, str] = field(default_factory=dict)
+    """Values of the placeholders in the service's URL, such as `{language}`."""
+
+    def domain_lists(
+        self,
+        filters: Filters,
+        name: str,
+        keys: tuple[str, str],
+        *,
+        most: int | None = None,
+        most_blocked: int | None = None,
+        one_list: bool = False,
+    ) -> dict[str, list[str]]:
+        """Return the domains to send; the others are filtered from the results afterwards, with a warning.
+
+        Allowed domains are sent all or none: with only some of them, the pages of the others would be missing.
+
+        Args:
+            filters: The filters with the domains.
+            name: The provider's name, for the warnings.
+            keys: The service's names of the allowed and of the blocked list.
+            most: The maximum length of a list; None for unlimited.
+            most_blocked: The maximum number of blocked domains, if it differs.
+            one_list: Whether the service accepts only one list: the allowed domains, which are narrower.
+        """
+        lists = {"allowed_domains": filters.allowed_domains, "blocked_domains": filters.blocked_domains}
+        if one_list and all(lists.values()):
+            self.applied["blocked_domains"] = "post_filter"
+            lists["blocked_domains"] = ()
+        found = {}
+        for key, (which, wanted), bound in zip(keys, lists.items(), (most, most_blocked or most), strict=True):
+            if bound is not None and len(wanted) > bound:
+                self.applied[which] = "post_filter"
+                rest = "results were checked against all of them afterwards"
+                self.warnings.append(f"{name}: it accepts at most {bound} {which}, not {len(wanted)}; {rest}")
+                wanted = () if which == "allowed_domains" else wanted[:bound]
+            if wanted:
+                found[key] = list(wanted)
+        return found
+
+    def google_dates(
+        self, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
+    ) -> str:
+        """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or nothing.
+
+        A range that ends before it begins is omitted, with a receipt.
+
+        Args:
+            filters: The filters; a range together with dates becomes a date.
+            today: The day on which a time range ends, by default that of the system's clock, in UTC.
+            form: Formats a day.
+        """
+        if not filters.published_after and not filters.published_before:
+            return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
+        first, last = window(filters, today)
+        if first and last and first > last:
+            self.applied["time_range"] = "post_filter"
+            first = filters.published_after
+        days = (("cd_min", first), ("cd_max", last))
+        return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
+
+    def country_code(self, filters: Filters, service: str) -> str:
+        """Return the wanted country in two capital letters; nothing, with a receipt, when a service does not know it.
+
+        Args:
+            filters: Where the country is.
+            service: Whose list counts.
+        """
+        code = (filters.region or "").lower()
+        if not code or code in _countries(service):
+            return code.upper()
+        self.applied["region"] = "not_possible"
+        return ""
+
+    def known_language(self, filters: Filters, service: str) -> str:
+        """Return a service's own code for the wanted language; nothing, with a receipt, for one that it does not know.
+
+        Args:
+            filters: Where language and country are.
+            service: Whose list counts; see `language_of`.
+        """
+        code = language_of(filters.language, service, filters.region or "") if filters.language else ""
+        if filters.language and not code:
+            self.applied["language"] = "not_possible"
+        return code
+
+    def language_code(self, filters: Filters) -> str:
+        """Return the wanted language in the two letters of ISO 639-1; nothing, with a receipt, when it has three."""
+        code = (filters.language or "").partition("-")[0].lower()
+        if len(code) == 2:
+            return code
+        if code:
+            self.applied["language"] = "not_possible"
+        return ""
+
+
+RANGE_NAMES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
+"""The names that many services have for time ranges."""
+_RANGES: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
+
+
+def clipped(name: str, query: str, *, characters: int, words: int | None = None) -> tuple[str, list[str]]:
+    """Shorten a query at a word to a service's limit, with a warning if it was shortened.
 
     Args:
-        mapped: The request so far; warnings and receipts are added to it.
-        filters: The filters with the domains.
-        name: The provider's name, for the warnings.
-        keys: The service's names of the allowed and of the blocked list.
-        most: The maximum length of a list; None for unlimited.
-        most_blocked: The maximum number of blocked domains, if it differs.
-        one_list: Whether the service accepts only one list: the allowed domains, which are narrower.
+        name: The provider's name.
+        query: The query.
+        characters: Maximum characters.
+        words: Maximum words, if the service counts them.
     """
-    lists = {"allowed_domains": filters.allowed_domains, "blocked_domains": filters.blocked_domains}
-    if one_list and all(lists.values()):
-        mapped.applied["blocked_domains"] = "post_filter"
-        lists["blocked_domains"] = ()
-    found = {}
-    for key, (which, wanted), bound in zip(keys, lists.items(), (most, most_blocked or most), strict=True):
-        if bound is not None and len(wanted) > bound:
-            mapped.applied[which] = "post_filter"
-            rest = "results were checked against all of them afterwards"
-            mapped.warnings.append(f"{name}: it accepts at most {bound} {which}, not {len(wanted)}; {rest}")
-            wanted = () if which == "allowed_domains" else wanted[:bound]
-        if wanted:
-            found[key] = list(wanted)
-    return found
+    parts = query.split()
+    kept = parts if words is None else parts[:words]
+    text = " ".join(kept)
+    if len(text) > characters:
+        head, space, _ = text[: characters + 1].rpartition(" ")
+        text = head if space else text[:characters]
+    if text == " ".join(parts):
+        return query, []
+    return text, [f"{name}: the query was cut to {len(text)} characters, which is its maximum"]
+
+
+def time_range_start(time_range: str, today: date | None = None) -> date | None:
+    """Return the first day of a time range that ends today, or None for `all`."""
+    days = _RANGES.get(time_range)
+    return None if days is None else (today or datetime.now(UTC).date()) - timedelta(days=days)
+
+
+def window(filters: Filters, today: date | None = None) -> tuple[date | None, date | None]:
+    """Return the first and the last day allowed by the dates and the time range of the filters together.
+
+    Args:
+        filters: The filters.
+        today: The day on which a time range ends, by default that of the system's clock, in UTC.
+    """
+    starts = (filters.published_after, time_range_start(filters.time_range, today))
+    return max((start for start in starts if start), default=None), filters.published_before
 
 
 _MAX_OPERATORS = 5  # operators; engines ignore or reject queries with many more
@@ -111,7 +229,6 @@ def with_site_operators(text: str, filters: Filters) -> tuple[str, str | None]:
 
 def time_filter(
     filters: Filters,
-    ranges: Mapping[str, str],
     range_key: str,
     day_keys: tuple[str, str],
     *,
@@ -122,102 +239,42 @@ def time_filter(
 
     Args:
         filters: The filters; a range together with dates becomes a date.
-        ranges: The service's values of the time ranges.
         range_key: The service's name of the range.
         day_keys: Its names of the first and the last day.
         form: Formats a day.
         today: The day on which a time range ends, by default that of the system's clock, in UTC.
     """
     if not filters.published_after and not filters.published_before:
-        return {} if filters.time_range == "all" else {range_key: ranges[filters.time_range]}
+        return {} if filters.time_range == "all" else {range_key: RANGE_NAMES[filters.time_range]}
     return {key: form(day) for key, day in zip(day_keys, window(filters, today), strict=True) if day}
 
 
-def american_date(day: date) -> str:
-    """Format a date as month, day and year, without leading zeros."""
-    return f"{day.month}/{day.day}/{day.year}"
+_GONE = frozenset({404, 410})
+_REFUSED = frozenset({401, 403, 407, 429, 451})
 
 
-def google_dates(
-    mapped: Mapped, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
-) -> str:
-    """Return Google's parameter `tbs`: `qdr` for a range, `cdr` with American dates for two days, or an empty string.
-
-    A range that ends before it begins is omitted, with a receipt.
+def page_failure(url: str, *, status: int | None = None, words: str = "") -> PageError:
+    """Return the error for a page that its server did not deliver.
 
     Args:
-        mapped: The request so far; receipts are added to it.
-        filters: The filters; a range together with dates becomes a date.
-        today: The day on which a time range ends, by default that of the system's clock, in UTC.
-        form: Formats a day.
+        url: The page's URL.
+        status: The status returned by the page's server, if known.
+        words: The service's message.
     """
-    if not filters.published_after and not filters.published_before:
-        return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
-    first, last = window(filters, today)
-    if first and last and first > last:
-        mapped.applied["time_range"] = "post_filter"
-        first = filters.published_after
-    days = (("cd_min", first), ("cd_max", last))
-    return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
+    code = f"HTTP {status}" if status else ""
+    detail = f" ({': '.join(part for part in (code, said(words)) if part)})" if code or words else ""
+    if status in _GONE:
+        reason = f"The server says that there is no such page{detail}. Check the address, or search for the page."
+        return PageNotFound(url, reason, status=status)
+    if status in _REFUSED:
+        return PageRefused(url, f"The server refuses access to this page{detail}.", status=status)
+    reason = f"The page could not be fetched{detail}. Try again later."
+    return PageUnavailable(url, reason, status=status)
 
 
-def result(
-    source: str,
-    *,
-    url: object,
-    title: object,
-    snippet: object,
-    date: object = None,
-    score: object = None,
-    read_date: Callable[[str], str] = day,
-) -> SearchResult | None:
-    """Return one row as a result, or None if it has no URL.
-
-    Args:
-        source: The provider's name.
-        url: Its address as it came; anything but text counts as none, here and below.
-        title: Its title.
-        snippet: A passage.
-        date: When it was published, in the service's own way.
-        score: The service's own measure.
-        read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
-    """
-    if not (address := text_or_empty(url)):
-        return None
-    said = text_or_empty(date).strip()
-    published = read_date(said) if said else ""
-    return unchecked(
-        SearchResult,
-        title=text_or_empty(title),
-        url=address,
-        snippet=text_or_empty(snippet),
-        source=source,
-        published=published or None,
-        published_origin="" if published else said,
-        score=number_or_none(score),
-    )
-
-
-def results(
-    reply: Response, name: str, items: object, row: Callable[[dict[str, Any], str], SearchResult | None]
-) -> Results:
-    """Return the rows of a successful response; what is not a row is skipped.
-
-    Args:
-        reply: The response.
-        name: The provider's name.
-        items: The value where the list of rows belongs.
-        row: Reads one object, given the provider's name; None if it has no URL.
-
-    Raises:
-        UnexpectedResponse: there is no list, or no row in it has a URL.
-    """
-    if not isinstance(items, list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    found = tuple(read for item in objects(items) if (read := row(item, name)) is not None)
-    if items and not found:
-        raise UnexpectedResponse(name, "answered with results without URLs", status=reply.status)
-    return Results(found, status=reply.status)
+def empty_page(url: str) -> PageEmpty:
+    """Return the error for a page without readable content."""
+    return PageEmpty(url, "There is nothing readable on this page.")
 
 
 def page_result(url: str, content: str, *, title: object = "", **more: Any) -> ReadResult:
@@ -228,18 +285,13 @@ def page_result(url: str, content: str, *, title: object = "", **more: Any) -> R
         content: Its Markdown.
         title: Its title as it came; anything but text counts as none.
         more: Further fields of the result.
+
+    Raises:
+        PageEmpty: there is nothing readable in it.
     """
+    if not content.strip():
+        raise empty_page(url)
     return ReadResult(url=url, title=clean(title), content=content, content_length=len(content), success=True, **more)
-
-
-def any_date(text: str) -> str:
-    """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
-    if found := day(text):
-        return found
-    try:
-        return parsedate_to_datetime(text).isoformat()
-    except (ValueError, OverflowError):
-        return ""
 
 
 @cache
@@ -256,21 +308,6 @@ def _countries(service: str) -> frozenset[str]:
 @cache
 def _languages(service: str) -> frozenset[str]:
     return frozenset((*str(_lists()[service]["languages"]).split(), *_lists()[service]["other"].values()))
-
-
-def country_code(mapped: Mapped, filters: Filters, service: str) -> str:
-    """Return the wanted country in two capital letters; nothing, with a receipt, when a service does not know it.
-
-    Args:
-        mapped: The request so far; its receipts are added to.
-        filters: Where the country is.
-        service: Whose list counts.
-    """
-    code = (filters.region or "").lower()
-    if not code or code in _countries(service):
-        return code.upper()
-    mapped.applied["region"] = "not_possible"
-    return ""
 
 
 def country_name(code: str) -> str:
@@ -291,27 +328,3 @@ def language_of(tag: str, service: str, region: str = "") -> str:
     names = [f"{base}-{part}" for part in more or [region.lower()]]
     codes = (other.get(name, name) for name in (*names, base))
     return next((code for code in codes if code in known), "")
-
-
-def known_language(mapped: Mapped, filters: Filters, service: str) -> str:
-    """Return a service's own code for the wanted language; nothing, with a receipt, for one that it does not know.
-
-    Args:
-        mapped: The request so far; its receipts are added to.
-        filters: Where language and country are.
-        service: Whose list counts; see `language_of`.
-    """
-    code = language_of(filters.language, service, filters.region or "") if filters.language else ""
-    if filters.language and not code:
-        mapped.applied["language"] = "not_possible"
-    return code
-
-
-def language_code(mapped: Mapped, filters: Filters) -> str:
-    """Return the wanted language in the two letters of ISO 639-1; nothing, with a receipt, when it has three."""
-    code = (filters.language or "").partition("-")[0].lower()
-    if len(code) == 2:
-        return code
-    if code:
-        mapped.applied["language"] = "not_possible"
-    return ""

@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Final, Literal
 
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, json_answer, text_or_empty, value_at
-from groundwire.providers.query_mapping import google_dates, result, results, with_site_operators
+from groundwire.providers.base import ANY_RANGE, Capabilities
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, result, text_or_empty, value_at
+from groundwire.providers.query_mapping import Mapped, with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["SerperOptions", "SerperSearchProvider", "parse", "to_body"]
+__all__ = ["SerperOptions", "SerperSearchProvider"]
 
 _MAX_RESULTS = 100  # of one request; more than ten cost a second credit
 _ROWS: Final[Mapping[str, str]] = {"search": "organic", "news": "news"}  # the key of the rows, by search type
@@ -49,12 +49,13 @@ class SerperSearchProvider(SearchApiProvider):
     key_variables: ClassVar[tuple[str, ...]] = ("SERPER_API_KEY",)
     key_page = "https://serper.dev"
     key_header = "X-API-KEY"
+    errors = _ERRORS
     Options: ClassVar[type[SerperOptions]] = SerperOptions
     _options: SerperOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="operator",
         pages=True,
@@ -65,39 +66,37 @@ class SerperSearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        mapped = to_body(query, limit, filters, name=self.name)
-        mapped.path = "/news" if self._options.kind == "news" else None
+        text, warning = with_site_operators(query, filters)
+        mapped = Mapped(
+            {"q": text, "num": min(limit, _MAX_RESULTS)}, path="/news" if self._options.kind == "news" else None
+        )
+        if warning:
+            mapped.warnings.append(f"{self.name}: {warning}")
+            mapped.applied |= {
+                field: "post_filter" for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)
+            }
+        if filters.page > 1:
+            mapped.values["page"] = filters.page
+        if tbs := mapped.google_dates(filters, self.today):
+            mapped.values["tbs"] = tbs
+        if filters.region:
+            mapped.values["gl"] = filters.region.lower()
+        if filters.language:
+            mapped.values["hl"] = _language(filters.language)
+        if filters.safesearch in _SAFE:
+            mapped.values["safe"] = _SAFE[filters.safesearch]
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Parse the results in a response."""
-        return parse(reply, self.name)
+        """Parse a response of any search type; only those of the web and the news have rows."""
+        data = self.answer(reply)
+        kind = text_or_empty(value_at(data, "searchParameters.type"))
+        key = _ROWS.get(kind) or next((key for key in _ROWS.values() if key in data), "organic")
+        return self.rows(reply, data.get(key, [] if kind and kind not in _ROWS else None), _row)
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search from the credits stated in the response."""
         return self.charge(reply, "credits", "credit")
-
-
-def to_body(query: str, limit: int, filters: Filters, *, today: date | None = None, name: str = "serper") -> Mapped:
-    """Convert a query to a request body; a time range ends `today`, by default the current day in UTC."""
-    text, warning = with_site_operators(query, filters)
-    mapped = Mapped({"q": text, "num": min(limit, _MAX_RESULTS)})
-    if warning:
-        mapped.warnings.append(f"{name}: {warning}")
-        mapped.applied |= {
-            field: "post_filter" for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)
-        }
-    if filters.page > 1:
-        mapped.values["page"] = filters.page
-    if tbs := google_dates(mapped, filters, today):
-        mapped.values["tbs"] = tbs
-    if filters.region:
-        mapped.values["gl"] = filters.region.lower()
-    if filters.language:
-        mapped.values["hl"] = _language(filters.language)
-    if filters.safesearch in _SAFE:
-        mapped.values["safe"] = _SAFE[filters.safesearch]
-    return mapped
 
 
 def _language(tag: str) -> str:
@@ -106,18 +105,6 @@ def _language(tag: str) -> str:
         return "zh-tw" if {"hant", "tw", "hk", "mo"} & set(parts) else "zh-cn"
     whole = "-".join(parts[:2])
     return whole if whole in _LANGUAGES else parts[0]
-
-
-def parse(reply: Response, name: str = "serper") -> Results:
-    """Parse a response of any search type; only those of the web and the news have rows.
-
-    Raises:
-        ProviderError: one of its classes; the response is a failure.
-    """
-    data = json_answer(reply, name, _ERRORS)
-    kind = text_or_empty(value_at(data, "searchParameters.type"))
-    key = _ROWS.get(kind) or next((key for key in _ROWS.values() if key in data), "organic")
-    return results(reply, name, data.get(key, [] if kind and kind not in _ROWS else None), _row)
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -6,55 +6,25 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Final, Literal, Self
 
 from groundwire.deadline import Deadline
-from groundwire.errors import NotConfigured, QuotaExceeded, UnexpectedResponse
+from groundwire.errors import NotConfigured, QuotaExceeded
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import Capabilities, ProviderContext
-from groundwire.providers.http_api import ApiOptions, Mapped, ReadApiProvider, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ErrorRule,
-    clean,
-    clipped,
-    empty_page,
-    json_answer,
-    json_or_empty,
-    number_or_none,
-    objects,
-    page_failure,
-    said,
-    value_at,
-)
-from groundwire.providers.query_mapping import (
-    any_date,
-    country_name,
-    domain_lists,
-    language_code,
-    page_result,
-    result,
-    results,
-    time_filter,
-)
+from groundwire.providers.base import ANY_RANGE, Capabilities, ProviderContext
+from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
+from groundwire.providers.http_parsing import ErrorRule, any_date, clean, result, said
+from groundwire.providers.query_mapping import Mapped, clipped, country_name, page_failure, page_result, time_filter
 from groundwire.transport import Response
 
-__all__ = ["TavilyOptions", "TavilyProvider", "parse", "parse_page", "to_body"]
+__all__ = ["TavilyOptions", "TavilyProvider"]
 
-_TIME_RANGES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MAX_RESULTS = 20
 _MAX_QUERY = 400  # characters
 _MAX_ALLOWED, _MAX_BLOCKED = 300, 150  # domains
-_MAX_WAIT = 366 * 86_400  # seconds
 _SEARCH_CREDITS: Final[Mapping[str, int]] = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
 _EXTRACT_CREDITS: Final[Mapping[str, float]] = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
-
-
-def _keyless_wait(reply: Response) -> float | None:
-    """Return the seconds stated in an error of the keyless mode."""
-    seconds = number_or_none(value_at(json_or_empty(reply), "error.retry_after_seconds"))
-    return min(max(0.0, seconds), _MAX_WAIT) or None if seconds is not None else None
-
-
+_WAIT = "error.retry_after_seconds"
 _KEYLESS = ("the free searches without a key are used up", "Set TAVILY_API_KEY")
 _ERRORS = (
-    ErrorRule(QuotaExceeded, *_KEYLESS, at="error.retry_after_seconds", pattern=r"\d", retry_after=_keyless_wait),
+    ErrorRule(QuotaExceeded, *_KEYLESS, at=_WAIT, pattern=r"\d", wait=_WAIT),
     ErrorRule(QuotaExceeded, *_KEYLESS, status=(402, 429), at="error.code", pattern="[a-z]"),
     ErrorRule(  # the plan's or the key's limit; the pay-as-you-go limit
         QuotaExceeded, "the plan's limit is reached", "Raise the limit, or wait for the next month", status=(432, 433)
@@ -85,13 +55,14 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://app.tavily.com"
     key_needed = False
     read_path = "/extract"
+    errors = _ERRORS
     Options: ClassVar[type[TavilyOptions]] = TavilyOptions
     _options: TavilyOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
         max_results=_MAX_RESULTS,
-        time_ranges=frozenset({"d", "w", "m", "y"}),
+        time_ranges=ANY_RANGE,
         dates=True,
         domains="native",
         language=True,
@@ -117,19 +88,32 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        return to_body(query, limit, filters, self._options)
+        text, warnings = clipped(self.name, query, characters=_MAX_QUERY)
+        mapped = Mapped({"query": text, "max_results": min(limit, _MAX_RESULTS)}, warnings=warnings)
+        body = mapped.values
+        body |= {"search_depth": self._options.search_depth, "topic": self._options.topic, "include_usage": True}
+        body |= time_filter(filters, "time_range", ("start_date", "end_date"))
+        keys = ("include_domains", "exclude_domains")
+        body |= mapped.domain_lists(filters, self.name, keys, most=_MAX_ALLOWED, most_blocked=_MAX_BLOCKED)
+        if language := mapped.language_code(filters):
+            body["language"] = language
+        country = country_name(filters.region or "") if self._options.topic == "general" else ""
+        if country:
+            body["country"] = country
+        elif filters.region:
+            mapped.applied["region"] = "not_possible"
+        if self._options.safe_search and not self._options.search_depth.endswith("fast"):
+            body["safe_search"] = filters.safesearch != "off"
+            mapped.applied["safesearch"] = "native"
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
-        return parse(reply, self.name)
+        return self.rows(reply, self.answer(reply).get("results"), _row)
 
     def search_cost(self, reply: Response, found: Results) -> float:
         """Return the cost of a search: the credits stated in the response, or the usual ones; keyless is free."""
-        return (
-            0.0
-            if self._free
-            else self.charge(reply, "usage.credits", "credit", _SEARCH_CREDITS[self._options.search_depth])
-        )
+        return self.charge(reply, "usage.credits", "credit", _SEARCH_CREDITS[self._options.search_depth])
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""
@@ -137,68 +121,16 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         return Mapped({"urls": [url], "extract_depth": depth, "format": "markdown", "include_usage": True})
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Parse the page in a response."""
-        return parse_page(reply, url, self.name)
+        """Parse the page in a response. HTTP status 200 may contain a failure."""
+        read, failed = self.lists(reply, "results", "failed_results")
+        page = next((item for item in read if clean(item.get("raw_content")).strip()), {})
+        if failed and not page:
+            raise page_failure(url, words=said(failed[0].get("error")))
+        return page_result(url, clean(page.get("raw_content")), title=page.get("title"))
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page; see `search_cost`."""
-        return (
-            0.0
-            if self._free
-            else self.charge(reply, "usage.credits", "credit", _EXTRACT_CREDITS[self._options.extract_depth])
-        )
-
-
-def to_body(query: str, limit: int, filters: Filters, options: TavilyOptions | None = None) -> Mapped:
-    """Convert a query to a request body."""
-    options = options or TavilyOptions()
-    text, warnings = clipped("tavily", query, characters=_MAX_QUERY)
-    mapped = Mapped({"query": text, "max_results": min(limit, _MAX_RESULTS)}, warnings=warnings)
-    body = mapped.values
-    body |= {"search_depth": options.search_depth, "topic": options.topic, "include_usage": True}
-    body |= time_filter(filters, _TIME_RANGES, "time_range", ("start_date", "end_date"))
-    keys = ("include_domains", "exclude_domains")
-    body |= domain_lists(mapped, filters, "tavily", keys, most=_MAX_ALLOWED, most_blocked=_MAX_BLOCKED)
-    if language := language_code(mapped, filters):
-        body["language"] = language
-    if filters.region:
-        country = country_name(filters.region)
-        if country and options.topic == "general":
-            body["country"] = country
-        else:
-            mapped.applied["region"] = "not_possible"
-    if options.safe_search and not options.search_depth.endswith("fast"):
-        body["safe_search"] = filters.safesearch != "off"
-        mapped.applied["safesearch"] = "native"
-    return mapped
-
-
-def parse(reply: Response, name: str = "tavily") -> Results:
-    """Parse the response to a search.
-
-    Raises:
-        ProviderError: it is a failure, or in an unexpected format.
-    """
-    return results(reply, name, json_answer(reply, name, _ERRORS).get("results"), _row)
-
-
-def parse_page(reply: Response, url: str, name: str = "tavily") -> ReadResult:
-    """Parse the response to a request for one page. HTTP status 200 may contain a failure.
-
-    Raises:
-        PageError: the page cannot be read. ProviderError: the response is a failure, or in an unexpected format.
-    """
-    data = json_answer(reply, name, _ERRORS)
-    read, failed = data.get("results"), data.get("failed_results")
-    if not isinstance(read, list) and not isinstance(failed, list):
-        raise UnexpectedResponse(name, "answered with JSON that has no list of results", status=reply.status)
-    for item in objects(read):
-        content = clean(item.get("raw_content"))
-        if content.strip():
-            return page_result(url, content, title=item.get("title"))
-    for item in objects(failed):
-        raise page_failure(url, words=said(item.get("error")))
-    raise empty_page(url)
+        return self.charge(reply, "usage.credits", "credit", _EXTRACT_CREDITS[self._options.extract_depth])
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

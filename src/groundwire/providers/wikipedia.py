@@ -8,12 +8,12 @@ from urllib.parse import quote, urlsplit
 from groundwire.errors import ProviderBlocked, ProviderUnavailable, ProviderUnsupported, RateLimited, RequestRefused
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import Mapped, SearchApiProvider
-from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, clipped, json_answer, text_or_empty, value_at
-from groundwire.providers.query_mapping import known_language, language_of, results
+from groundwire.providers.http_api import SearchApiProvider
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, text_or_empty, value_at
+from groundwire.providers.query_mapping import Mapped, clipped, language_of
 from groundwire.transport import Response
 
-__all__ = ["WikipediaSearchProvider", "address", "edition", "parse", "to_params"]
+__all__ = ["WikipediaSearchProvider", "address", "edition"]
 
 _CODE = "error.code errors.code"
 _ERRORS = (  # MediaWiki also reports errors with status 200
@@ -52,6 +52,7 @@ class WikipediaSearchProvider(SearchApiProvider):
     key_needed = False
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/w/api.php"
+    errors = _ERRORS
     capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
@@ -62,11 +63,30 @@ class WikipediaSearchProvider(SearchApiProvider):
         """
         if not _may_answer(f"{edition(filters)}.wikipedia.org", filters):
             raise ProviderUnsupported(self.name, "it has pages of wikipedia.org only, which the domain filters exclude")
-        return to_params(query, limit, filters, name=self.name)
+        words, warnings = clipped(self.name, query, characters=_MAX_QUERY)
+        rows = min(limit, _MAX_RESULTS)
+        values = {
+            "action": "query",
+            "list": "search",
+            "format": "json",
+            "formatversion": "2",
+            "srsearch": words,
+            "srlimit": str(rows),
+            "srprop": "snippet|timestamp",
+        }
+        mapped = Mapped(values, warnings=warnings, address={"language": edition(filters)})
+        if filters.page > 1:
+            values["sroffset"] = str((filters.page - 1) * rows)
+        if filters.language and not mapped.known_language(filters, "wikipedia"):
+            warnings.append(f"{self.name}: it has no edition in {filters.language}; {edition(filters)} was searched")
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Parse the results in a response."""
-        return parse(reply, self.name, mapped.address["language"])
+        """Parse a response. Its dates are those of the last edit, not of publication, and are labeled so."""
+        rows = value_at(self.answer(reply), "query.search")
+        code, _, rest = (urlsplit(reply.url).hostname or "").partition(".")
+        language = mapped.address.get("language") or (code if rest == "wikipedia.org" else "en")
+        return self.rows(reply, rows, lambda item, source: _row(item, source, language))
 
 
 def edition(filters: Filters) -> str:
@@ -87,47 +107,9 @@ def _may_answer(host: str, filters: Filters) -> bool:
     return (not filters.allowed_domains or under(filters.allowed_domains)) and not under(filters.blocked_domains)
 
 
-def to_params(query: str, limit: int, filters: Filters, *, name: str = "wikipedia") -> Mapped:
-    """Convert a query to request parameters; the language is part of the URL, see `edition`."""
-    words, warnings = clipped(name, query, characters=_MAX_QUERY)
-    rows = min(limit, _MAX_RESULTS)
-    values = {
-        "action": "query",
-        "list": "search",
-        "format": "json",
-        "formatversion": "2",
-        "srsearch": words,
-        "srlimit": str(rows),
-        "srprop": "snippet|timestamp",
-    }
-    mapped = Mapped(values, warnings=warnings, address={"language": edition(filters)})
-    if filters.page > 1:
-        values["sroffset"] = str((filters.page - 1) * rows)
-    if filters.language and not known_language(mapped, filters, "wikipedia"):
-        warnings.append(f"{name}: it has no edition in {filters.language}; {edition(filters)} was searched")
-    return mapped
-
-
 def address(title: str, language: str) -> str:
     """Return the URL of an article."""
     return f"https://{language}.wikipedia.org/wiki/{quote(title.replace(' ', '_'), safe=_PLAIN, errors='replace')}"
-
-
-def parse(reply: Response, name: str = "wikipedia", language: str = "") -> Results:
-    """Parse a response. Its dates are those of the last edit, not of publication, and are labeled so.
-
-    Args:
-        reply: The response.
-        name: The provider's name.
-        language: The edition; by default that of the response's URL, else English.
-
-    Raises:
-        ProviderError: the response is a failure, which may come with a status of 200.
-    """
-    rows = value_at(json_answer(reply, name, _ERRORS), "query.search")
-    code, _, rest = (urlsplit(reply.url).hostname or "").partition(".")
-    language = language or (code if rest == "wikipedia.org" else "en")
-    return results(reply, name, rows, lambda item, source: _row(item, source, language))
 
 
 def _row(item: dict[str, Any], name: str, language: str) -> SearchResult | None:

@@ -36,7 +36,7 @@ from groundwire.providers.base import RevalidatingReader
 from groundwire.reading.extracted import cleaned_result
 from groundwire.reading.sites.reader import SiteReader, SiteReaders
 from groundwire.safety.guard import Guard
-from groundwire.safety.tenancy import Owner, owned_by
+from groundwire.safety.tenancy import Owner
 from groundwire.safety.url_redaction import for_third_parties
 from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
 from groundwire.storage import StoreError
@@ -289,7 +289,7 @@ class Readers:
 
     async def _ask(self, reader: ReadProvider, reading: _Reading) -> ReadResult:
         url, deadline = reading.call.url, reading.until or reading.call.deadline
-        reader = owned_by(reader, reading.call.owner)
+        reader = reader.owned_by(reading.call.owner) if hasattr(reader, "owned_by") else reader
         try:
             async with deadline.timeout():
                 if not reader.capabilities.guarded:

@@ -8,12 +8,12 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Generic, NewType, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
 from groundwire.models.validators import unchecked
 from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.safety.tenancy import Partition
+from groundwire.safety.tenancy import Owner, Sharing, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, Entry
@@ -23,6 +23,7 @@ __all__ = [
     "CacheResult",
     "CacheTtl",
     "Codec",
+    "Partition",
     "age",
     "decode_entry",
     "encode_entry",
@@ -33,6 +34,7 @@ __all__ = [
     "page_codec",
     "page_key",
     "page_ttl",
+    "partition_of",
     "search_codec",
     "search_key",
     "search_ttl",
@@ -45,6 +47,21 @@ _HEAD = struct.Struct("<2sdd")  # before each value: the format, and the seconds
 _FORM = b"g1"
 
 _T = TypeVar("_T")
+
+Partition = NewType("Partition", str)
+"""A partition of a store; created by `partition_of`."""
+
+
+def partition_of(owner: Owner, visibility: Visibility, sharing: Sharing) -> Partition:
+    """Return the partition in which data is stored and looked up.
+
+    Args:
+        owner: The owner.
+        visibility: Whether it is public by construction.
+        sharing: What the operator lets owners share.
+    """
+    shared = sharing == "all" or (sharing == "public" and visibility == "public")
+    return Partition("shared" if shared else owner.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from groundwire.models import Attempt, Query
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Health
-from groundwire.routing.hedging_policy import ExtraBudget
 from groundwire.routing.provider_call import AttemptResult, ProviderCaller, price_of
+from groundwire.routing.shared_health import ExtraBudget
 
 __all__ = ["EmptyConfirmer", "second_opinion"]
 

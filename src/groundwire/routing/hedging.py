@@ -19,11 +19,20 @@ from groundwire.deadline import wait_for_any
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.health import Cooldown, Health
-from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Latencies, Tokens
-from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
+from groundwire.routing.health import Health
+from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.provider_call import (
+    AttemptResult,
+    AttemptState,
+    Latencies,
+    ProviderCaller,
+    make_attempt,
+    price_of,
+    skipped_cooldown,
+)
+from groundwire.routing.shared_health import ExtraBudget
 
-__all__ = ["HedgeResult", "HedgedRunner", "skipped_cooldown"]
+__all__ = ["HedgeResult", "HedgedRunner"]
 
 _TRANSIENT: frozenset[Outcome] = frozenset(
     {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
@@ -75,7 +84,7 @@ class HedgedRunner:
         self.health = health
         self._latencies: dict[str, Latencies] = {}
         self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
-        self._retries = Tokens(policy.retries, policy.retries_kept)
+        self._retries = ExtraBudget(policy.retries, policy.retries_kept)
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 
     async def run(
@@ -245,7 +254,7 @@ class _HedgedRun:
         said = 0.0 not in failed.values()
         if said:  # the providers stated the time, so a retry then takes no token
             pause += min(failed.values())
-        elif not self._runner._retries.has_one:
+        elif not self._runner._retries.allows(1):
             return False
         if self._deadline.remaining() < policy.least_for_retry + pause:
             return False
@@ -255,7 +264,7 @@ class _HedgedRun:
     def _ask_again(self, providers: Sequence[SearchProvider], *, free: bool = False) -> bool:
         """Start another round with the transient failures and the call presumed lost."""
         if not free:
-            self._runner._retries.spend()
+            self._runner._retries.spend(1)
         self._round += 1
         names = self._failed_for_now().keys() | {one.provider.name for one in self._running.values()}
         order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
@@ -280,7 +289,7 @@ class _HedgedRun:
     def _may_retry(self) -> bool:
         """Whether another round may start beside calls presumed lost, which may have exhausted the tokens."""
         in_time = self._deadline.remaining() >= self._policy.least_for_retry
-        return self._hedged and in_time and self._round <= self._policy.rounds and self._runner._retries.has_one
+        return self._hedged and in_time and self._round <= self._policy.rounds and self._runner._retries.allows(1)
 
     def _is_lost(self) -> bool:
         """Whether every provider was called and the latest call is more likely lost than slow."""
@@ -354,47 +363,32 @@ class _HedgedRun:
         return min(max(usual, policy.shortest), self._caller.attempt_timeout)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _Charge:
-    """The charge of one paid call to the budget, corrected when it is known whether it was extra.
+    """The charge of one paid call to the budget, corrected when it is known whether it was extra."""
 
-    Args:
-        budget: The budget, already charged.
-        charged: The amount.
-        paid: The call.
-        state: Its state.
-        earlier: The calls that it hedges; none for a call of a further round, which always counts.
-    """
+    budget: ExtraBudget
+    """The budget, already charged."""
+    charged: float
+    """The amount."""
+    paid: asyncio.Task[AttemptResult]
+    """The call."""
+    state: AttemptState
+    """Its state."""
+    earlier: Sequence[asyncio.Task[AttemptResult]]
+    """The calls that it hedges; none for a call of a further round, which always counts."""
 
-    def __init__(
-        self,
-        budget: ExtraBudget,
-        charged: float,
-        paid: asyncio.Task[AttemptResult],
-        state: AttemptState,
-        earlier: Sequence[asyncio.Task[AttemptResult]],
-    ) -> None:
-        self._budget = budget
-        self._charged = charged
-        self._paid = paid
-        self._state = state
-        self._earlier = earlier
-        for task in (paid, *earlier):
+    def __post_init__(self) -> None:
+        for task in (self.paid, *self.earlier):
             task.add_done_callback(self._settle)
 
     def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
-        if not all(task.done() for task in (self._paid, *self._earlier)):
+        if not all(task.done() for task in (self.paid, *self.earlier)):
             return
-        if not self._state.sent or (not self._paid.cancelled() and not self._paid.result().answered):
+        if not self.state.sent or (not self.paid.cancelled() and not self.paid.result().answered):
             extra = 0.0  # what was not sent, or not answered, is not paid
-        elif not self._earlier or any(not task.cancelled() and task.result().rows for task in self._earlier):
+        elif not self.earlier or any(not task.cancelled() and task.result().rows for task in self.earlier):
             extra = 1.0
         else:
-            extra = self._charged if any(task.cancelled() for task in self._earlier) else 0.0
-        self._budget.spend(extra - self._charged)
-
-
-def skipped_cooldown(cooldown: Cooldown) -> Attempt:
-    """Return the attempt that was skipped because the provider is in cooldown."""
-    reason = f"not called: in cooldown{f' ({cooldown.reason})' if cooldown.reason else ''}"
-    name, after = cooldown.provider.name, round(cooldown.seconds, 3)
-    return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)
+            extra = self.charged if any(task.cancelled() for task in self.earlier) else 0.0
+        self.budget.spend(extra - self.charged)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import bisect
 import copy
 import logging
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,14 +30,23 @@ from groundwire.models import (
 from groundwire.models.validators import unchecked
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.health import Changes, Health
+from groundwire.routing.health import Changes, Cooldown, Health
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
 from groundwire.routing.result_merging import asked_of, filter_by_date, normalize, notes, receipts
 from groundwire.routing.shared_health import SharedHealth
-from groundwire.safety.tenancy import owned_by
 from groundwire.safety.urls import DomainPolicy
 
-__all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt", "price_of"]
+__all__ = [
+    "NONE_LEFT",
+    "AttemptResult",
+    "AttemptState",
+    "Emptiness",
+    "Latencies",
+    "ProviderCaller",
+    "make_attempt",
+    "price_of",
+    "skipped_cooldown",
+]
 
 _logger = logging.getLogger(__name__)
 
@@ -43,8 +54,44 @@ NONE_LEFT = "none of them on an allowed domain and within the dates"
 """The reason of an attempt whose results were all filtered out."""
 _NO_WORDS = "no results, which may also mean a refusal (unproven)"
 
+_KEPT = 200  # responses
+_ENOUGH = 20  # responses; fewer say nothing about a tail
+
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
 """Rows or a failure; an unproven empty result; an explicitly empty one; rows that were all filtered out."""
+
+
+class Latencies:
+    """The exact quantiles of a provider's last 200 successful answers, in seconds."""
+
+    def __init__(self) -> None:
+        self._order: deque[float] = deque()
+        self._sorted: list[float] = []
+
+    def add(self, seconds: float) -> None:
+        """Record a latency."""
+        self._order.append(seconds)
+        bisect.insort(self._sorted, seconds)
+        if len(self._order) > _KEPT:
+            self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
+
+    def quantile(self, share: float, unknown: float) -> float:
+        """Return a quantile of the latencies, or `unknown` while there are too few."""
+        if len(self._sorted) < _ENOUGH:
+            return unknown
+        return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
+
+    def later(self, seconds: float, unknown: float) -> float:
+        """Return the share of responses that take longer, never zero.
+
+        Args:
+            seconds: The time elapsed.
+            unknown: The third quartile assumed while there are too few samples.
+        """
+        if len(self._sorted) < _ENOUGH:
+            return float(0.25 ** (seconds / unknown))
+        longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
+        return (longer + 0.5) / (len(self._sorted) + 1)
 
 
 class AttemptState:
@@ -182,9 +229,8 @@ class ProviderCaller:
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
-            results = await self._results(
-                owned_by(provider, call.owner), asked_of(call.query, self.policy), call.deadline
-            )
+            asked = provider.owned_by(call.owner) if hasattr(provider, "owned_by") else provider
+            results = await self._results(asked, asked_of(call.query, self.policy), call.deadline)
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
             done = AttemptResult(_failed(provider, error), empty=empty)
@@ -278,6 +324,13 @@ def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> A
     every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
     attempt = make_attempt(provider.name, "rate_limited", f"not called: its rate limit allows a request {late}{every}")
     return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
+
+
+def skipped_cooldown(cooldown: Cooldown) -> Attempt:
+    """Return the attempt that was skipped because the provider is in cooldown."""
+    reason = f"not called: in cooldown{f' ({cooldown.reason})' if cooldown.reason else ''}"
+    name, after = cooldown.provider.name, round(cooldown.seconds, 3)
+    return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)
 
 
 def price_of(provider: SearchProvider) -> float:

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlencode
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.providers.http_parsing import time_range_start
+from groundwire.providers.query_mapping import time_range_start
 from groundwire.safety.secret_scanner import break_marks
 from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url
 

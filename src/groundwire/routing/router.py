@@ -18,9 +18,16 @@ from groundwire.providers import SearchProvider
 from groundwire.routing.calls import BackgroundTasks, SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
-from groundwire.routing.hedging import HedgedRunner, HedgeResult, skipped_cooldown
+from groundwire.routing.hedging import HedgedRunner, HedgeResult
 from groundwire.routing.hedging_policy import HedgePolicy
-from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
+from groundwire.routing.provider_call import (
+    AttemptResult,
+    AttemptState,
+    ProviderCaller,
+    make_attempt,
+    price_of,
+    skipped_cooldown,
+)
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.routing.result_merging import fuse
 from groundwire.routing.shared_health import SharedHealth

@@ -5,8 +5,8 @@ Reading stored data requires a `Viewer` as a keyword argument, so that a call wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Literal, NewType, Protocol, Self, TypeAlias, TypeVar, cast, runtime_checkable
+from dataclasses import dataclass, field
+from typing import Final, Literal, TypeAlias
 from urllib.parse import quote
 
 from groundwire.safety.url_redaction import has_secret
@@ -16,19 +16,12 @@ __all__ = [
     "LOCAL",
     "OPERATOR",
     "Operator",
-    "OwnedProvider",
     "Owner",
-    "Partition",
     "Sharing",
     "Viewer",
     "Visibility",
-    "is_owned",
-    "owned_by",
     "page_visibility",
-    "partition_of",
 ]
-
-_P = TypeVar("_P")
 
 Visibility = Literal["private", "public"]
 """`private`: for its owner. `public`: reveals nothing about its owner but that someone had it."""
@@ -46,12 +39,12 @@ class Owner:
     session: str = ""
     """The named session that owns it, without a tenant; empty for the local user."""
 
-    @property
-    def key(self) -> str:
-        """A unique key of the owner in a store, without spaces and colons."""
-        if self.tenant:
-            return f"tenant:{quote(self.tenant, safe='')}"
-        return f"session:{quote(self.session, safe='')}" if self.session else "local"
+    key: str = field(init=False, repr=False, compare=False)
+    """A unique key of the owner in a store, without spaces and colons."""
+
+    def __post_init__(self) -> None:
+        session = f"session:{quote(self.session, safe='')}" if self.session else "local"
+        object.__setattr__(self, "key", f"tenant:{quote(self.tenant, safe='')}" if self.tenant else session)
 
     def of_session(self, name: str | None) -> Owner:
         """Return the owner of a session's data.
@@ -78,41 +71,6 @@ OPERATOR: Final = Operator()
 
 Viewer: TypeAlias = Owner | Operator
 """The reader of stored data."""
-
-
-@runtime_checkable
-class OwnedProvider(Protocol):
-    """A provider whose answers depend on whose call it is, as those of an archive do."""
-
-    def owned_by(self, owner: Owner) -> Self:
-        """Return the same provider for the calls of an owner."""
-        ...
-
-
-def is_owned(provider: object) -> bool:
-    """Whether a provider is an `OwnedProvider`; faster than `isinstance`, which inspects the protocol."""
-    return hasattr(provider, "owned_by")
-
-
-def owned_by(provider: _P, owner: Owner) -> _P:
-    """Return a provider for the calls of an owner; most are the same for all."""
-    return cast("_P", cast("OwnedProvider", provider).owned_by(owner)) if is_owned(provider) else provider
-
-
-Partition = NewType("Partition", str)
-"""A partition of a store; created by `partition_of`."""
-
-
-def partition_of(owner: Owner, visibility: Visibility, sharing: Sharing) -> Partition:
-    """Return the partition in which data is stored and looked up.
-
-    Args:
-        owner: The owner.
-        visibility: Whether it is public by construction.
-        sharing: What the operator lets owners share.
-    """
-    shared = sharing == "all" or (sharing == "public" and visibility == "public")
-    return Partition("shared" if shared else owner.key)
 
 
 def page_visibility(url: WebUrl) -> Visibility:

@@ -97,7 +97,7 @@ def load_offers() -> Mapping[str, Offer]:
             key_needed=bool(variables) and (getattr(cls, "key_needed", True) or "keyless" in fields),
             keyless="keyless" in fields,
             key_page=getattr(cls, "key_page", ""),
-            address_needed="base_url" in fields and not hasattr(cls, "service"),
+            address_needed="base_url" in fields and not getattr(cls, "service", ""),
             search_credits=getattr(cls, "search_credits", 1),
             prices=prices.get(name, Prices()),
         )
@@ -190,33 +190,19 @@ def commit(plan: SetupPlan, now: datetime) -> Path | None:
         raise
 
 
-def would_load(
-    plan: SetupPlan,
-    *,
-    environment: Mapping[str, str] | None = None,
-    folder: Path | None = None,
-    user_folder: Path | None = None,
-) -> Settings:
+def would_load(plan: SetupPlan) -> Settings:
     """Return the settings that would be in effect after a plan.
-
-    Args:
-        plan: What is to be written.
-        environment: The environment variables; by default those of the process.
-        folder: The working folder; by default the current one.
-        user_folder: The folder with the user's own settings; by default the platform's.
 
     Raises:
         ConfigurationError: they would be invalid or contradictory; the message names the real file, not a copy.
     """
-    environment = os.environ if environment is None else environment
     with tempfile.TemporaryDirectory(prefix="groundwire-setup-") as name:
         copy = Path(name) / FILE_NAME
         copy.write_text(plan.after, "utf-8")
         try:
-            if plan.path.resolve() == user_file(user_folder).resolve():
-                return load(environment=environment, folder=folder, user_folder=copy.parent)
-            variables = {**environment, FILE_VARIABLE: str(copy)}
-            return load(environment=variables, folder=folder, user_folder=user_folder)
+            if plan.path.resolve() == user_file().resolve():
+                return load(user_folder=copy.parent)
+            return load(environment={**os.environ, FILE_VARIABLE: str(copy)})
         except ConfigurationError as error:
             raise ConfigurationError(str(error).replace(str(copy), str(plan.path))) from None
 

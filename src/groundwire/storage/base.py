@@ -36,7 +36,6 @@ __all__ = [
     "ended",
     "note_digest",
     "note_key",
-    "run_each",
 ]
 
 NOTES = "\0note\0"
@@ -289,30 +288,6 @@ class Store(Protocol):
     async def aclose(self) -> None:
         """Close files, threads and connections; later calls raise StoreError."""
         ...
-
-
-async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:
-    """Run the operations of a batch one by one with the methods of a store; `AssignNumbers` uses its `batch`."""
-    answers: list[Answer] = []
-    for one in operations:
-        match one:
-            case Get():
-                answers.append(await store.get(one.key))
-            case Set():
-                await store.set(one.key, one.value, fresh=one.fresh, stale=one.stale)
-                answers.append(None)
-            case Add():
-                answers.append(await store.count(one.key, one.amount, limit=one.limit, ttl=one.ttl))
-            case Lease():
-                answers.append(await store.lease(one.key, owner=one.owner, ttl=one.ttl))
-            case Release():
-                await store.release(one.key, owner=one.owner)
-                answers.append(None)
-            case AssignNumbers():
-                answers += await store.batch((one,))
-        if ended(one, answers[-1]):
-            break
-    return answers
 
 
 def ended(operation: Operation, answer: Answer) -> bool:

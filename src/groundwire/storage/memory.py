@@ -11,24 +11,30 @@ from typing import Generic, TypeVar
 
 from groundwire.storage.base import (
     NOTES,
+    Add,
     Answer,
     AssignNumbers,
     Count,
     Entry,
+    Get,
+    Lease,
     Numbers,
     Operation,
     Pace,
     Register,
+    Release,
+    Set,
+    Store,
     StoreError,
     check_amount,
     check_pace,
     check_seconds,
+    ended,
     note_digest,
     note_key,
-    run_each,
 )
 
-__all__ = ["MemoryStore"]
+__all__ = ["MemoryStore", "run_each"]
 
 _OVERHEAD = 300  # bytes that one entry takes beside its key and value (CPython 3.11, measured)
 _SWEEP = 1_000  # keys without a limit of their own that may accumulate before expired ones are removed
@@ -197,6 +203,30 @@ class MemoryStore:
     def _forget(self, key: str) -> None:
         if (entry := self._entries.pop(key, None)) is not None:
             self._bytes -= _size(key, entry.value)
+
+
+async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:
+    """Run the operations of a batch one by one with the methods of a store; `AssignNumbers` uses its `batch`."""
+    answers: list[Answer] = []
+    for one in operations:
+        match one:
+            case Get():
+                answers.append(await store.get(one.key))
+            case Set():
+                await store.set(one.key, one.value, fresh=one.fresh, stale=one.stale)
+                answers.append(None)
+            case Add():
+                answers.append(await store.count(one.key, one.amount, limit=one.limit, ttl=one.ttl))
+            case Lease():
+                answers.append(await store.lease(one.key, owner=one.owner, ttl=one.ttl))
+            case Release():
+                await store.release(one.key, owner=one.owner)
+                answers.append(None)
+            case AssignNumbers():
+                answers += await store.batch((one,))
+        if ended(one, answers[-1]):
+            break
+    return answers
 
 
 class _Numbered:

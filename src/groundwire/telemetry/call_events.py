@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
@@ -93,22 +93,20 @@ class SearchDone(_Done):
     query: str | None = None
     """The query itself, only if the operator enables recording it."""
 
-    @property
-    def outcome(self) -> CallOutcome:
-        """The outcome of the call."""
-        return _outcome(self.error) or ("ok" if self.results else "empty")
+    outcome: CallOutcome = field(init=False)
+    """The outcome of the call."""
+    fell_back: bool = field(init=False)
+    """Whether the results come from another provider than the first."""
+    forbidden_shown: bool = field(init=False)
+    """Whether the caller received a failure after an HTTP 403 from a service."""
 
-    @property
-    def fell_back(self) -> bool:
-        """Whether the results come from another provider than the first."""
-        if self.error or self.cached or self.strategy == "fuse" or not self.attempts:
-            return False
-        return self.provider != self.attempts[0].provider
-
-    @property
-    def forbidden_shown(self) -> bool:
-        """Whether the caller received a failure after an HTTP 403 from a service."""
-        return self.outcome == "failed" and any(attempt.status == 403 for attempt in self.attempts)
+    def __post_init__(self) -> None:
+        outcome = _outcome(self.error) or ("ok" if self.results else "empty")
+        forbidden = outcome == "failed" and any(attempt.status == 403 for attempt in self.attempts)
+        routed = not self.error and not self.cached and self.strategy != "fuse" and bool(self.attempts)
+        object.__setattr__(self, "outcome", outcome)
+        object.__setattr__(self, "fell_back", routed and self.provider != self.attempts[0].provider)
+        object.__setattr__(self, "forbidden_shown", forbidden)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +120,11 @@ class PageDone(_Done):
     characters: int
     """The characters of Markdown that were returned."""
 
-    @property
-    def outcome(self) -> CallOutcome:
-        """The outcome of the call."""
-        return _outcome(self.error) or "ok"
+    outcome: CallOutcome = field(init=False)
+    """The outcome of the call."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "outcome", _outcome(self.error) or "ok")
 
 
 class CallListener(Protocol):

@@ -1,4 +1,4 @@
-"""The body of an answer: streamed, one layer of coding, bounded on the wire and decoded.
+"""The body of a response: streamed, one layer of coding, bounded on the wire and decoded.
 
 Two gigabytes of zeros gzip to two megabytes (RFC 1952), so the size on the wire says nothing: every step of the
 decoder may put out a limited amount, and the reader stops at the cap.
@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
-from groundwire.transport.connector import HEAD_ALLOWANCE, Connections, MeteredSocket
+from groundwire.transport.connector import HEAD_ALLOWANCE, Connections, Head, Inspect, MeteredSocket, Response
 from groundwire.transport.errors import ExchangeFailed
-from groundwire.transport.request_response import FetchSlot, Head, Inspect, Response
 
 if TYPE_CHECKING:
     import aiohttp
+
+    from groundwire.transport.client import FetchSlot
 
 __all__ = ["SNIFF", "BodyDecoder", "UndecodableBody", "read_body", "refuse_more_than", "seen_by", "show"]
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from groundwire._version import USER_AGENT
 from groundwire.cassette import Answer, CallFailed, Cassette, RecordedFailure
@@ -32,7 +32,15 @@ from groundwire.errors import (
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, join_url
 from groundwire.transport.body_reader import SNIFF, read_body, refuse_more_than, seen_by, show
-from groundwire.transport.connector import CONNECTIONS, Connections
+from groundwire.transport.connector import (
+    CONNECTIONS,
+    Connections,
+    Head,
+    HttpRequest,
+    Inspect,
+    PartialResponse,
+    Response,
+)
 from groundwire.transport.errors import (
     UNREAD,
     ExchangeFailed,
@@ -41,20 +49,50 @@ from groundwire.transport.errors import (
     raise_page_error,
     raise_provider_error,
 )
-from groundwire.transport.request_response import (
-    FetchPolicy,
-    FetchSlot,
-    Head,
-    HttpRequest,
-    Inspect,
-    PartialResponse,
-    Response,
-)
 
 if TYPE_CHECKING:
     from yarl import URL
 
-__all__ = ["Transport", "exchange"]
+__all__ = ["FetchPolicy", "FetchSlot", "Transport", "exchange"]
+
+
+@dataclass(slots=True)
+class FetchSlot:
+    """The permission for one page request, with the status and headers of its response."""
+
+    status: int = 0
+    """The HTTP status; 0 until there is one, and for a redirect."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Its headers."""
+
+
+class FetchPolicy(Protocol):
+    """Decides whether and when a page may be requested, including each redirect's target."""
+
+    async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> object:
+        """Check that a page may be read at all.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+            remote: Whether a third party fetches it.
+
+        Raises:
+            BlockedByPolicy, PageError: it is not allowed.
+        """
+        ...
+
+    def visit(self, url: WebUrl, deadline: Deadline) -> AbstractAsyncContextManager[FetchSlot]:
+        """Return a block in which a URL may be requested; entering it waits for a slot.
+
+        Args:
+            url: An address that the guard has admitted.
+            deadline: When the page must be here.
+
+        Raises:
+            BlockedByPolicy, PageError: it is not allowed, or not in time.
+        """
+        ...
 
 
 async def exchange(

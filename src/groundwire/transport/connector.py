@@ -1,4 +1,6 @@
-"""Connections of one client: only to addresses that the guard permits, with a limit of received bytes.
+"""Connections of one client, and what goes over them: requests and responses.
+
+They lead only to addresses that the guard permits, with a limit of received bytes.
 
 A client of HTTP hands on bodies without their framing, and interim answers not at all; a server may send as much of
 both as it likes. What comes from the wire is seen by the socket alone, so the sockets count it and stop it.
@@ -7,9 +9,12 @@ both as it likes. What comes from the wire is seen by the socket alone, so the s
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
@@ -17,16 +22,118 @@ from groundwire.errors import BlockedAddress, Closed, ConfigurationError, Invali
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.transport.errors import Overrun, Vetoed, nowhere, translated
-from groundwire.transport.request_response import HttpRequest
 
 if TYPE_CHECKING:
     import aiohttp
     from _typeshed import ReadableBuffer, WriteableBuffer
     from aiohttp.abc import AbstractResolver
+    from yarl import URL
 
-__all__ = ["CONNECTIONS", "HEAD_ALLOWANCE", "Connections", "MeteredSocket", "close_server", "close_soon"]
+__all__ = [
+    "CONNECTIONS",
+    "HEAD_ALLOWANCE",
+    "Connections",
+    "Head",
+    "HttpRequest",
+    "Inspect",
+    "MeteredSocket",
+    "PartialResponse",
+    "Response",
+    "close_server",
+    "close_soon",
+]
 
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TURNS: Final = 3  # accepted, made known to the protocol, and the first step of what `asyncio.start_server` serves with
+
+
+@dataclass(frozen=True, slots=True)
+class HttpRequest:
+    """A request, before it is sent or replayed."""
+
+    method: str
+    url: URL
+    headers: Mapping[str, str]
+    body: Mapping[str, Any]
+    """aiohttp's arguments for the body: `json`, `data` (a form) or none."""
+    page: bool = False
+    """Whether a redirect will be followed, so that its body is not read."""
+    cut: bool = False
+    """Whether a body that is too large is cut instead of refused."""
+    on_data: Callable[[bytes], None] | None = None
+    """Called with each decoded piece of the body of an answer with status 200, as it comes."""
+
+    def leads_on(self, status: int, headers: Mapping[str, str]) -> bool:
+        """Return whether a response is a redirect that will be followed."""
+        return self.page and status in _REDIRECTS and bool(headers.get("Location", ""))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the request in the format of a cassette."""
+        names = {"json": "json", "data": "form"}
+        body = {names[name]: value for name, value in self.body.items()}
+        return {"method": self.method, "url": str(self.url), "headers": dict(self.headers)} | body
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head and first bytes of a response."""
+
+    url: str
+    """The URL of the response, after all redirects."""
+    status: int
+    """The HTTP status."""
+    headers: Mapping[str, str]
+    """The headers; names in any case."""
+    start: bytes = b""
+    """The first decoded bytes of the body."""
+
+    @property
+    def content_type(self) -> str:
+        """The Content-Type header as sent, empty when there is none; what is not UTF-8 in it becomes `?`."""
+        return self.headers.get("Content-Type", "").encode("utf-8", "replace").decode()
+
+    @property
+    def media_type(self) -> str:
+        """The media type alone, in lower case."""
+        return self.content_type.split(";", 1)[0].strip().lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Response(Head):
+    """A complete response."""
+
+    body: bytes = b""
+    """The decoded body."""
+    hops: tuple[str, ...] = field(default=())
+    """The URLs that redirected, in order."""
+    _read: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def json(self) -> Any:
+        """Parse the body as JSON, once; callers must not change the result.
+
+        Raises:
+            ValueError: it is not JSON.
+        """
+        try:
+            if not self._read:
+                self._read.append(json.loads(self.body))
+            return self._read[0]
+        except RecursionError as error:
+            raise ValueError("nested too deeply") from error
+
+
+Inspect: TypeAlias = Callable[[Head], int | None]
+"""Receives a head and the first bytes before the rest is read; an exception ends the exchange, and a returned number
+replaces the size limit."""
+
+
+@dataclass(slots=True)
+class PartialResponse:
+    """The received part of a response."""
+
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
 
 
 def close_soon(server: asyncio.Server) -> None:

@@ -21,6 +21,7 @@ from groundwire.errors import (
 )
 from groundwire.models import Attempt, Page
 from groundwire.providers import ReadProvider
+from groundwire.providers.base import is_owned
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
@@ -28,12 +29,12 @@ from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers, view_off_loop
 from groundwire.routing.budget import Reservation, SessionBudget
 from groundwire.routing.cache import Cache
-from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key
+from groundwire.routing.cache_codec import age, identity, lifetime, page_codec, page_key, partition_of
 from groundwire.routing.calls import AttemptLog, CacheMode, PageCall
 from groundwire.routing.politeness import Politeness
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import is_owned, page_visibility, partition_of
+from groundwire.safety.tenancy import page_visibility
 from groundwire.safety.urls import DomainPolicy, parse_url
 from groundwire.settings import Settings
 from groundwire.storage.base import Store

@@ -35,13 +35,12 @@ from groundwire.settings.schema import conflicting_settings, single_provider_war
 from groundwire.storage import open_store
 from groundwire.storage.archive.store import Archive, open_archive
 from groundwire.storage.base import Store
-from groundwire.storage.fallback_store import ResilientStore
 from groundwire.storage.memory import MemoryStore
 from groundwire.telemetry.call_events import CallListener, CallListeners, CallLog, with_listener
 from groundwire.telemetry.daily_counters import Scores
 from groundwire.transport.clients import HttpClients
 from groundwire.web.known_urls import KnownUrls
-from groundwire.web.search import SearchFlow
+from groundwire.web.search import SearchFlow, StateWarnings
 from groundwire.web.session_sources import SessionSources
 
 if TYPE_CHECKING:  # needed for pages only, and slow to load
@@ -146,9 +145,6 @@ def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> S
 
 
 _MOST_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
-_DEGRADED = "the store is unavailable; cache and budgets are in this process's memory until it returns"
-_NO_ARCHIVE = "the archive of earlier searches is unavailable; run `groundwire doctor` for details"
-_RECREATED = "the {} was damaged: it was moved aside and recreated"
 
 
 def changed(settings: Settings, *, timeout: float | None, proxy: str | None) -> Settings:
@@ -223,7 +219,7 @@ class Resources:
             SessionSources(self.store) if settings.session.citations == "session" else None
         )
         self.tasks: BackgroundTasks = BackgroundTasks()
-        self._said: set[str] = set()
+        self.state = StateWarnings(self.store, self.archive)
         self.load: LoadMonitor = LoadMonitor()
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
@@ -244,7 +240,7 @@ class Resources:
             known=self.known,
             sources=self.sources,
             call_listeners=self._listeners,
-            state=self.state_warnings,
+            state=self.state,
         )
         self._setup, self._read_providers = setup, read_providers
         if read_providers is not None or settings.read.providers != ("local",) or settings.providers.get("local"):
@@ -290,7 +286,7 @@ class Resources:
             known=self.known,
             sources=self.sources,
             workers=self.workers,
-            state=self.state_warnings,
+            state=self.state,
         )
         return OpenPages(flow=flow, call_listeners=self._listeners)
 
@@ -325,32 +321,6 @@ class Resources:
         router = self._router(cast("list[SearchProvider]", setup.make("search", given, ())), policy)
         self.owned += [router, *setup.made.values()]
         return router
-
-    async def state_warnings(self) -> tuple[str, ...]:
-        """Return warnings about the store and the archive; none while both work.
-
-        That one was recreated is said once, without its path, as results may leave this machine.
-        """
-        said = []
-        store, archive = self.store, self.archive
-        if isinstance(store, ResilientStore):
-            if store.degraded:
-                said.append(_DEGRADED)
-            if store.recreated:
-                said += self._once(_RECREATED.format("store of cache and budgets"))
-        if archive is not None:
-            await archive.open()
-            if archive.problem:
-                said.append(_NO_ARCHIVE)
-            if archive.recreated:
-                said += self._once(_RECREATED.format("archive of earlier searches"))
-        return tuple(said)
-
-    def _once(self, text: str) -> list[str]:
-        if text in self._said:
-            return []
-        self._said.add(text)
-        return [text]
 
     async def aclose(self, grace_seconds: float) -> None:
         """Close everything. Idempotent.

@@ -16,24 +16,68 @@ from groundwire.models import Attempt, Query, SearchResponse
 from groundwire.models.aliases import SAFE_SEARCHES
 from groundwire.models.search import mark_opener
 from groundwire.models.validators import check_choice, time_range_of
+from groundwire.providers.base import is_owned
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache, Codec
-from groundwire.routing.cache_codec import age, identity, lifetime, search_codec, search_key, sources_of
+from groundwire.routing.cache_codec import age, identity, lifetime, partition_of, search_codec, search_key, sources_of
 from groundwire.routing.calls import AttemptLog, CacheMode, SearchCall
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.routing.router import Router
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import Owner, is_owned, partition_of
+from groundwire.safety.tenancy import Owner, Visibility
 from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import Settings
-from groundwire.storage.base import Answer, AssignNumbers, Lookup
+from groundwire.storage.archive.store import Archive
+from groundwire.storage.base import Answer, AssignNumbers, Lookup, Store
+from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry.call_events import CallListeners, SearchDone
 from groundwire.web.known_urls import KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["SearchFlow"]
+__all__ = ["SearchFlow", "StateWarnings"]
 
 _COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
+_DEGRADED = "the store is unavailable; cache and budgets are in this process's memory until it returns"
+_NO_ARCHIVE = "the archive of earlier searches is unavailable; run `groundwire doctor` for details"
+_RECREATED = "the {} was damaged: it was moved aside and recreated"
+
+
+class StateWarnings:
+    """Warnings about the store and the archive; none while both work.
+
+    That one was recreated is said once, without its path, as results may leave this machine.
+
+    Args:
+        store: The store of a `Web`.
+        archive: Its archive; None if it is disabled.
+    """
+
+    def __init__(self, store: Store, archive: Archive | None) -> None:
+        self._store = store if isinstance(store, ResilientStore) else None
+        self._archive = archive
+        self._said: set[str] = set()
+
+    async def __call__(self) -> tuple[str, ...]:
+        """Return the warnings for a response."""
+        said = []
+        if self._store is not None:
+            if self._store.degraded:
+                said.append(_DEGRADED)
+            if self._store.recreated:
+                said += self._once(_RECREATED.format("store of cache and budgets"))
+        if self._archive is not None:
+            await self._archive.open()
+            if self._archive.problem:
+                said.append(_NO_ARCHIVE)
+            if self._archive.recreated:
+                said += self._once(_RECREATED.format("archive of earlier searches"))
+        return tuple(said)
+
+    def _once(self, text: str) -> list[str]:
+        if text in self._said:
+            return []
+        self._said.add(text)
+        return [text]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,12 +104,16 @@ class SearchFlow:
     """Returns warnings about the store and the archive."""
     _names: tuple[str, ...] = field(init=False)
     """What distinguishes the providers from others of the same name."""
+    _visibility: Visibility = field(init=False)
+    """`private` if the results of a provider depend on whose call it is."""
     _codec: Codec[SearchResponse] = field(init=False)
     """How responses are stored."""
 
     def __post_init__(self) -> None:
         names = tuple(identity(provider, self.settings) for provider in self.router.providers)
         object.__setattr__(self, "_names", names)
+        owned = any(is_owned(provider) for provider in self.router.providers)
+        object.__setattr__(self, "_visibility", "private" if owned else "public")
         lives = lifetime(self.settings.cache.search_ttl, self.settings.cache.stale_ttl)
         object.__setattr__(self, "_codec", search_codec(lives))
 
@@ -165,8 +213,7 @@ class SearchFlow:
         """Return the cache key of a response, and the store operations before the search."""
         if self.cache is None or cache_mode == "bypass":
             return "", None
-        owned = any(is_owned(provider) for provider in self.router.providers)
-        partition = partition_of(owner, "private" if owned else "public", self.settings.storage.sharing)
+        partition = partition_of(owner, self._visibility, self.settings.storage.sharing)
         key = search_key(query, self._names, self.policy, strategy, partition=partition)
         return key, self.cache.lookup(key) if cache_mode == "use" else None
 

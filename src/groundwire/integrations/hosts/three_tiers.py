@@ -18,7 +18,7 @@ from groundwire.hosted import prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.tool_definitions import read
 from groundwire.integrations.hosts import load_with
-from groundwire.providers.duckduckgo_lite import parse
+from groundwire.providers.duckduckgo_page import parse
 from groundwire.routing.result_merging import normalize
 from groundwire.tools import render_text, web_search_tool
 from groundwire.transport import Response

@@ -21,7 +21,7 @@ from groundwire.errors import (
     PageUnavailable,
 )
 from groundwire.models import ReadResult
-from groundwire.providers.http_parsing import page_failure
+from groundwire.providers.query_mapping import page_failure
 from groundwire.reading.block_pages.classify import known_wall
 from groundwire.reading.browser.render import Rendered
 from groundwire.reading.browser.vetting_proxy import VettingProxy

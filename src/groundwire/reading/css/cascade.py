@@ -88,12 +88,11 @@ class Styles:
         elements: Iterable[Element],
         declared: Iterable[Declaration],
         *,
-        inline: bool = False,
         layer: int = UNLAYERED,
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
         """Apply declarations to elements, unless a stronger one applies."""
-        number = self.source(declared, inline=inline, layer=layer, specificity=specificity)
+        number = self.source(declared, layer=layer, specificity=specificity)
         for element in elements:
             self.give(element, number)
 

@@ -32,8 +32,8 @@ from groundwire.errors import (
 from groundwire.models import ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import rate_windows
 from groundwire.providers.http_parsing import retry_after
+from groundwire.providers.key_rotation import rate_windows
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.sites.parts import RenderedParts, SitePart, pack, render
 from groundwire.reading.sites.site import FormatChanged, NotAvailable, SiteContent, SiteRequest, SiteSpec, Steps
