@@ -272,7 +272,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     *(
-        ("src/groundwire/server/auth/key_file.py", function, line, "only what nobody reads changes")
+        ("src/groundwire/server/auth/keys.py", function, line, "only what nobody reads changes")
         for function, line in (
             ("_Content", 'model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=False)'),
             ("KeyFile._read", "data = file.read(_LARGEST + 2)"),

@@ -94,7 +94,7 @@ source = (mutants.ROOT / module).read_text()
 (changed,) = (one for one in mutations(source) if one.after.startswith("_KEPT = 201"))
 same = Mutation("", 1, (1, 1), "", "", source + "# nothing")
 for mutation in (same, changed, same):
-    print(workshop.fate(module, mutation, tests, mutants.Baseline(seconds=10.0)))
+    print(workshop.fate(module, mutation, tests, mutants.Baseline(seconds=10.0, cpu=10.0)))
 """
 
 
