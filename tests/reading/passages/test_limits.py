@@ -184,7 +184,9 @@ class TestScores:
         assert scores(text, "ferry") == with_neighbors(found)
 
     def test_the_header_of_a_table_counts_for_its_rows(self) -> None:
-        text = "| gate | depot |\n| --- | --- |\n| seven | east |\n| nine | west |\n\nnothing stands here but these few words"
+        text = (
+            "| gate | depot |\n| --- | --- |\n| seven | east |\n| nine | west |\n\nnone stand here but these few words"
+        )
         counts = [{"gate": 1.8}, {"gate": 0.8}, {"gate": 0.8}, {}]
         assert scores(text, "gate") == with_neighbors(bm25(counts, [2, 2, 2, 7], {"gate": rarity(4, 1)}))
 
@@ -565,7 +567,7 @@ class TestExcerpts:
         text = "a MATCH b"
         (span,) = spans_around(Outline(text), [Match(start=2, end=7)])
         assert (span.start, span.end) == (0, 9)
-        text = f"{'x' * 155} MATCH {'y' * 155}\tz"
+        text = f"{'x' * 155} MATCH {'y' * 155}\tzzzzzzz"
         (span,) = spans_around(Outline(text), [Match(start=156, end=161)])
         assert (span.start, span.end) == (0, 317)
 
