@@ -67,14 +67,14 @@ class Baseline:
 
 
 class _Recorder:
-    """A pytest plugin that records which tests run which line of a module."""
+    """A pytest plugin that records which tests run which line of some modules."""
 
-    def __init__(self, module: Path) -> None:
+    def __init__(self, modules: Sequence[Path]) -> None:
         import coverage
 
-        self._module = module
+        self._modules = modules
         self._seconds: dict[str, float] = {}
-        self._coverage = coverage.Coverage(data_file=None, config_file=False, include=[str(module)])
+        self._coverage = coverage.Coverage(data_file=None, config_file=False, include=[str(one) for one in modules])
         self._coverage.start()
 
     @pytest.hookimpl(wrapper=True)
@@ -86,14 +86,17 @@ class _Recorder:
         finally:
             self._seconds[item.nodeid] = time.perf_counter() - started
 
-    def reach(self) -> dict[int, list[str]]:
-        """Return the tests of each line, the fastest first."""
+    def reach(self) -> list[dict[int, list[str]]]:
+        """Return the tests of each line of each module, the fastest first."""
         self._coverage.stop()
-        contexts = self._coverage.get_data().contexts_by_lineno(str(self._module))
-        return {
-            line: sorted((test for test in tests if test in self._seconds), key=self._seconds.__getitem__)
-            for line, tests in contexts.items()
-        }
+        read = self._coverage.get_data()
+        return [
+            {
+                line: sorted((test for test in tests if test in self._seconds), key=self._seconds.__getitem__)
+                for line, tests in read.contexts_by_lineno(str(module)).items()
+            }
+            for module in self._modules
+        ]
 
 
 class _Chosen:
@@ -132,8 +135,8 @@ class Workshop:
         self._version += _SHIFT
         os.utime(path, (self._version, self._version))
 
-    def baseline(self, module: str, tests: Sequence[str]) -> Baseline:
-        """Run a module's tests on the unchanged module.
+    def baselines(self, modules: Sequence[str], tests: Sequence[str]) -> dict[str, Baseline]:
+        """Run the tests of some modules without any change.
 
         Raises:
             SystemExit: they fail.
@@ -141,7 +144,7 @@ class Workshop:
         noted = self._folder / "baseline.json"
 
         def run() -> int:
-            recorder = _Recorder(self._folder / module)
+            recorder = _Recorder([self._folder / module for module in modules])
             code = pytest.main([*_OPTIONS, *tests], plugins=[recorder])
             libraries = [
                 name
@@ -154,10 +157,12 @@ class Workshop:
         started = time.monotonic()
         code, cpu = self._forked(run, wall=3_600, cpu=3_600)
         if code != 0:
-            sys.exit(f"The tests of {module} fail without any change:\n{self._said()[-4_000:]}")
-        read = json.loads(noted.read_text())
-        reach = {int(line): found for line, found in read["reach"].items()}
-        return Baseline(time.monotonic() - started, cpu, reach, read["libraries"])
+            sys.exit(f"The tests of {', '.join(modules)} fail without any change:\n{self._said()[-4_000:]}")
+        seconds, read = time.monotonic() - started, json.loads(noted.read_text())
+        return {
+            module: Baseline(seconds, cpu, {int(line): found for line, found in reach.items()}, read["libraries"])
+            for module, reach in zip(modules, read["reach"], strict=True)
+        }
 
     def fate(self, module: str, mutation: Mutation, tests: Sequence[str], baseline: Baseline) -> Fate:
         """Change a module and run its tests."""
@@ -328,24 +333,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = equivalents(modules)
     chosen = sample(modules, asked.number, seed)
     fates: list[tuple[str, Mutation, Fate]] = []
+    baselines: dict[str, Baseline] = {}
     journal = Journal(asked.journal)
     os.chdir(ROOT)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         workshop = None if asked.list else Workshop(Path(folder))
         for module, drawn in chosen.items():
-            baseline: Baseline | None = None
+            alike = [other for other in chosen if tests[other] == tests[module]]
+            print(f"{module}: {len(drawn)} mutants", flush=True)
             for mutation in drawn:
                 fate: Fate | None = None
                 key = journal.key(mutation, tests[module])
                 if (module, mutation.function, mutation.after) in known:
                     fate = "equivalent"
                 elif workshop is not None and (fate := journal.get(key)) is None:
-                    if baseline is None:
-                        baseline = workshop.baseline(module, tests[module])
-                        warm(baseline.libraries)
-                        print(f"{module}: {len(drawn)} mutants, {baseline.seconds:.0f} s a run", flush=True)
-                    fate = workshop.fate(module, mutation, tests[module], baseline)
+                    if module not in baselines:
+                        baselines |= workshop.baselines(alike, tests[module])
+                        warm(baselines[module].libraries)
+                    fate = workshop.fate(module, mutation, tests[module], baselines[module])
                     journal.add(key, fate)
                 if fate is not None:
                     fates.append((module, mutation, fate))

@@ -14,14 +14,19 @@ _VERIFICATION: Final = (
     "tests/citations/test_copies.py",
     "tests/citations/test_numbers.py",
     "tests/citations/test_report.py",
+    "tests/citations/test_number_words.py",
+    "tests/citations/test_session.py",
 )
 _RENDERING: Final = (
     "tests/citations/test_rendering.py",
+    "tests/citations/test_report.py",
     "tests/citations/test_session.py",
     "tests/citations/test_exfiltration.py",
-    "tests/citations/test_growth.py",
+    "tests/citations/test_hosted.py",
 )
-_PASSAGES: Final = tuple(f"tests/reading/passages/test_{name}.py" for name in ("limits", "view", "answers", "pieces"))
+_PASSAGES: Final = tuple(
+    f"tests/reading/passages/test_{name}.py" for name in ("limits", "view", "answers", "pieces", "counting")
+)
 MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("safety/guard", ("tests/safety/test_guard.py", "tests/safety/test_vectors.py")),
     ("safety/ip_ranges", ("tests/safety/test_addresses.py", "tests/safety/test_vectors.py")),
@@ -79,33 +84,33 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("tests/citations/test_tables.py", "tests/citations/test_marks.py", "tests/citations/test_session.py"),
     ),
     ("citations/link_filter", ("tests/citations/test_exfiltration.py", "tests/test_exfiltration.py")),
-    ("citations/dialects", (*_RENDERING, "tests/citations/test_hosted.py")),
-    ("citations/hosted_answers", ("tests/citations/test_hosted.py",)),
-    ("citations/markdown_blocks", _RENDERING),
-    ("citations/rendering", _RENDERING),
-    ("citations/text_fragments", _RENDERING),
     *(
-        (f"citations/verify/{module}", (*_VERIFICATION, *tests))
-        for module, tests in (
-            ("alignment", ()),
-            ("argument_roles", ()),
-            ("copied_sentences", ()),
-            ("differences", ()),
-            ("entities", ()),
-            ("facts", ()),
-            ("passage_index", ("tests/citations/test_growth.py",)),
-            ("quantities", ("tests/citations/test_number_words.py",)),
-            ("segmentation", ("tests/citations/test_session.py",)),
-            ("verifier", ()),
+        (f"citations/{module}", _RENDERING)
+        for module in ("dialects", "hosted_answers", "markdown_blocks", "rendering", "text_fragments")
+    ),
+    *(
+        (f"citations/verify/{module}", _VERIFICATION)
+        for module in (
+            "alignment",
+            "argument_roles",
+            "copied_sentences",
+            "differences",
+            "entities",
+            "facts",
+            "passage_index",
+            "quantities",
+            "segmentation",
+            "verifier",
         )
     ),
     ("reading/main_content/select", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),
-    *((f"reading/passages/{module}", _PASSAGES) for module in ("bm25", "excerpts", "outline", "pagination", "terms")),
-    ("reading/passages/token_budget", ("tests/reading/passages/test_counting.py", *_PASSAGES)),
-    ("reading/passages/view", _PASSAGES),
+    *(
+        (f"reading/passages/{module}", _PASSAGES)
+        for module in ("bm25", "excerpts", "outline", "pagination", "terms", "token_budget", "view")
+    ),
     (
         "server/auth/authentication",
-        tuple(f"tests/server/auth/test_{name}.py" for name in ("parsers", "keys", "tenants")),
+        tuple(f"tests/server/auth/test_{name}.py" for name in ("authentication", "parsers", "keys", "tenants")),
     ),
     ("server/auth/keys", ("tests/server/auth/test_keys.py", "tests/server/auth/test_key_file.py")),
     ("server/auth/rate_limits", ("tests/server/auth/test_limits.py",)),

@@ -66,6 +66,8 @@ class TestPassages:
             assert parts(text) == ([text] if together else ["Label:", "x" * size])
         assert len(parts(f"{'x' * 39}\n\nThe paragraph.")) == 1
         assert len(parts(f"{'x' * 40}\n\nThe paragraph.")) == 2
+        first = f"This is the first paragraph of all, and it is long enough to stand alone. {'z' * 150}"
+        assert parts(f"{first}\n\nLabel:\n\n{'x' * 100}")[-1] == f"Label:\n\n{'x' * 100}"
         assert parts("One.\n\n# H\n\nTwo.") == ["One.", "# H\n\nTwo."]
         assert parts("One.\n\n| a | b |\n| - | - |\n| 1 | 2 |")[0] == "One."
         assert parts("| a | b |\n| - | - |\n| 1 | 2 |\n\nOne.")[1:] == ["| 1 | 2 |", "One."]
