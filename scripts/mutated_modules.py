@@ -73,7 +73,14 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "tests/routing/test_hedging_numbers.py",
         ),
     ),
-    ("routing/rate_limiter", ("tests/routing/test_rate_limiter.py", "tests/routing/test_shared_health.py")),
+    (
+        "routing/rate_limiter",
+        (
+            "tests/routing/test_rate_limiter_numbers.py",
+            "tests/routing/test_rate_limiter.py",
+            "tests/routing/test_shared_health.py",
+        ),
+    ),
     ("routing/cache", ("tests/routing/test_cache.py", "tests/routing/test_cache_ttl.py")),
     (
         "routing/cache_codec",
