@@ -179,6 +179,8 @@ KNOWN_ERRORS: Final = (
         ("افتتحت ليلى حداد المخبز في الساحة عام 1984. يعمل فيه تسعة أشخاص ويبيع نحو 400 رغيف يوميا.",),
         "supported",
     ),
+    ("Half of the bees died [1].", ("50% of the bees died.",), "supported"),
+    ("The score was 3-1 [1].", ("The score was 1-3.",), "altered"),
     ("2.5 million people live there [1].", ("Two and a half million people live there.",), "supported"),
 )  # fmt: skip
 
