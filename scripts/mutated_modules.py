@@ -11,6 +11,8 @@ from typing import Final
 __all__ = ["MODULES"]
 
 _VERIFICATION: Final = (
+    "tests/citations/test_meanings.py",
+    "tests/citations/test_page_index.py",
     "tests/citations/test_tables.py",
     "tests/citations/test_facts.py",
     "tests/citations/test_verify.py",
@@ -38,7 +40,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (
         "safety/urls",
-        ("tests/safety/test_urls.py", "tests/safety/test_vectors.py", "tests/safety/test_url_lengths.py"),
+        tuple(f"tests/safety/test_{name}.py" for name in ("urls", "vectors", "url_lengths", "domains")),
     ),
     ("safety/robots_txt", ("tests/safety/test_robots_txt.py",)),
     ("routing/politeness", ("tests/routing/test_robots.py", "tests/test_polite.py")),
@@ -49,7 +51,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("routing/daily_quota", ("tests/routing/test_daily_quota.py", "tests/routing/test_budget.py")),
     (
         "routing/calls",
-        ("tests/routing/test_cost_ledger.py", "tests/routing/test_budget.py", "tests/routing/test_load.py"),
+        tuple(f"tests/routing/test_{name}.py" for name in ("calls", "load", "cost_ledger", "budget", "cache")),
     ),
     ("routing/health", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
     ("routing/shared_health", ("tests/routing/test_shared_health.py",)),
@@ -78,7 +80,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "tests/routing/test_shared_health.py",
         ),
     ),
-    ("routing/cache", ("tests/routing/test_cache.py", "tests/routing/test_cache_ttl.py")),
+    ("routing/cache", tuple(f"tests/routing/test_{name}.py" for name in ("cache", "cache_ttl", "cache_processes"))),
     (
         "routing/cache_codec",
         ("tests/routing/test_cache_codec.py", "tests/routing/test_cache.py", "tests/routing/test_cache_ttl.py"),
@@ -88,7 +90,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("tests/citations/test_tables.py", "tests/citations/test_marks.py", "tests/citations/test_session.py"),
     ),
     ("citations/link_filter", ("tests/citations/test_exfiltration.py", "tests/test_exfiltration.py")),
-    ("citations/text_fragments", ("tests/citations/test_report.py",)),
+    ("citations/text_fragments", ("tests/citations/test_fragments.py", "tests/citations/test_report.py")),
     *(
         (f"citations/verify/{module}", _VERIFICATION)
         for module in (
@@ -114,6 +116,6 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         tuple(f"tests/server/auth/test_{name}.py" for name in ("authentication", "parsers", "keys", "tenants")),
     ),
     ("server/auth/keys", ("tests/server/auth/test_keys.py", "tests/server/auth/test_key_file.py")),
-    ("server/auth/rate_limits", ("tests/server/auth/test_limits.py",)),
+    ("server/auth/rate_limits", ("tests/server/auth/test_limits.py", "tests/server/auth/test_parsers.py")),
 )
 """The mutated modules of the package, and the files of their tests."""
