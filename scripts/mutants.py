@@ -39,7 +39,7 @@ __all__ = ["main"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 _CPU: Final = 20  # seconds of CPU time, beside five times those of the module's unchanged tests with coverage
-_WALL: Final = 60.0  # seconds, beside twenty times the duration of those tests
+_WALL: Final = 30.0  # seconds, beside six times the duration of those tests
 _MEMORY: Final = 4 << 30  # bytes of address space; a loop that never ends may fill a list
 _SHIFT: Final = 10  # seconds between the times of change of two versions, so that no old bytecode is taken for new
 _OPTIONS: Final = (
@@ -183,7 +183,7 @@ class Workshop:
 
     def _tested(self, tests: Sequence[str], chosen: _Chosen, baseline: Baseline) -> int:
         """Return 0 if the chosen tests pass, or if none is chosen."""
-        wall, cpu = _WALL + 20 * baseline.seconds, _CPU + 5 * baseline.cpu
+        wall, cpu = _WALL + 6 * baseline.seconds, _CPU + 5 * baseline.cpu
         code = _STUCK
         for _ in range(2):
             code, _used = self._forked(lambda: self._run(tests, [chosen]), wall, cpu)

@@ -194,9 +194,14 @@ class Alignment:
     """The language of both."""
 
     @cached_property
+    def pairs(self) -> dict[int, int]:
+        """For each aligned token of the sentence, the index of its counterpart."""
+        return {here: there for here, there in enumerate(self.to) if there is not None}
+
+    @cached_property
     def back(self) -> dict[int, int]:
         """For each aligned token of the passage, the index of its counterpart."""
-        return {there: here for here, there in enumerate(self.to) if there is not None}
+        return {there: here for here, there in self.pairs.items()}
 
     @cached_property
     def share(self) -> float:
@@ -222,9 +227,9 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
     options = [_options(token, page, by_key, numbers) for token in claim]
     wanted = [place for place, token in enumerate(claim) if token.kind in {"word", "number"}]
     for place in wanted:  # tokens with a single counterpart
-        if len(options[place]) == 1 and options[place][0] not in used:
-            to[place] = options[place][0]
-            used.add(options[place][0])
+        if len(options[place]) == 1 and used.isdisjoint(options[place]):
+            (to[place],) = options[place]
+            used.update(options[place])
     for kinds in ({"word", "number"}, {"marker"}, {"function"}):
         for place, token in enumerate(claim):
             if to[place] is None and token.kind in kinds:

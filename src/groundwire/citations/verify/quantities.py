@@ -261,7 +261,7 @@ def _value(piece: str, tongue: Language, within: bool) -> tuple[float | None, bo
     """Return the value of a word in a number, and whether it multiplies the preceding value."""
     if piece in tongue.numbers:
         return tongue.numbers[piece], False
-    if piece in tongue.scales and piece not in _LETTERS and len(piece) > 1:
+    if piece in tongue.scales and piece not in _LETTERS:
         return tongue.scales[piece], True
     if tongue.code == "de" and len(piece) > 6:
         return _glued(piece, tongue), False
