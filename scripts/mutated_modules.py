@@ -13,6 +13,7 @@ __all__ = ["MODULES"]
 _VERIFICATION: Final = (
     "tests/citations/test_meanings.py",
     "tests/citations/test_page_index.py",
+    "tests/citations/test_variations.py",
     "tests/citations/test_tables.py",
     "tests/citations/test_facts.py",
     "tests/citations/test_verify.py",
@@ -113,9 +114,12 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
     (
         "server/auth/authentication",
-        tuple(f"tests/server/auth/test_{name}.py" for name in ("authentication", "parsers", "keys", "tenants")),
+        tuple(f"tests/server/auth/test_{name}.py" for name in ("authentication", "parsers", "tenants")),
     ),
     ("server/auth/keys", ("tests/server/auth/test_keys.py", "tests/server/auth/test_key_file.py")),
-    ("server/auth/rate_limits", ("tests/server/auth/test_limits.py", "tests/server/auth/test_parsers.py")),
+    (
+        "server/auth/rate_limits",
+        tuple(f"tests/server/auth/test_{name}.py" for name in ("limited_request", "limits", "parsers")),
+    ),
 )
 """The mutated modules of the package, and the files of their tests."""

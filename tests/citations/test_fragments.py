@@ -52,7 +52,8 @@ def test_a_passage_of_several_blocks_is_given_by_its_ends() -> None:
 
 
 def test_words_beside_it_tell_apart_what_occurs_twice() -> None:
-    content = "First the bell rang. It has a lift. Then it was quiet there.\n\nLast of all: It has a lift. The end is here now."
+    content = "First the bell rang. It has a lift. Then it was quiet there.\n\n"
+    content += "Last of all: It has a lift. The end is here now."
     assert directive(content, "It has a lift.") == "the bell rang.-,It has a lift.,-Then it was"
     assert directive(content, "It has a lift.", last=True) == "Last of all:-,It has a lift.,-The end is"
     assert directive("It has a lift.\n\nit HAS a lift.", "It has a lift.") == "It has a lift.,-it HAS a"
@@ -84,7 +85,8 @@ def test_links_are_of_supported_sentences_only() -> None:
         CitedPage(number=1, url="https://one.example/", content="The tower is 324 metres tall. It has three floors."),
         CitedPage(number=2, url="https://two.example/", content="The mill burned in 1931."),
     ]
-    answer = "The tower is 342 metres tall [1]. It has three floors [1]. The mill burned in 1931 [2]. The tower is 324 metres tall [1]."
+    answer = "The tower is 342 metres tall [1]. It has three floors [1]. The mill burned in 1931 [2]. "
+    answer += "The tower is 324 metres tall [1]."
     report = verify_answer(answer, pages)
     assert [one.verdict for one in report.findings] == ["altered", "supported", "supported", "supported"]
     links = finding_links(report, pages)

@@ -205,9 +205,14 @@ class Alignment:
 
     @cached_property
     def share(self) -> float:
-        """The share of the sentence's words and numbers that have a counterpart: 0 to 1."""
-        told = [there for token, there in zip(self.claim, self.to, strict=True) if token.kind in {"word", "number"}]
-        return sum(there is not None for there in told) / len(told) if told else 0.0
+        """The share of the sentence's words and numbers that have a counterpart, 0 to 1, without attributions."""
+        said = self.tongue.attribution
+        told = [
+            here in self.pairs
+            for here, token in enumerate(self.claim)
+            if token.kind in {"word", "number"} and (here in self.pairs or said.isdisjoint(token.keys[:1]))
+        ]
+        return sum(told) / len(told) if told else 0.0
 
     @cached_property
     def strict_share(self) -> float:
