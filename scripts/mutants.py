@@ -255,18 +255,22 @@ def sample(modules: Sequence[str], number: int, seed: int) -> dict[str, list[Mut
     return dict(chosen)
 
 
-def equivalents(modules: Sequence[str]) -> set[tuple[str, str, str]]:
-    """Return the mutants known to be equivalent, and report entries that name none."""
-    known = {(module, function, after): reason for module, function, after, reason in EQUIVALENT}
-    there = {
-        (module, mutation.function, mutation.after)
-        for module in modules
-        for mutation in mutations((ROOT / module).read_text())
-    }
-    for module, function, after in known:
-        if module in modules and (module, function, after) not in there:
-            print(f"equivalent_mutants.py names no mutant: {module} {function}: {after}")
-    return set(known)
+def equivalents(modules: Sequence[str]) -> set[tuple[str, str]]:
+    """Return the mutants known to be equivalent, by module and change, and report entries that name none or several."""
+    named: dict[tuple[str, str, str], list[Mutation]] = defaultdict(list)
+    for module in modules:
+        for mutation in mutations((ROOT / module).read_text()):
+            for line in (mutation.after, f"{mutation.before} => {mutation.after}"):
+                named[module, mutation.function, line].append(mutation)
+    known: set[tuple[str, str]] = set()
+    for module, function, line, _ in EQUIVALENT:
+        found = named[module, function, line]
+        if len({mutation.before for mutation in found}) > 1:
+            print(f"equivalent_mutants.py names several mutants: {module} {function}: {line}")
+        if module in modules and not found:
+            print(f"equivalent_mutants.py names no mutant: {module} {function}: {line}")
+        known.update((module, mutation.source) for mutation in found)
+    return known
 
 
 class Journal:
@@ -345,7 +349,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             for mutation in drawn:
                 fate: Fate | None = None
                 key = journal.key(mutation, tests[module])
-                if (module, mutation.function, mutation.after) in known:
+                if (module, mutation.source) in known:
                     fate = "equivalent"
                 elif workshop is not None and (fate := journal.get(key)) is None:
                     if module not in baselines:

@@ -195,6 +195,10 @@ def test_when_two_numbers_are_the_same(claimed: str, stated: str, same: bool) ->
         ("May 3", [(None, 5, 3)]),
         ("3 de mayo de 2020", [(2020, 5, 3)]),
         ("31. März 1889", [(1889, 3, 31)]),
+        ("3 September 2020", [(2020, 9, 3)]),
+        ("5 Juni 2020", [(2020, 6, 5)]),
+        ("12 Sept 2021", [(2021, 9, 12)]),
+        ("7 июля 1941", [(1941, 7, 7)]),
         ("1889年3月31日", [(1889, 3, 31)]),
         ("1889年3月", [(1889, 3, None)]),
         ("1889年", [(1889, None, None)]),
@@ -276,6 +280,7 @@ def test_quantities_in_two_units(claimed: str, stated: str, same: bool) -> None:
         ("ru", "3 млн рублей", "3 млн", 3e6, "rub"),
         ("ar", "خمسة وعشرون كيلومترا", "خمسة وعشرون", 25, "km"),
         ("ar", "ألف كتاب", "ألف", 1_000, ""),
+        ("zh", "12 公里", "12", 12, "km"),
         ("zh", "三万五千公里", "三万五千", 35_000, "km"),
         ("zh", "百分之十二", "百分之十二", 12, "%"),
         ("zh", "3万公里", "3万", 30_000, "km"),
@@ -286,7 +291,7 @@ def test_quantities_in_two_units(claimed: str, stated: str, same: bool) -> None:
         ("zh", "二〇〇五年", "二〇〇五", 2_005, "year"),
         ("ja", "二十三個", "二十三", 23, ""),
         ("en", "half a mile", "half a", 0.5, "mile"),
-        ("en", "two thirds", "two thirds", 200 / 3, "%"),
+        ("en", "two thirds", "two thirds", 2 / 3 * 100, "%"),
         ("en", "five thousand, two hundred men", "five thousand, two hundred", 5_200, ""),
         ("en", "one hundred and five days", "one hundred and five", 105, "day"),
         ("en", "three hundred and", "three hundred", 300, ""),
@@ -372,7 +377,7 @@ def test_numbers_of_each_language(code: str, text: str, shown: str, value: float
     for before in ("", "= "):
         (number,) = numbers_of(before + text, language(code))
         assert (number.text, number.unit) == (shown, unit)
-        assert number.values[0] == pytest.approx(value)
+        assert number.values[0] == value
         assert (number.start, number.end) == (len(before), len(before) + len(shown))
 
 
@@ -392,6 +397,7 @@ def test_words_that_only_look_like_numbers(code: str, text: str) -> None:
         ("en", "five million, two hundred thousand", [5_200_000]),
         ("en", "one, two and three", [1, 2, 3]),
         ("en", "twenty ten", [20, 10]),
+        ("ar", "عشرة عشرون", [10, 20]),
         ("en", "eighty ten", [80, 10]),
         ("en", "sixty eleven", [60, 11]),
         ("fr", "soixante et onze", [71]),

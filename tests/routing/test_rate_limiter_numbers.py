@@ -399,3 +399,13 @@ async def test_the_density_of_requests_is_counted_once_a_window_is_full() -> Non
     await asyncio.sleep(10.1)
     assert (await turn(limiter, provider)).density == (-1.0, -1.0, -1.0)
     assert math.isfinite(now())
+
+
+@virtually
+async def test_a_stated_rate_stays_when_a_response_says_nothing_of_it() -> None:
+    limiter, provider = limited(), Asked()
+    await limiter.update_limits(provider, [RateWindow(limit=1, seconds=4)])
+    assert await limiter.update_limits(provider, []) is None
+    assert (await turn(limiter, provider)).interval == 4.25
+    assert await limiter.update_limits(provider, [RateWindow(limit=1, seconds=9)]) == Rate(9.25, 1)
+    assert (await turn(limiter, provider)).interval == 9.25

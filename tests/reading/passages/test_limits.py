@@ -68,6 +68,9 @@ class TestPassages:
         assert len(parts(f"{'x' * 40}\n\nThe paragraph.")) == 2
         first = f"This is the first paragraph of all, and it is long enough to stand alone. {'z' * 150}"
         assert parts(f"{first}\n\nLabel:\n\n{'x' * 100}")[-1] == f"Label:\n\n{'x' * 100}"
+        link = f"[{'a' * 238}](https://a.example/)"
+        assert len(link) == 260
+        assert parts(link + "x" * 100) == [link, "x" * 100]
         assert parts("One.\n\n# H\n\nTwo.") == ["One.", "# H\n\nTwo."]
         assert parts("One.\n\n| a | b |\n| - | - |\n| 1 | 2 |")[0] == "One."
         assert parts("| a | b |\n| - | - |\n| 1 | 2 |\n\nOne.")[1:] == ["| 1 | 2 |", "One."]
@@ -76,6 +79,7 @@ class TestPassages:
         text = "# T\n\n## S\n\nText is here.\n\n# End\n\n## Last\n"
         assert parts(text) == ["# T\n\n## S\n\nText is here.", "# End\n\n## Last"]
         assert [passage.path for passage in passages_of(Outline(text))] == [(0, 1), (2, 3)]
+        assert [passage.head for passage in passages_of(Outline(text))] == [-1, -1]
 
     def test_rows_are_passages_that_know_their_table(self) -> None:
         text = "Intro is here.\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n\nAfter it all."
@@ -232,6 +236,7 @@ class TestScores:
         text = f"The boat is red, and then the ferry is blue.\n\nThe boat is here and {BLANK}."
         first, second = rank(Outline(text), "boat ferry")
         assert (first.focus, second.focus) == (text.index("ferry"), text.index("boat", 50))
+        assert rank(Outline(f"Ferry boats are here.\n\n{BLANK}"), "ferry")[0].focus == 0
         text = f"There are some seats, and of them 412 are taken.\n\n{BLANK}"
         first, second = rank(Outline(text), "how many seats")
         assert (first.focus, second.focus) == (text.index("412"), second.passage.start)
@@ -374,6 +379,12 @@ class TestPieces:
             piece = cut_piece(Outline(text), 20 + 9 * 4, TextBudget(characters=room))
             assert piece.before == ("| depot |\n| ----- |\n" if headed else "")
             assert len(piece.content) <= room
+
+        bound = load_token_bound()
+        head = "| depot |\n| ----- |\n"
+        for tokens, headed in ((3 * bound(head), True), (3 * bound(head) - 1, False)):
+            piece = cut_piece(Outline(text), 20 + 9 * 4, TextBudget(characters=10_000, tokens=tokens))
+            assert piece.before == (head if headed else "")
 
     def test_a_long_block_is_begun_when_most_of_the_room_is_left(self) -> None:
         words = "word " * 200
@@ -578,6 +589,9 @@ class TestExcerpts:
         matches = find_all(text, "match")
         assert [text[one.start : one.end] for one in spans_around(Outline(text), matches)] == [
             "one MATCH two", "MATCH three", "MATCH"]  # fmt: skip
+        text = "MATCH one\n\nMATCH two MATCH three\n\nfour"
+        assert [text[one.start : one.end] for one in spans_around(Outline(text), find_all(text, "match"))] == [
+            "MATCH one", "MATCH two MATCH three"]  # fmt: skip
         text = "MATCH one MATCH"
         assert [(one.start, one.end) for one in spans_around(Outline(text), find_all(text, "match"))] == [(0, 15)]
 
@@ -665,7 +679,14 @@ class TestTokens:
         for text in ("(ab", "a(ab", "\tab", "1_ab"):
             assert SMALL(text) >= 2
         assert SMALL("-ab") > SMALL(" ab")
+        joins = TokenBound(frozenset({"(ab", "ab", "\tab", "x"}), frozenset(), frozenset(), frozenset())
+        texts = {"(ab": 1, "((ab": 3, "x(ab": 2, " (ab": 2, "\t(ab": 2, "\tab": 1, "\nab": 2}
+        assert {text: joins(text) for text in texts} == texts
         assert SMALL("a b") == 3 - (" b" in WORDS)
+
+    def test_a_vocabulary_may_split_a_word_before_a_capital_letter(self) -> None:
+        joined = TokenBound(frozenset({"bC", "bc"}), frozenset(), frozenset(), frozenset())
+        assert (joined("abcd"), joined("abCD")) == (3, 4)
 
     def test_the_limit_is_reached_at_a_boundary(self) -> None:
         text = "ab ab ab ab"
@@ -674,6 +695,7 @@ class TestTokens:
         assert SMALL.reach("x" * 401, 0, 1_000) == 401
         assert SMALL.reach("x" * 1_000, 0, 100) < 100
         assert SMALL.reach("", 0, 5) == 0
+        assert [SMALL.reach("x" * 401 + " ab", 0, limit) for limit in (421, 422, 423)] == [400, 401, 404]
 
     @given(st.text(alphabet="abcx ()\n1é漢あ😀", max_size=120), st.integers(0, 60))
     def test_what_is_reached_holds_and_little_more_does(self, text: str, limit: int) -> None:
@@ -791,6 +813,17 @@ class TestViews:
         page = self.opened(text, find="match", max_length=4)
         assert page.matches == ()
         assert page.next_cursor is not None
+
+    def test_as_many_matches_are_shown_as_fit(self) -> None:
+        lines = [f"MATCH {'x' * at}" for at in (5, 30, 5, 50, 5, 5, 70)]
+        text = "\n\n".join(lines)
+        document, matches = Outline(text), find_all(text, "match")
+        sizes = [len(assemble(document, spans_around(document, matches[:at])).content) for at in range(1, 8)]
+        for number, size in enumerate(sizes, start=1):
+            for limit, expected_number in ((size, number), (size - 1, number - 1)):
+                page = self.opened(text, find="match", max_length=limit)
+                assert len(page.matches) == max(1, expected_number)
+                assert page.match_count == 7
 
     def test_pieces_say_whether_something_follows(self) -> None:
         page = self.opened("word " * 100, max_length=100)

@@ -116,6 +116,18 @@ def test_a_body_that_comes_too_slowly_is_refused() -> None:
     assert status_of(passed(reader(got), [body(b"1", more=True), body(b"2")], seconds=5.0, pause=2.4)) == 200
 
 
+def test_a_message_that_says_nothing_of_more_is_the_last() -> None:
+    got: list[Message] = []
+
+    async def app(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
+        got.append(await receive())
+        got.append(await receive())
+        await send(START)
+
+    assert status_of(passed(app, [{"type": "http.request"}, body(b"x" * 99)])) == 200
+    assert got[1] == body(b"x" * 99)  # the limit is that of the body
+
+
 def test_waiting_for_the_client_after_its_body_has_no_limit() -> None:
     async def app(scope: Any, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]) -> None:
         await receive()

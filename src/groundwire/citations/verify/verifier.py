@@ -228,7 +228,14 @@ def _asks(text: str) -> bool:
     return text.rstrip(' *_"”').endswith(("?", "？", ":"))
 
 
-_ORDER: Final[Sequence[str]] = ("supported", "altered", "not_opened", "not_comparable", "not_found")
+_ORDER: Final[Sequence[str]] = (
+    "supported",
+    "unknown_source",
+    "altered",
+    "not_opened",
+    "not_comparable",
+    "not_found",
+)
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
