@@ -1,7 +1,7 @@
 """Mutants that are equivalent to the original, each with the reason.
 
-A mutant is known by its module, its function and the line that it makes. `scripts/mutants.py` says which entries no
-longer name a mutant.
+A mutant is known by its module, its function and the line that it makes, or "the line => the line that it makes" where
+several make the same. `scripts/mutants.py` says which entries name no mutant, or several.
 """
 
 from __future__ import annotations
@@ -86,6 +86,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/citations/marker_parser.py",
         "MarkScanner.feed",
+        'if self._mode == "text" and not (self._held or self._run or self._escaped or self._closed or self._depth): => '
         "if False:",
         "the short way for plain text gives what the long way gives",
     ),
@@ -266,7 +267,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     *(
-        ("src/groundwire/server/auth/key_file.py", function, line, "only what nobody reads changes")
+        ("src/groundwire/server/auth/keys.py", function, line, "only what nobody reads changes")
         for function, line in (
             ("_Content", 'model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", hide_input_in_errors=False)'),
             ("KeyFile._read", "data = file.read(_LARGEST + 2)"),
@@ -366,5 +367,70 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         ("src/groundwire/citations/marker_parser.py", "MarkScanner.__init__", line, "set where a destination begins")
         for line in ("self._parens = 1", "self._parens = (-1)")
     ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner.__init__",
+        'self._opened = "" # the run that opened the code => pass # the run that opened the code',
+        "set where code begins",
+    ),
+    *(
+        ("src/groundwire/routing/calls.py", function, line, "the event loop keeps a running task; this only makes sure")
+        for function, line in (
+            ("SingleFlight._start", "self._tasks.add(load.task) => pass"),
+            ("SingleFlight._ended", "self._tasks.discard(task) => pass"),
+        )
+    ),
+    (
+        "src/groundwire/routing/rate_limiter.py",
+        "_Learned.send",
+        "if len(self.sent) >= 2 / _COUNTED:",
+        "only how often the list is trimmed changes",
+    ),
+    (
+        "src/groundwire/citations/verify/differences.py",
+        "_in_place",
+        "return [] => return None",
+        "the caller only asks whether there are any",
+    ),
+    (
+        "src/groundwire/citations/verify/quantities.py",
+        "same_quantity",
+        "abs(power - round(power)) <= 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} "
+        "or 1 / factor in {12.0, 7.0, 24.0, 60.0}",
+        "no two units differ by exactly that",
+    ),
+    (
+        "src/groundwire/citations/verify/quantities.py",
+        "_value",
+        'if tongue.code == "de" and len(piece) >= 6:',
+        "no number of six letters is several words in one",
+    ),
+    *(
+        ("src/groundwire/reading/passages/bm25.py", "_divided", line, "the long way gives what the short way gives")
+        for line in ("if end - start <= _LONG: => if False:", "if end - start < _LONG:")
+    ),
+    *(
+        ("src/groundwire/reading/passages/excerpts.py", "_after", line, "the end of a match is after the page's start")
+        for line in (
+            "return at if at > 0 else whole_character(text, high)",
+            "return at if at >= 1 else whole_character(text, high)",
+        )
+    ),
+    *(
+        ("src/groundwire/reading/passages/token_budget.py", "_longest_row", line, "no token begins at the end")
+        for line in (
+            "best = [[0] * (size + 1) for _ in range(size + 0)]",
+            "best = [[0] * (size + 1) for _ in range(size + 2)]",
+            "best = [[0] * (size + 2) for _ in range(size + 1)]",
+        )
+    ),
+    *(
+        ("src/groundwire/reading/passages/terms.py", "_marks", line, "no mark is there")
+        for line in (
+            'points = [point for point in range(767, 0x20000) if unicodedata.category(chr(point))[0] == "M"]',
+            'points = [point for point in range(0x300, 131073) if unicodedata.category(chr(point))[0] == "M"]',
+            'points = [point for point in range(0x300, 131071) if unicodedata.category(chr(point))[0] == "M"]',
+        )
+    ),
 )
-"""Module, function, the line as mutated, and why it is equivalent."""
+"""Module, function, the line as mutated or the change, and why it is equivalent."""

@@ -2,12 +2,16 @@
 
 The changes are made in a copy of the package, never in the checkout. Each mutant runs in a forked process, in which the
 libraries are imported already; the tests that reach the changed statement run first, then the module's others.
+
+A mutant that uses up its CPU time has looped, and one that exceeds its wall-clock time twice is stuck; both count as
+killed, and are listed. With `--journal`, an interrupted run continues where it stopped.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import importlib
 import json
 import os
@@ -19,7 +23,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,75 +32,14 @@ from typing import Final, Literal, TextIO
 import pytest
 
 from equivalent_mutants import EQUIVALENT
+from mutated_modules import MODULES
 from mutations import Mutation, mutations
 
-__all__ = ["MODULES", "main"]
+__all__ = ["main"]
 
 ROOT: Final = Path(__file__).resolve().parent.parent
-_VERIFICATION: Final = (
-    "tests/citations/test_facts.py",
-    "tests/citations/test_verify.py",
-    "tests/citations/test_languages.py",
-    "tests/citations/test_copies.py",
-)
-MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    ("src/groundwire/safety/guard.py", ("tests/safety/test_guard.py", "tests/safety/test_vectors.py")),
-    ("src/groundwire/safety/ip_ranges.py", ("tests/safety/test_addresses.py", "tests/safety/test_vectors.py")),
-    ("src/groundwire/safety/hostnames.py", ("tests/safety/test_urls.py", "tests/safety/test_vectors.py")),
-    ("src/groundwire/safety/hostnames.py", ("tests/safety/test_url_lengths.py",)),
-    ("src/groundwire/safety/urls.py", ("tests/safety/test_urls.py", "tests/safety/test_vectors.py")),
-    ("src/groundwire/safety/urls.py", ("tests/safety/test_url_lengths.py",)),
-    ("src/groundwire/safety/robots_txt.py", ("tests/safety/test_robots_txt.py",)),
-    ("src/groundwire/routing/politeness.py", ("tests/routing/test_robots.py", "tests/test_polite.py")),
-    ("src/groundwire/safety/hostnames.py", ("tests/safety/test_domains.py",)),
-    ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_reserve_searches.py")),
-    ("src/groundwire/routing/budget.py", ("tests/routing/test_daily_quota.py", "tests/routing/test_cost_ledger.py")),
-    ("src/groundwire/routing/budget.py", ("tests/routing/test_budget.py", "tests/routing/test_reserve_searches.py")),
-    ("src/groundwire/routing/daily_quota.py", ("tests/routing/test_daily_quota.py", "tests/routing/test_budget.py")),
-    ("src/groundwire/routing/calls.py", ("tests/routing/test_cost_ledger.py", "tests/routing/test_budget.py")),
-    ("src/groundwire/routing/calls.py", ("tests/routing/test_load.py",)),
-    ("src/groundwire/routing/health.py", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
-    ("src/groundwire/routing/hedging.py", ("tests/routing/test_hedging.py", "tests/routing/test_router.py")),
-    ("src/groundwire/routing/hedging_policy.py", ("tests/routing/test_hedging.py", "tests/routing/test_router.py")),
-    ("src/groundwire/routing/provider_call.py", ("tests/routing/test_latency.py",)),
-    ("src/groundwire/routing/shared_health.py", ("tests/routing/test_latency.py", "tests/routing/test_hedging.py")),
-    ("src/groundwire/routing/hedging.py", ("tests/routing/test_hedging_numbers.py",)),
-    ("src/groundwire/routing/hedging_policy.py", ("tests/routing/test_hedging_numbers.py",)),
-    ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache_codec.py",)),
-    ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache.py",)),
-    ("src/groundwire/routing/cache_codec.py", ("tests/routing/test_cache_ttl.py", "tests/routing/test_cache.py")),
-    ("src/groundwire/citations/marker_parser.py", ("tests/citations/test_tables.py", "tests/citations/test_marks.py")),
-    ("src/groundwire/citations/marker_parser.py", ("tests/citations/test_session.py",)),
-    ("src/groundwire/citations/link_filter.py", ("tests/citations/test_exfiltration.py", "tests/test_exfiltration.py")),
-    *(
-        (f"src/groundwire/citations/verify/{module}.py", ("tests/citations/test_tables.py", *tests, *_VERIFICATION))
-        for module, tests in (
-            ("alignment", ()),
-            ("argument_roles", ()),
-            ("copied_sentences", ()),
-            ("differences", ()),
-            ("entities", ("tests/citations/test_numbers.py",)),
-            ("facts", ("tests/citations/test_report.py",)),
-            ("quantities", ("tests/citations/test_numbers.py", "tests/citations/test_number_words.py")),
-            ("segmentation", ("tests/citations/test_session.py",)),
-            ("verifier", ("tests/citations/test_report.py",)),
-        )
-    ),
-    (
-        "src/groundwire/reading/main_content/select.py",
-        ("tests/reading/test_choosing.py", "tests/reading/test_select.py"),
-    ),
-    (
-        "src/groundwire/reading/main_content/select.py",
-        ("tests/reading/test_choosing.py", "tests/reading/test_select.py"),
-    ),
-    ("src/groundwire/server/auth/keys.py", ("tests/server/auth/test_keys.py",)),
-    ("src/groundwire/server/auth/keys.py", ("tests/server/auth/test_key_file.py",)),
-    ("src/groundwire/server/auth/rate_limits.py", ("tests/server/auth/test_limits.py",)),
-)
-"""The mutated modules, and the files of their tests; a module may have several rows."""
-
-_HANG: Final = 30.0  # seconds beside ten times the time of the module's unchanged tests
+_CPU: Final = 20  # seconds of CPU time, beside five times those of the module's unchanged tests with coverage
+_WALL: Final = 30.0  # seconds, beside six times the duration of those tests
 _MEMORY: Final = 4 << 30  # bytes of address space; a loop that never ends may fill a list
 _SHIFT: Final = 10  # seconds between the times of change of two versions, so that no old bytecode is taken for new
 _OPTIONS: Final = (
@@ -104,7 +47,9 @@ _OPTIONS: Final = (
     "--hypothesis-seed=1", "-W", "ignore::pytest.PytestAssertRewriteWarning",
 )  # fmt: skip
 
-Fate = Literal["killed", "hung", "survived", "equivalent"]
+Fate = Literal["killed", "looped", "stuck", "survived", "equivalent"]
+_KILLED: Final = frozenset({"killed", "looped", "stuck"})
+_STUCK: Final = -1_000  # the result of a process that exceeded its wall-clock time
 
 
 @dataclass(slots=True)
@@ -113,6 +58,8 @@ class Baseline:
 
     seconds: float = 0.0
     """Their duration."""
+    cpu: float = 0.0
+    """Their CPU time in seconds."""
     reach: dict[int, list[str]] = field(default_factory=dict)
     """The tests that run each line, the fastest first, except for those in separate processes."""
     libraries: list[str] = field(default_factory=list)
@@ -120,14 +67,14 @@ class Baseline:
 
 
 class _Recorder:
-    """A pytest plugin that records which tests run which line of a module."""
+    """A pytest plugin that records which tests run which line of some modules."""
 
-    def __init__(self, module: Path) -> None:
+    def __init__(self, modules: Sequence[Path]) -> None:
         import coverage
 
-        self._module = module
+        self._modules = modules
         self._seconds: dict[str, float] = {}
-        self._coverage = coverage.Coverage(data_file=None, config_file=False, include=[str(module)])
+        self._coverage = coverage.Coverage(data_file=None, config_file=False, include=[str(one) for one in modules])
         self._coverage.start()
 
     @pytest.hookimpl(wrapper=True)
@@ -139,26 +86,32 @@ class _Recorder:
         finally:
             self._seconds[item.nodeid] = time.perf_counter() - started
 
-    def reach(self) -> dict[int, list[str]]:
-        """Return the tests of each line, the fastest first."""
+    def reach(self) -> list[dict[int, list[str]]]:
+        """Return the tests of each line of each module, the fastest first."""
         self._coverage.stop()
-        contexts = self._coverage.get_data().contexts_by_lineno(str(self._module))
-        return {
-            line: sorted((test for test in tests if test in self._seconds), key=self._seconds.__getitem__)
-            for line, tests in contexts.items()
-        }
+        read = self._coverage.get_data()
+        return [
+            {
+                line: sorted((test for test in tests if test in self._seconds), key=self._seconds.__getitem__)
+                for line, tests in read.contexts_by_lineno(str(module)).items()
+            }
+            for module in self._modules
+        ]
 
 
 class _Chosen:
-    """A pytest plugin that runs some of the tests, in a given order."""
+    """A pytest plugin that runs some of the tests, in a given order, or all the others."""
 
-    def __init__(self, tests: Sequence[str]) -> None:
+    def __init__(self, tests: Sequence[str], *, others: bool = False) -> None:
         self._order = {test: number for number, test in enumerate(tests)}
+        self._others = others
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = sorted(
-            (item for item in items if item.nodeid in self._order), key=lambda item: self._order[item.nodeid]
-        )
+        if self._others:
+            items[:] = [item for item in items if item.nodeid not in self._order]
+        else:
+            items[:] = [item for item in items if item.nodeid in self._order]
+            items.sort(key=lambda item: self._order[item.nodeid])
 
 
 class Workshop:
@@ -182,8 +135,8 @@ class Workshop:
         self._version += _SHIFT
         os.utime(path, (self._version, self._version))
 
-    def baseline(self, module: str, tests: Sequence[str]) -> Baseline:
-        """Run a module's tests on the unchanged module.
+    def baselines(self, modules: Sequence[str], tests: Sequence[str]) -> dict[str, Baseline]:
+        """Run the tests of some modules without any change.
 
         Raises:
             SystemExit: they fail.
@@ -191,7 +144,7 @@ class Workshop:
         noted = self._folder / "baseline.json"
 
         def run() -> int:
-            recorder = _Recorder(self._folder / module)
+            recorder = _Recorder([self._folder / module for module in modules])
             code = pytest.main([*_OPTIONS, *tests], plugins=[recorder])
             libraries = [
                 name
@@ -202,29 +155,41 @@ class Workshop:
             return code
 
         started = time.monotonic()
-        code = self._forked(run, hang=3_600)
+        code, cpu = self._forked(run, wall=3_600, cpu=3_600)
         if code != 0:
-            sys.exit(f"The tests of {module} fail without any change:\n{self._said()[-4_000:]}")
-        read = json.loads(noted.read_text())
-        reach = {int(line): found for line, found in read["reach"].items()}
-        return Baseline(time.monotonic() - started, reach, read["libraries"])
+            sys.exit(f"The tests of {', '.join(modules)} fail without any change:\n{self._said()[-4_000:]}")
+        seconds, read = time.monotonic() - started, json.loads(noted.read_text())
+        return {
+            module: Baseline(seconds, cpu, {int(line): found for line, found in reach.items()}, read["libraries"])
+            for module, reach in zip(modules, read["reach"], strict=True)
+        }
 
     def fate(self, module: str, mutation: Mutation, tests: Sequence[str], baseline: Baseline) -> Fate:
         """Change a module and run its tests."""
         first, last = mutation.lines
-        reached = dict.fromkeys(test for line in range(first, last + 1) for test in baseline.reach.get(line, ()))
+        reached = list(dict.fromkeys(test for line in range(first, last + 1) for test in baseline.reach.get(line, ())))
+        files = [file for file in tests if any(test.startswith(f"{file}::") for test in reached)]
         original = (self._folder / module).read_text()
         self.write(module, mutation.source)
         try:
-            code: int | None = 0
-            if reached:
-                files = [file for file in tests if any(test.startswith(f"{file}::") for test in reached)]
-                code = self._forked(lambda: self._run(files, [_Chosen(list(reached))]), _HANG + 10 * baseline.seconds)
+            code = self._tested(files, _Chosen(reached), baseline) if reached else 0
             if code == 0:
-                code = self._forked(lambda: self._run(tests, []), _HANG + 10 * baseline.seconds)
+                code = self._tested(tests, _Chosen(reached, others=True), baseline)
         finally:
             self.write(module, original)
-        return "hung" if code is None else "survived" if code == 0 else "killed"
+        if code == 0:
+            return "survived"
+        return "stuck" if code == _STUCK else "looped" if code == -signal.SIGXCPU else "killed"
+
+    def _tested(self, tests: Sequence[str], chosen: _Chosen, baseline: Baseline) -> int:
+        """Return 0 if the chosen tests pass, or if none is chosen."""
+        wall, cpu = _WALL + 6 * baseline.seconds, _CPU + 5 * baseline.cpu
+        code = _STUCK
+        for _ in range(2):
+            code, _used = self._forked(lambda: self._run(tests, [chosen]), wall, cpu)
+            if code != _STUCK:
+                break
+        return 0 if code == pytest.ExitCode.NO_TESTS_COLLECTED else code
 
     @staticmethod
     def _run(tests: Sequence[str], plugins: list[object]) -> int:
@@ -233,15 +198,17 @@ class Workshop:
     def _said(self) -> str:
         return (self._folder / "output").read_text(errors="replace")
 
-    def _forked(self, run: Callable[[], int], hang: float) -> int | None:
-        """Return the result of a function run in a separate process, or None if it timed out."""
+    def _forked(self, run: Callable[[], int], wall: float, cpu: float) -> tuple[int, float]:
+        """Return the result of a function run in a separate process, and its CPU time."""
         sys.stdout.flush()
         child = os.fork()
         if child == 0:
             code = 70
             with contextlib.suppress(BaseException):
                 os.setsid()
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
                 resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+                resource.setrlimit(resource.RLIMIT_CPU, (int(cpu) + 1, int(cpu) + 11))
                 output = os.open(self._folder / "output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 os.dup2(output, 1)
                 os.dup2(output, 2)
@@ -250,16 +217,20 @@ class Workshop:
             with contextlib.suppress(BaseException):
                 sys.stdout.flush()
             os._exit(code)
-        until = time.monotonic() + hang
-        while time.monotonic() < until:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                self._end(child)
-                return os.waitstatus_to_exitcode(status)
-            time.sleep(0.05)
+        until = time.monotonic() + wall
+        try:
+            while time.monotonic() < until:
+                ended, status, used = os.wait4(child, os.WNOHANG)
+                if ended:
+                    self._end(child)
+                    return os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+                time.sleep(0.05)
+        except BaseException:
+            self._end(child)
+            raise
         self._end(child)
         os.waitpid(child, 0)
-        return None
+        return _STUCK, 0.0
 
     @staticmethod
     def _end(child: int) -> None:
@@ -270,10 +241,7 @@ class Workshop:
 
 def table() -> dict[str, list[str]]:
     """Return the files of the tests of each module."""
-    tests: dict[str, list[str]] = defaultdict(list)
-    for module, files in MODULES:
-        tests[module] += [file for file in files if file not in tests[module]]
-    return dict(tests)
+    return {f"src/groundwire/{module}.py": list(dict.fromkeys(files)) for module, files in MODULES}
 
 
 def sample(modules: Sequence[str], number: int, seed: int) -> dict[str, list[Mutation]]:
@@ -287,18 +255,58 @@ def sample(modules: Sequence[str], number: int, seed: int) -> dict[str, list[Mut
     return dict(chosen)
 
 
-def equivalents(modules: Sequence[str]) -> set[tuple[str, str, str]]:
-    """Return the mutants known to be equivalent, and report entries that name none."""
-    known = {(module, function, after): reason for module, function, after, reason in EQUIVALENT}
-    there = {
-        (module, mutation.function, mutation.after)
-        for module in modules
-        for mutation in mutations((ROOT / module).read_text())
-    }
-    for module, function, after in known:
-        if module in modules and (module, function, after) not in there:
-            print(f"equivalent_mutants.py names no mutant: {module} {function}: {after}")
-    return set(known)
+def equivalents(modules: Sequence[str]) -> set[tuple[str, str]]:
+    """Return the mutants known to be equivalent, by module and change, and report entries that name none or several."""
+    named: dict[tuple[str, str, str], list[Mutation]] = defaultdict(list)
+    for module in modules:
+        for mutation in mutations((ROOT / module).read_text()):
+            for line in (mutation.after, f"{mutation.before} => {mutation.after}"):
+                named[module, mutation.function, line].append(mutation)
+    known: set[tuple[str, str]] = set()
+    for module, function, line, _ in EQUIVALENT:
+        found = named[module, function, line]
+        if len({mutation.before for mutation in found}) > 1:
+            print(f"equivalent_mutants.py names several mutants: {module} {function}: {line}")
+        if module in modules and not found:
+            print(f"equivalent_mutants.py names no mutant: {module} {function}: {line}")
+        known.update((module, mutation.source) for mutation in found)
+    return known
+
+
+class Journal:
+    """The fates of earlier runs, so that an interrupted one can continue.
+
+    A fate is that of a changed module and its test files; it is forgotten if one of them has changed since.
+
+    Args:
+        path: The file, one JSON object a line; None keeps nothing.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._fates: dict[str, Fate] = {}
+        if path is not None and path.exists():
+            rows = map(json.loads, path.read_text().splitlines())
+            self._fates = {row["key"]: row["fate"] for row in rows}
+
+    @staticmethod
+    def key(mutation: Mutation, tests: Sequence[str]) -> str:
+        """Return what identifies a mutant and its tests."""
+        digest = hashlib.sha256(mutation.source.encode())
+        for test in tests:
+            digest.update((ROOT / test).read_bytes())
+        return digest.hexdigest()
+
+    def get(self, key: str) -> Fate | None:
+        """Return a known fate."""
+        return self._fates.get(key)
+
+    def add(self, key: str, fate: Fate) -> None:
+        """Keep a fate."""
+        self._fates[key] = fate
+        if self._path is not None:
+            with self._path.open("a") as file:
+                print(json.dumps({"key": key, "fate": fate}), file=file)
 
 
 def show(module: str, mutation: Mutation, fate: str, to: TextIO = sys.stdout) -> None:
@@ -318,6 +326,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--number", type=int, default=200, help="how many mutants are drawn (200)")
     parser.add_argument("--module", action="append", help="part of the path of a module; may be given several times")
     parser.add_argument("--list", action="store_true", help="print the sample and run nothing")
+    parser.add_argument("--journal", type=Path, help="a file of results; those in it are not measured again")
     parser.add_argument("--verbose", action="store_true", help="print the mutants that are killed, too")
     asked = parser.parse_args(arguments)
     seed = asked.seed if asked.seed is not None else int(time.time() // 86_400)
@@ -327,31 +336,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"no module is named so; there are {', '.join(tests)}")
     known = equivalents(modules)
     chosen = sample(modules, asked.number, seed)
-    fates: list[Fate] = []
-    survivors: list[tuple[str, Mutation]] = []
+    fates: list[tuple[str, Mutation, Fate]] = []
+    baselines: dict[str, Baseline] = {}
+    journal = Journal(asked.journal)
     os.chdir(ROOT)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         workshop = None if asked.list else Workshop(Path(folder))
         for module, drawn in chosen.items():
-            baseline = Baseline()
-            if workshop is not None:
-                baseline = workshop.baseline(module, tests[module])
-                warm(baseline.libraries)
-                print(f"{module}: {len(drawn)} mutants, {baseline.seconds:.0f} s a run", flush=True)
+            alike = [other for other in chosen if tests[other] == tests[module]]
+            print(f"{module}: {len(drawn)} mutants", flush=True)
             for mutation in drawn:
-                fate: Fate | Literal["listed"] = "listed"
-                if (module, mutation.function, mutation.after) in known:
+                fate: Fate | None = None
+                key = journal.key(mutation, tests[module])
+                if (module, mutation.source) in known:
                     fate = "equivalent"
-                elif workshop is not None:
-                    fate = workshop.fate(module, mutation, tests[module], baseline)
-                if fate == "survived":
-                    survivors.append((module, mutation))
-                if fate != "listed":
-                    fates.append(fate)
-                if asked.list or asked.verbose or fate == "survived":
-                    show(module, mutation, fate)
+                elif workshop is not None and (fate := journal.get(key)) is None:
+                    if module not in baselines:
+                        baselines |= workshop.baselines(alike, tests[module])
+                        warm(baselines[module].libraries)
+                    fate = workshop.fate(module, mutation, tests[module], baselines[module])
+                    journal.add(key, fate)
+                if fate is not None:
+                    fates.append((module, mutation, fate))
+                if asked.list or asked.verbose or fate in {"survived", "looped", "stuck"}:
+                    show(module, mutation, fate or "listed")
     if not asked.list:
-        report(fates, survivors, seed)
+        report(fates, seed)
     return 0
 
 
@@ -364,17 +375,26 @@ def warm(libraries: Sequence[str]) -> None:
                     importlib.import_module(library)
 
 
-def report(fates: Sequence[Fate], survivors: Sequence[tuple[str, Mutation]], seed: int) -> None:
-    """Print the survivors and the share of the killed ones."""
-    print("\nsurvivors:" if survivors else "\nno survivors")
-    for module, mutation in survivors:
-        show(module, mutation, "survived")
-    killed = fates.count("killed") + fates.count("hung")
-    judged = killed + fates.count("survived")
-    share = f"{killed / judged:.1%}" if judged else "none"
+def report(fates: Sequence[tuple[str, Mutation, Fate]], seed: int) -> None:
+    """Print the survivors, what did not end, and the share of the killed ones, in all and of each package."""
+    counts = Counter(fate for _, _, fate in fates)
+    for named in ("looped", "stuck", "survived"):
+        print(f"\n{named}: {counts[named]}")
+        for module, mutation, fate in fates:
+            if fate == named:
+                show(module, mutation, fate)
+    packages: dict[str, list[bool]] = defaultdict(list)
+    for module, _, fate in fates:
+        if fate != "equivalent":
+            packages[module.removeprefix("src/groundwire/").rpartition("/")[0]].append(fate in _KILLED)
+    print()
+    for package, killed in packages.items():
+        print(f"{package}: {sum(killed)} of {len(killed)} killed")
+    judged = [killed for package in packages.values() for killed in package]
+    share = f"{sum(judged) / len(judged):.1%}" if judged else "none"
     print(
-        f"seed {seed}: {len(fates)} mutants, {killed} killed ({fates.count('hung')} of them hung), "
-        f"{fates.count('survived')} survived, {fates.count('equivalent')} equivalent; killed {share}"
+        f"seed {seed}: {len(fates)} mutants, {sum(judged)} killed ({counts['looped']} of them looped, "
+        f"{counts['stuck']} stuck), {counts['survived']} survived, {counts['equivalent']} equivalent; killed {share}"
     )
 
 

@@ -124,6 +124,10 @@ class _Finder(ast.NodeVisitor):
         if node.arg not in _DECLARATIVE:
             self.generic_visit(node)
 
+    def visit_Expr(self, node: ast.Expr) -> None:
+        if not _logs(node):
+            self.generic_visit(node)
+
     def visit_Compare(self, node: ast.Compare) -> None:
         for left, operator, right in zip([node.left, *node.comparators], node.ops, node.comparators, strict=False):
             pattern, others = _COMPARISONS[type(operator)]
@@ -205,7 +209,7 @@ class _Finder(ast.NodeVisitor):
         """Leave out a statement that has an effect of its own; without a plain assignment nothing would run at all."""
         if not self._depth or id(node) in self._kept:
             return
-        call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await)
+        call = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call | ast.Await) and not _logs(node)
         stored = isinstance(node, ast.Assign) and all(
             isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets
         )
@@ -225,6 +229,12 @@ class _Finder(ast.NodeVisitor):
     def _edit(self, start: int, end: int, text: str) -> None:
         if self._statement is not None:
             self.found.append((_Edit(start, end, text), ".".join(self._names), self._statement))
+
+
+def _logs(node: ast.Expr) -> bool:
+    """Whether a statement only writes to a log, which decides nothing."""
+    called = node.value.func if isinstance(node.value, ast.Call) else None
+    return isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id == "_logger"
 
 
 def mutations(source: str) -> Iterator[Mutation]:

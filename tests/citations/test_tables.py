@@ -1,7 +1,8 @@
 """What each stage of verification makes of a table of sentences, in nine languages.
 
 `stages.jsonl` has a line for each case: the stage, its arguments, and the result. The sentences come from the tuning
-half of the hand-written cases, and vary them: words left out, exchanged or replaced.
+half of the hand-written cases, and vary them: words left out, exchanged or replaced. Where the result would be wrong
+by the meaning of the sentence, the case is in `KNOWN_ERRORS` instead.
 """
 
 from __future__ import annotations
@@ -153,3 +154,46 @@ def test_each_stage_gives_what_the_table_says(stage: str) -> None:
         if (found := json.loads(json.dumps(STAGES[stage](*case["arguments"])))) != case["result"]
     ]
     assert wrong == []
+
+
+KNOWN_ERRORS: Final = (
+    (
+        "The southern line is 48 km long, and the northern line carries 90,000 passengers a day [1].",
+        ("The northern line is 48 km long and has 21 stations. The southern line opened in 2006. It carries 90,000"
+         " passengers a day.",),
+        "altered",
+    ),
+    (
+        "Das Museum in Thal ist montags geöffnet und liegt am Fluss [1][2].",
+        ("Das Museum in Thal zeigt 300 Uhren. Es ist montags geschlossen.",
+         "Das Museum in Thal liegt am Fluss. Der Eintritt kostet 6 Euro."),
+        "altered",
+    ),
+    (
+        "ارتفعت المبيعات 3 في المئة في عام 2020، بينما انخفض عدد الموظفين بنسبة 12 في المئة [1].",
+        ("ارتفعت المبيعات بنسبة 12 في المئة في عام 2020، بينما انخفض عدد الموظفين بنسبة 3 في المئة.",),
+        "altered",
+    ),
+    (
+        "يبيع المخبز حوالي 400 رغيف كل يوم [1].",
+        ("افتتحت ليلى حداد المخبز في الساحة عام 1984. يعمل فيه تسعة أشخاص ويبيع نحو 400 رغيف يوميا.",),
+        "supported",
+    ),
+    ("Half of the bees died [1].", ("50% of the bees died.",), "supported"),
+    ("The mayor was hired by Otto Lund [1].", ("The mayor hired Otto Lund.",), "altered"),
+    ("The mill was sold by Anna Berg to Otto Lund [1].", ("Otto Lund sold the mill to Anna Berg.",), "altered"),
+    ("It was written by J. Smith [1].", ("It was written by John Smith.",), "supported"),
+    ("The United States signed the treaty [1].", ("The US signed the treaty.",), "supported"),
+    ("He resigned because he was ill [1].", ("He resigned although he was ill.",), "altered"),
+    ("The mill, which Anna Berg had built in 1931, burned in 1908 [1].",
+     ("Anna Berg built the mill in 1908. It burned in 1931.",), "altered"),
+    ("The score was 3-1 [1].", ("The score was 1-3.",), "altered"),
+    ("2.5 million people live there [1].", ("Two and a half million people live there.",), "supported"),
+)  # fmt: skip
+
+
+@pytest.mark.xfail(strict=True, reason="known errors of verification")
+@pytest.mark.parametrize(("answer", "pages", "verdict"), KNOWN_ERRORS)
+def test_known_errors(answer: str, pages: tuple[str, ...], verdict: str) -> None:
+    cited = [CitedPage(number=number, url="", content=text) for number, text in enumerate(pages, start=1)]
+    assert {one.verdict for one in verify_answer(answer, cited).findings} == {verdict}

@@ -16,6 +16,7 @@ from groundwire.reading.main_content.select import (
     judge,
     kind_row,
     may_repeat,
+    prune,
     repeats,
     select_main,
     side_by_side,
@@ -252,6 +253,28 @@ def test_the_best_block_is_told_as_a_chance() -> None:
     assert 0 <= selection.best <= 1
     tiny = select_main(turbohtml.parse("<body><p>Not much.</p></body>"))
     assert (tiny.whole, tiny.best) == (True, 1.0)
+
+
+def test_text_of_a_kept_element_goes_without_it() -> None:
+    document = turbohtml.parse(
+        "<body><div>loose words<p>a paragraph</p><b>bold</b> end</div><ul><li>item</li></ul></body>"
+    )
+    layout = lay_out(document)
+    keep = ["paragraph" in text for text in layout.texts]
+    assert sum(keep) == 1
+    prune(layout, keep)
+    assert " ".join(layout.elements[0].text.split()) == "a paragraph"
+    assert layout.elements[0].find("b") is None
+    assert layout.elements[0].find("ul") is None
+
+
+def test_a_page_of_which_something_is_left_out_is_not_whole() -> None:
+    prose = "".join(
+        f"<p>The harbour of the town number {at} was dredged in the spring of that year.</p>" for at in range(9)
+    )
+    menu = "".join(f'<li><a href="/{number}">Menu {number}</a></li>' for number in range(20))
+    assert not select_main(turbohtml.parse(f"<body><ul>{menu}</ul><main>{prose}</main></body>")).whole
+    assert select_main(turbohtml.parse(f"<body><main>{prose}</main></body>")).whole
 
 
 def test_entries_below_a_kept_entry_are_not_torn_off() -> None:

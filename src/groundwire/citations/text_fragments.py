@@ -81,9 +81,11 @@ def _bare(markdown: str) -> str:
     """Remove Markdown syntax without inserting anything, so that words stay whole."""
     plain = blank_markup(markdown)
     return "".join(
-        new
-        for old, new in zip(markdown, plain, strict=True)
-        if not (new == " " and old != " ")  # markup became a space
+        old if inside else new
+        for at, (old, new) in enumerate(zip(markdown, plain, strict=True))
+        # an underscore between letters is no markup: snake_case
+        if (inside := old == "_" and plain[at - 1 : at].isalnum() and plain[at + 1 : at + 2].isalnum())
+        or not (new == " " and old != " ")  # markup became a space
     )
 
 

@@ -194,15 +194,25 @@ class Alignment:
     """The language of both."""
 
     @cached_property
+    def pairs(self) -> dict[int, int]:
+        """For each aligned token of the sentence, the index of its counterpart."""
+        return {here: there for here, there in enumerate(self.to) if there is not None}
+
+    @cached_property
     def back(self) -> dict[int, int]:
         """For each aligned token of the passage, the index of its counterpart."""
-        return {there: here for here, there in enumerate(self.to) if there is not None}
+        return {there: here for here, there in self.pairs.items()}
 
     @cached_property
     def share(self) -> float:
-        """The share of the sentence's words and numbers that have a counterpart: 0 to 1."""
-        told = [there for token, there in zip(self.claim, self.to, strict=True) if token.kind in {"word", "number"}]
-        return sum(there is not None for there in told) / len(told) if told else 0.0
+        """The share of the sentence's words and numbers that have a counterpart, 0 to 1, without attributions."""
+        said = self.tongue.attribution
+        told = [
+            here in self.pairs
+            for here, token in enumerate(self.claim)
+            if token.kind in {"word", "number"} and (here in self.pairs or said.isdisjoint(token.keys[:1]))
+        ]
+        return sum(told) / len(told) if told else 0.0
 
     @cached_property
     def strict_share(self) -> float:
@@ -222,9 +232,9 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
     options = [_options(token, page, by_key, numbers) for token in claim]
     wanted = [place for place, token in enumerate(claim) if token.kind in {"word", "number"}]
     for place in wanted:  # tokens with a single counterpart
-        if len(options[place]) == 1 and options[place][0] not in used:
-            to[place] = options[place][0]
-            used.add(options[place][0])
+        if len(options[place]) == 1 and used.isdisjoint(options[place]):
+            (to[place],) = options[place]
+            used.update(options[place])
     for kinds in ({"word", "number"}, {"marker"}, {"function"}):
         for place, token in enumerate(claim):
             if to[place] is None and token.kind in kinds:

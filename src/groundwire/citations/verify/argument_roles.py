@@ -62,7 +62,7 @@ def _adjoin(aligned: Alignment, last: int, at: int) -> bool:
 def inverted(aligned: Alignment) -> bool:
     """Return whether two words of a class are in reverse order, as used for converse words."""
     blocks = _blocks(aligned)
-    firsts = [aligned.to[block[0]] or 0 for block in blocks]
+    firsts = [aligned.pairs[block[0]] for block in blocks]
     return any(
         firsts[two] < firsts[one] and _alike(aligned, blocks[one], blocks[two])
         for one in range(len(blocks))
@@ -104,14 +104,14 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
 
 
 def _stated(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> str:
-    places = sorted(there for at in (*left, *right) if (there := aligned.to[at]) is not None)
+    places = sorted(aligned.pairs[at] for at in (*left, *right))
     return joined(aligned.page[places[0] : places[-1] + 1], aligned.tongue.dense)
 
 
 def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, two: int) -> bool:
-    to, page = aligned.to, aligned.page
+    pairs, page = aligned.pairs, aligned.page
     left, right = blocks[one], blocks[two]
-    at, there = [to[block[0]] or 0 for block in blocks], (to[left[0]] or 0, to[right[0]] or 0)
+    at, there = [pairs[block[0]] for block in blocks], (pairs[left[0]], pairs[right[0]])
     inverted = there[1] < there[0]
     paired = _companions(aligned, blocks, one, two) if _class(aligned, left) != "word" else None
     if paired is not None:
@@ -129,7 +129,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].keys[0]):
             return False  # the verb may come first or second
     if not inverted:
-        between = [block for block in blocks if first < (to[block[0]] or 0) < second and block is not left]
+        between = [block for block in blocks if first < pairs[block[0]] < second and block is not left]
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
     if claim_voice != page_voice or _is_list(aligned, left, right) or _is_symmetric(aligned, left, right):
         return False
@@ -187,7 +187,7 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
 
     41 in May and 38 in June: the months distinguish the numbers.
     """
-    to = aligned.to
+    pairs = aligned.pairs
     mine = _class(aligned, blocks[one])
     if mine != _class(aligned, blocks[two]):
         return None
@@ -200,7 +200,7 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
             if kind in {"", mine, _kind(aligned, blocks[one])} or (mine == "word" and kind == "name"):
                 continue
             here = [block[0] for block in (blocks[one], blocks[two], blocks[third], blocks[fourth])]
-            there = [to[place] or 0 for place in here]
+            there = [pairs[place] for place in here]
             straight, crossed = _pairing(here, aligned.claim), _pairing(there, aligned.page)
             if straight is not None and crossed is not None:
                 return straight != crossed
@@ -257,9 +257,9 @@ def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
         after = next((token.text for token in tokens[at + 1 : at + 3] if token.kind == "function"), "")
         return True if after in topics else False if after in {"を", "に", "の", "から"} else None
 
-    to = aligned.to
+    pairs = aligned.pairs
     here = [acts(aligned.claim, block[-1]) for block in (left, right)]
-    there = [acts(aligned.page, to[block[-1]] or 0) for block in (left, right)]
+    there = [acts(aligned.page, pairs[block[-1]]) for block in (left, right)]
     crossed = here[0] == there[1] and here[1] == there[0] and None not in here and here[0] != here[1]
     turned = _has_converse(aligned) != (_is_passive_ja(aligned.claim) != _is_passive_ja(aligned.page))
     return here == there and None not in here if turned else crossed
@@ -282,8 +282,8 @@ def _has_converse(aligned: Alignment) -> bool:
 
 
 def _is_list(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
-    to = aligned.to
-    there = sorted(((to[left[0]] or 0, to[left[-1]] or 0), (to[right[0]] or 0, to[right[-1]] or 0)))
+    pairs = aligned.pairs
+    there = sorted(((pairs[left[0]], pairs[left[-1]]), (pairs[right[0]], pairs[right[-1]])))
     return joined_by_and(aligned, aligned.claim, left[-1], right[0]) and joined_by_and(
         aligned, aligned.page, there[0][1], there[1][0]
     )
@@ -322,14 +322,14 @@ def _is_symmetric(aligned: Alignment, left: Sequence[int], right: Sequence[int])
 
 def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     """Return whether two words keep the endings or articles of the passage, in languages where these mark the roles."""
-    to, claim, page = aligned.to, aligned.claim, aligned.page
+    pairs, claim, page = aligned.pairs, aligned.claim, aligned.page
     if any(claim[block[0]].value is not None for block in (left, right)):
         return False
     if aligned.tongue.case:
-        return all(fold_text(claim[at]) == fold_text(page[to[at] or 0]) for at in (*left, *right))
+        return all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left, *right))
     if aligned.tongue.code == "de":
         for block in (left, right):
-            here, there = _article(aligned, claim, block[0]), _article(aligned, page, to[block[0]] or 0)
+            here, there = _article(aligned, claim, block[0]), _article(aligned, page, pairs[block[0]])
             if here == there and here in {"den", "dem", "einen", "einem", "des"}:
                 return True
     return False
@@ -344,17 +344,17 @@ def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
 
 def _moved_along(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     """Return whether a part moved with its preposition: in May, on Saturday."""
-    to = aligned.to
+    pairs = aligned.pairs
     here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, to[block[0]] or 0) for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, pairs[block[0]]) for block in (left, right)]
     return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
 
 
 def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     """Return whether each of two parts follows the other's preposition: from 20 to 85."""
-    to = aligned.to
+    pairs = aligned.pairs
     here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, to[block[0]] or 0) for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, pairs[block[0]]) for block in (left, right)]
     return here == there[::-1] and here[0] != here[1] and all(here)
 
 

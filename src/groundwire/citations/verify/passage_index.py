@@ -70,8 +70,8 @@ class IndexedPassage:
 
     @cached_property
     def text(self) -> str:
-        """Its text, without markup."""
-        return self.page.plain_of(self.span, self.first.block)
+        """Its text in one line, without markup."""
+        return " ".join(self.page.plain_of(self.span, self.first.block).split())
 
     @cached_property
     def dates(self) -> list[Date]:

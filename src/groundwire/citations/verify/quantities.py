@@ -231,12 +231,14 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
         value, is_scale = _value(piece, tongue, bool(run))
         joins = bool(run) and piece in {tongue.joiner, "and"}
         near = (
-            not run or _BETWEEN.fullmatch(low, run[-1][3], start) or (run[-1][1] and _HUNDREDS.match(low, run[-1][3]))
+            not run
+            or _BETWEEN.fullmatch(low, run[-1][3], start)
+            or (run[-1][1] and run[-1][0] > 100 and _HUNDREDS.match(low, run[-1][3]))
         )
         if run and (
             not near
             or (value is None and not joins)
-            or (value is not None and not _goes_on(run, value, is_scale, tongue.code == "ar"))
+            or (value is not None and not _goes_on(run, value, is_scale, tongue.code))
         ):
             yield from _number_of(run, text, tongue)
             run = []
@@ -263,7 +265,7 @@ def _value(piece: str, tongue: Language, within: bool) -> tuple[float | None, bo
     """Return the value of a word in a number, and whether it multiplies the preceding value."""
     if piece in tongue.numbers:
         return tongue.numbers[piece], False
-    if piece in tongue.scales and piece not in _LETTERS and len(piece) > 1:
+    if piece in tongue.scales and piece not in _LETTERS:
         return tongue.scales[piece], True
     if tongue.code == "de" and len(piece) > 6:
         return _glued(piece, tongue), False
@@ -296,7 +298,7 @@ def _opens(low: str, start: int) -> bool:
     return re.search(r"\b(?:a|an|half a) $", low[max(0, start - 8) : start]) is not None
 
 
-def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, was_and: bool) -> bool:
+def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, code: str) -> bool:
     """Return whether a word continues the number that the preceding words began."""
     last, was_scale = run[-1][0], run[-1][1]
     if not last and len(run) > 1:  # an "and"
@@ -305,9 +307,11 @@ def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bo
         return not was_scale or value > last or value == 100  # mille cent
     if was_scale or (last >= 100 and last % 100 == 0):
         return value < last
-    if last < 10 and value >= 10 and value % 10 == 0 and was_and:
-        return True  # as in Arabic: nine ten, five and twenty
-    return (last >= 20 and last % 10 == 0 and 1 <= value < 10) or (last in {60.0, 80.0} and 10 <= value < 20)
+    if last < 10 and value >= 10 and value % 10 == 0 and code == "ar":
+        return True  # nine ten, five and twenty
+    if last in {60.0, 80.0} and 10 <= value < 20:
+        return code == "fr"  # soixante et onze
+    return last >= 20 and last % 10 == 0 and 1 <= value < 10
 
 
 def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Language) -> Iterator[Number]:
@@ -345,7 +349,7 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
         run = match[group]
         before = text[match.start() - 1 : match.start()]
         if (
-            (len(run) == 1 and (run in _KANJI_SCALES or run == "一"))
+            (group == "run" and len(run) == 1 and (run in _KANJI_SCALES or run == "一"))
             or before.isdecimal()
             or text[match.start() - 2 : match.start()] == "星期"
         ):

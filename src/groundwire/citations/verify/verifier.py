@@ -228,7 +228,14 @@ def _asks(text: str) -> bool:
     return text.rstrip(' *_"”').endswith(("?", "？", ":"))
 
 
-_ORDER: Final[Sequence[str]] = ("supported", "altered", "not_opened", "not_comparable", "not_found", "unknown_source")
+_ORDER: Final[Sequence[str]] = (
+    "supported",
+    "unknown_source",
+    "altered",
+    "not_opened",
+    "not_comparable",
+    "not_found",
+)
 
 
 def _rank(finding: Finding) -> tuple[int, int, float]:
@@ -239,9 +246,10 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
     """Compare a sentence, or a part of one that must be found whole, with one page."""
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     tongue = index.language
+    text = " ".join(text.split())  # markup and line breaks leave gaps
     claim = Claim(text, tongue)
     finding = replace(blank, source=page.number, notes=notes)
-    passage, share = index.literally(text.strip()), 1.0
+    passage, share = index.literally(text), 1.0
     exact = literal = passage is not None
     if passage is None:
         passage, share = index.best(_told(claim.words, index), also=claim.digits)

@@ -106,8 +106,7 @@ def _piece(document: Outline, start: int, stop: int, before: str, size: int) -> 
     if not after and filled < size // 2 and size - filled > _LEAST:
         end, after = _filled(document.text, start, stop, size, end)
     if not after:
-        blank = _BLANK.match(document.text, end, stop)
-        further = blank.end() if blank else end
+        further = _after_blank(document.text, end, stop)
         end = further if further - start <= size else end
     elif document.text.startswith(after, end):
         end, after = end + len(after), ""  # the closing text is what follows anyway
@@ -126,17 +125,18 @@ def _cut(text: str, before: str, start: int, stop: int, size: int) -> tuple[int,
         cut, after = kept, line_end + closing
     if len(cut) > len(before) and cut[len(before) :].strip():
         return start + len(cut) - len(before), after
-    blank = _BLANK.match(text, start, stop)
-    begin = blank.end() if blank else start
-    if begin >= start + size:
-        return start + size, ""
     return max(whole_character(text, start + size), start + 1), ""
+
+
+def _after_blank(text: str, start: int, stop: int) -> int:
+    """Return the end of the white space at a position."""
+    blank = _BLANK.match(text, start, stop)
+    return blank.end() if blank else start
 
 
 def _filled(text: str, start: int, stop: int, size: int, end: int) -> tuple[int, str]:
     """Return the end of a piece with the beginning of a block that is too long for any piece."""
-    blank = _BLANK.match(text, end, stop)
-    begin = blank.end() if blank else end
+    begin = _after_blank(text, end, stop)
     left = size - (begin - start)
     window = text[begin : min(stop, begin + size + LINE)]
     if left <= _LEAST or len(window) <= size or whole_blocks(window, size, codes_in(window)):

@@ -221,8 +221,6 @@ def _terms(run: str) -> tuple[str, ...]:
     low = whole.casefold()
     if low.isalpha() and (whole.islower() or whole[1:].islower()):
         return (_stem(low),)
-    if low.isdecimal():
-        return (low,)
     parts = [_stem(part.casefold()) for part in _CAMEL.findall(whole)]
     stem = _stem(low)
     return (stem, *(part for part in parts if part != stem)) if len(parts) > 1 else (stem,)

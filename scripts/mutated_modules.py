@@ -1,0 +1,125 @@
+"""The modules that decide something, which `scripts/mutants.py` mutates, each with its tests.
+
+Safety, robots, budget, health, hedging, rate limits, the cache and its keys, citations, the choice of what is read of a
+page, and API keys. Modules that only write or parse a format are not among them.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["MODULES"]
+
+_VERIFICATION: Final = (
+    "tests/citations/test_meanings.py",
+    "tests/citations/test_page_index.py",
+    "tests/citations/test_variations.py",
+    "tests/citations/test_tables.py",
+    "tests/citations/test_facts.py",
+    "tests/citations/test_verify.py",
+    "tests/citations/test_languages.py",
+    "tests/citations/test_copies.py",
+    "tests/citations/test_numbers.py",
+    "tests/citations/test_report.py",
+    "tests/citations/test_number_words.py",
+    "tests/citations/test_session.py",
+)
+_PASSAGES: Final = tuple(
+    f"tests/reading/passages/test_{name}.py" for name in ("limits", "view", "answers", "pieces", "counting")
+)
+MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    ("safety/guard", ("tests/safety/test_guard.py", "tests/safety/test_vectors.py")),
+    ("safety/ip_ranges", ("tests/safety/test_addresses.py", "tests/safety/test_vectors.py")),
+    (
+        "safety/hostnames",
+        (
+            "tests/safety/test_urls.py",
+            "tests/safety/test_vectors.py",
+            "tests/safety/test_url_lengths.py",
+            "tests/safety/test_domains.py",
+        ),
+    ),
+    (
+        "safety/urls",
+        tuple(f"tests/safety/test_{name}.py" for name in ("urls", "vectors", "url_lengths", "domains")),
+    ),
+    ("safety/robots_txt", ("tests/safety/test_robots_txt.py",)),
+    ("routing/politeness", ("tests/routing/test_robots.py", "tests/test_polite.py")),
+    (
+        "routing/budget",
+        tuple(f"tests/routing/test_{name}.py" for name in ("budget", "reserve_searches", "daily_quota", "cost_ledger")),
+    ),
+    ("routing/daily_quota", ("tests/routing/test_daily_quota.py", "tests/routing/test_budget.py")),
+    (
+        "routing/calls",
+        tuple(f"tests/routing/test_{name}.py" for name in ("calls", "load", "cost_ledger", "budget", "cache")),
+    ),
+    ("routing/health", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
+    ("routing/shared_health", ("tests/routing/test_shared_health.py",)),
+    (
+        "routing/hedging",
+        (
+            "tests/routing/test_hedging.py",
+            "tests/routing/test_router.py",
+            "tests/routing/test_hedging_numbers.py",
+        ),
+    ),
+    (
+        "routing/hedging_policy",
+        (
+            "tests/routing/test_hedging.py",
+            "tests/routing/test_router.py",
+            "tests/routing/test_latency.py",
+            "tests/routing/test_hedging_numbers.py",
+        ),
+    ),
+    (
+        "routing/rate_limiter",
+        (
+            "tests/routing/test_rate_limiter_numbers.py",
+            "tests/routing/test_rate_limiter.py",
+            "tests/routing/test_shared_health.py",
+        ),
+    ),
+    ("routing/cache", tuple(f"tests/routing/test_{name}.py" for name in ("cache", "cache_ttl"))),
+    (
+        "routing/cache_codec",
+        ("tests/routing/test_cache_codec.py", "tests/routing/test_cache.py", "tests/routing/test_cache_ttl.py"),
+    ),
+    (
+        "citations/marker_parser",
+        ("tests/citations/test_tables.py", "tests/citations/test_marks.py", "tests/citations/test_session.py"),
+    ),
+    ("citations/link_filter", ("tests/citations/test_exfiltration.py", "tests/test_exfiltration.py")),
+    ("citations/text_fragments", ("tests/citations/test_fragments.py", "tests/citations/test_report.py")),
+    *(
+        (f"citations/verify/{module}", _VERIFICATION)
+        for module in (
+            "alignment",
+            "argument_roles",
+            "copied_sentences",
+            "differences",
+            "entities",
+            "facts",
+            "passage_index",
+            "quantities",
+            "segmentation",
+            "verifier",
+        )
+    ),
+    ("reading/main_content/select", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),
+    *(
+        (f"reading/passages/{module}", _PASSAGES)
+        for module in ("bm25", "excerpts", "outline", "pagination", "terms", "token_budget", "view")
+    ),
+    (
+        "server/auth/authentication",
+        tuple(f"tests/server/auth/test_{name}.py" for name in ("authentication", "parsers", "tenants")),
+    ),
+    ("server/auth/keys", ("tests/server/auth/test_keys.py", "tests/server/auth/test_key_file.py")),
+    (
+        "server/auth/rate_limits",
+        tuple(f"tests/server/auth/test_{name}.py" for name in ("limited_request", "limits", "parsers")),
+    ),
+)
+"""The mutated modules of the package, and the files of their tests."""

@@ -1,0 +1,868 @@
+"""Where passages, pieces and excerpts begin and end, and what their scores are: the exact values at each limit."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.errors import InvalidRequest
+from groundwire.models import Match, Page
+from groundwire.reading.passages.bm25 import passages_of, rank
+from groundwire.reading.passages.excerpts import (
+    ExcerptSpan,
+    assemble,
+    check_find,
+    choose,
+    find_all,
+    shown,
+    spans_around,
+    wants_links,
+)
+from groundwire.reading.passages.outline import Outline, plain, version_of
+from groundwire.reading.passages.pagination import Cursor, cut_piece, read_cursor, resolve, wrapped
+from groundwire.reading.passages.terms import Terms, expected, is_common, readable_run
+from groundwire.reading.passages.token_budget import TextBudget, TokenBound, load_token_bound
+from groundwire.reading.passages.view import check_ask, pack_view, unpack_view, view, view_in_worker
+
+pytestmark = pytest.mark.req("B8", "B9")
+
+URL = "https://library.example/guide"
+
+
+def parts(text: str) -> list[str]:
+    return [text[passage.start : passage.end] for passage in passages_of(Outline(text))]
+
+
+class TestPassages:
+    def test_260_characters_are_one_passage_and_more_are_several(self) -> None:
+        assert parts("a" * 260) == ["a" * 260]
+        assert parts("a" * 261) == ["a" * 260, "a"]
+        assert parts("a" * 600) == ["a" * 260, "a" * 260, "a" * 80]
+        assert parts("x" + "a" * 520) == ["x" + "a" * 259, "a" * 260, "a"]
+
+    def test_a_long_sentence_is_divided_at_lines_then_clauses_then_words(self) -> None:
+        word, clause = "word " * 20, "clause, "
+        assert parts(f"{word.strip()}\n{'two ' * 60}".strip()) == [word.strip(), ("two " * 60).strip()]
+        assert parts((clause * 40).strip()) == [(clause * 32).strip(), (clause * 8).strip()]
+        assert parts(("word " * 53).strip()) == [("word " * 52).strip(), "word"]
+
+    def test_a_short_sentence_stays_with_the_next(self) -> None:
+        more = "And then more is said of it at the end of the day."
+        assert parts(f"{'x' * 39}. {more}") == [f"{'x' * 39}.", more]
+        assert parts(f"{'x' * 38}. {more}") == [f"{'x' * 38}. {more}"]
+        clauses = "Clause, " * 30 + "and more of it, and more"
+        assert parts(f"{'x' * 38}. {clauses}")[0] == f"{'x' * 38}."
+        assert parts(f"{'x' * 37}. {clauses}")[0] == f"{'x' * 37}. " + ("Clause, " * 27).strip()
+
+    def test_a_short_paragraph_stays_with_the_next_if_both_fit(self) -> None:
+        for size, together in ((252, True), (253, False)):
+            text = f"Label:\n\n{'x' * size}"
+            assert parts(text) == ([text] if together else ["Label:", "x" * size])
+        assert len(parts(f"{'x' * 39}\n\nThe paragraph.")) == 1
+        assert len(parts(f"{'x' * 40}\n\nThe paragraph.")) == 2
+        first = f"This is the first paragraph of all, and it is long enough to stand alone. {'z' * 150}"
+        assert parts(f"{first}\n\nLabel:\n\n{'x' * 100}")[-1] == f"Label:\n\n{'x' * 100}"
+        link = f"[{'a' * 238}](https://a.example/)"
+        assert len(link) == 260
+        assert parts(link + "x" * 100) == [link, "x" * 100]
+        assert parts("One.\n\n# H\n\nTwo.") == ["One.", "# H\n\nTwo."]
+        assert parts("One.\n\n| a | b |\n| - | - |\n| 1 | 2 |")[0] == "One."
+        assert parts("| a | b |\n| - | - |\n| 1 | 2 |\n\nOne.")[1:] == ["| 1 | 2 |", "One."]
+
+    def test_headings_belong_to_the_passage_that_follows(self) -> None:
+        text = "# T\n\n## S\n\nText is here.\n\n# End\n\n## Last\n"
+        assert parts(text) == ["# T\n\n## S\n\nText is here.", "# End\n\n## Last"]
+        assert [passage.path for passage in passages_of(Outline(text))] == [(0, 1), (2, 3)]
+        assert [passage.head for passage in passages_of(Outline(text))] == [-1, -1]
+
+    def test_rows_are_passages_that_know_their_table(self) -> None:
+        text = "Intro is here.\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |\n\nAfter it all."
+        assert parts(text) == ["Intro is here.", "| a | b |\n| --- | --- |", "| 1 | 2 |", "| 3 | 4 |", "After it all."]
+        assert [passage.head for passage in passages_of(Outline(text))] == [-1, 16, 16, 16, -1]
+        assert parts("| a | b |\n| 1 | 2 |\n| 3 | 4 |") == ["| a | b |", "| 1 | 2 |", "| 3 | 4 |"]
+        assert parts("> | a | b |\n> | --- | --- |\n> | 1 | 2 |")[0] == "> | a | b |\n> | --- | --- |"
+
+    def test_a_row_beyond_520_characters_is_divided_at_its_cells(self) -> None:
+        head = "| a | b |\n| - | - |\n"
+        cell = "x" * 99
+        fits = f"{head}| {cell} | {'y' * 255} | {'z' * 155} |"
+        assert len(fits) - len(head) == 519
+        assert len(parts(fits)) == 2
+        assert len(parts(f"{fits}\nmore")) == 3
+        rows = parts(f"{head}| {cell} | {cell} | {cell} | {cell} | {cell} | {cell} |")
+        assert [row.count("x") for row in rows[1:]] == [198, 198, 198]
+        assert all(row.startswith(("|", "x")) for row in rows)
+        wide = f"| {cell} | {cell} | {cell} | {cell} | {cell} | {cell} |\n| - | - | - | - | - | - |\n| 1 | 2 |"
+        assert parts(wide)[0].count("x") == 594  # a header stays whole
+
+    def test_code_is_divided_at_empty_lines_then_lines(self) -> None:
+        block = "x = 1\n" * 20
+        assert parts(f"```\n{block}```") == [f"```\n{block}```"]
+        assert parts(f"```\n{block}\n{block}\n{block}```") == [f"```\n{block}\n{block}\n", f"{block}```"]
+        lines = parts("```\n" + "x = 1\n" * 60 + "```")
+        assert [len(part) for part in lines] == [256, 111]
+
+    def test_sentences_end_at_full_stops_of_all_scripts(self) -> None:
+        one = "這是一個相當長的句子它沒有空格可是它說了很多話而且還沒有說完所以還要繼續說下去直到最後。"
+        assert parts(one + one) == [one, one]
+        two = "This sentence asks whether it is long enough to stand alone?"
+        assert parts(f"{two} {two}") == [two, two]
+        assert parts(f"{two[:-1]}.) {two}") == [f"{two[:-1]}.)", two]
+        assert parts(f"- {two[:-1]}\n- {two}") == [f"- {two[:-1]}", f"- {two}"]
+
+
+def scores(text: str, query: str) -> list[float]:
+    return [row.score for row in rank(Outline(text), query)]
+
+
+def bm25(counts: Sequence[dict[str, float]], sizes: Sequence[int], weights: dict[str, float]) -> list[float]:
+    """Return the scores of passages without their neighbors, by the published formula with k1 = 2 and b = 0.5.
+
+    Four tenths of a score are given anyway, six by the covered part of the query's weight.
+    """
+    mean = sum(sizes) / len(sizes)
+    found = []
+    for row, size in zip(counts, sizes, strict=True):
+        score = sum(weights[word] * times * 3 / (times + 2 * (0.5 + 0.5 * size / mean)) for word, times in row.items())
+        covered = sum(weights[word] * min(1.0, times) for word, times in row.items())
+        found.append(score * (0.4 + 0.6 * covered / sum(weights.values())))
+    return found
+
+
+def rarity(passages: int, having: int) -> float:
+    return math.log(1 + (passages - having + 0.5) / (having + 0.5))
+
+
+def with_neighbors(found: Sequence[float]) -> list[float]:
+    """Return the scores of passages of one section: the adjacent ones add a half, 35 % and a fifth of theirs."""
+    shares = (1.0, 0.5, 0.35, 0.2)
+    return [
+        round(sum(shares[abs(at - other)] * one for other, one in enumerate(found) if abs(at - other) < 4), 4)
+        for at in range(len(found))
+    ]
+
+
+BLANK = "nobody knew what lay beyond those distant quiet hills"  # nine terms, none like those of the queries
+
+
+class TestScores:
+    def test_they_are_those_of_bm25(self) -> None:
+        text = (
+            f"ferry boat takes them over to some island where nobody lives\n\n{BLANK}\n\nferry ferry again and {BLANK}"
+        )
+        found = bm25([{"ferry": 1}, {}, {"ferry": 2}], [11, 9, 13], {"ferry": rarity(3, 2)})
+        assert scores(text, "ferry") == with_neighbors(found)
+
+    def test_neighbors_count_to_a_distance_of_three_within_a_section(self) -> None:
+        rows = [f"ferry boat {BLANK}", *(f"{BLANK} number {word}" for word in ("one", "two", "four", "five"))]
+        found = bm25([{"ferry": 1}, {}, {}, {}, {}], [11] * 5, {"ferry": rarity(5, 1)})
+        expected_scores = with_neighbors(found)
+        assert scores("\n\n".join(rows), "ferry") == expected_scores
+        assert expected_scores[3] > expected_scores[4] == 0
+        assert scores("\n\n".join(reversed(rows)), "ferry") == expected_scores[::-1]
+        assert scores(f"# First\n\n{rows[0]}\n\n# Second\n\n{rows[1]}", "ferry")[1] == 0
+
+    def test_what_covers_more_of_the_query_scores_higher(self) -> None:
+        rows = [f"ferry {BLANK} yes", f"harbour ferry {BLANK}", f"really {BLANK} well"]
+        counts = [{"ferry": 1.0}, {"ferry": 1.0, "harbour": 1.0}, {}]
+        weights = {"ferry": rarity(3, 2), "harbour": rarity(3, 1)}
+        assert scores("\n\n".join(rows), "harbour ferry") == with_neighbors(bm25(counts, [11] * 3, weights))
+
+    def test_a_word_that_occurs_everywhere_has_a_tenth_of_the_weight(self) -> None:
+        rows = [f"ferry {BLANK} yes", f"the {BLANK} boat", f"really {BLANK} well"]
+        weights = {"ferry": rarity(3, 1), "the": rarity(3, 1) * 0.1}
+        found = bm25([{"ferry": 1}, {"the": 1}, {}], [11] * 3, weights)
+        assert scores("\n\n".join(rows), "the ferry") == with_neighbors(found)
+
+    def test_headings_count_the_nearest_most(self) -> None:
+        text = f"# Ferry\n\n{BLANK}\n\n## Harbour\n\n{BLANK} yes"
+        weights = {"ferry": rarity(2, 1), "harbour": rarity(2, 1)}
+        counts = [{"ferry": 1.8}, {"ferry": 0.5, "harbour": 1.8}]
+        assert scores(text, "ferry harbour") == [round(one, 4) for one in bm25(counts, [10, 11], weights)]
+        text = f"# Ferry ferry\n\n{BLANK}\n\n{BLANK} yes well"
+        found = bm25([{"ferry": 2.8}, {"ferry": 0.8}], [11, 11], {"ferry": rarity(2, 1)})
+        assert scores(text, "ferry") == with_neighbors(found)
+
+    def test_the_header_of_a_table_counts_for_its_rows(self) -> None:
+        text = (
+            "| gate | depot |\n| --- | --- |\n| seven | east |\n| nine | west |\n\nnone stand here but these few words"
+        )
+        counts = [{"gate": 1.8}, {"gate": 0.8}, {"gate": 0.8}, {}]
+        assert scores(text, "gate") == with_neighbors(bm25(counts, [2, 2, 2, 7], {"gate": rarity(4, 1)}))
+
+    def test_a_number_where_one_is_asked_for_counts_fourfold_and_more(self) -> None:
+        text = f"seats: 412 in all and {BLANK}\n\n{BLANK} so seats and all the rest of it"
+        plain_scores = scores(text, "seats")
+        base = bm25([{"seat": 1}, {"seat": 1}], [14, 17], {"seat": rarity(2, 2)})
+        assert plain_scores == with_neighbors(base)
+        words = {"seat": rarity(2, 2), "how": rarity(2, 0) * 0.1, "many": rarity(2, 0) * 0.1}
+        base = bm25([{"seat": 1}, {"seat": 1}], [14, 17], words)
+        first, second = base[0] + 0.5 * base[1], base[1] + 0.5 * base[0]
+        assert scores(text, "how many seats") == [round(4 * first + 0.8 * max(base), 4), round(second, 4)]
+
+    def test_related_words_count_less(self) -> None:
+        rows = [f"the harbourmaster {BLANK}", f"really so {BLANK}"]
+        found = bm25([{"harbour": 0.6 * 0.8}, {}], [11, 11], {"harbour": rarity(2, 1)})
+        assert scores("\n\n".join(rows), "harbour") == with_neighbors(found)
+        # "^volcan" has five groups of three letters, "^volcani" one more: ten of eleven are common to both.
+        rows = [f"the volcani {BLANK}", f"really so {BLANK}"]
+        found = bm25([{"volcan": 0.6 * 10 / 11}, {}], [11, 11], {"volcan": rarity(2, 1)})
+        assert scores("\n\n".join(rows), "volcan") == with_neighbors(found)
+
+    @pytest.mark.parametrize(
+        ("word", "other", "related"),
+        [
+            ("harbour", "harbours", True),
+            ("hafen", "hafengebiet", True),  # the compound has all letters of the word
+            ("cat", "category", False),  # three letters are in too many words
+            ("market", "marker", True),  # four of five groups of three
+            ("ferry", "merit", False),
+            ("ferry", "berry", True),
+            ("12345", "12346", False),  # numbers are not related
+            ("which", "whichever", False),  # a word that occurs everywhere has no relatives
+        ],
+    )
+    def test_which_words_are_related(self, word: str, other: str, related: bool) -> None:
+        found = scores(f"the {other} {BLANK}\n\nreally so {BLANK}", word)
+        assert (found[0] > 0) is related
+
+    def test_the_focus_is_the_rarest_word_or_what_is_asked_for(self) -> None:
+        text = f"The boat is red, and then the ferry is blue.\n\nThe boat is here and {BLANK}."
+        first, second = rank(Outline(text), "boat ferry")
+        assert (first.focus, second.focus) == (text.index("ferry"), text.index("boat", 50))
+        assert rank(Outline(f"Ferry boats are here.\n\n{BLANK}"), "ferry")[0].focus == 0
+        text = f"There are some seats, and of them 412 are taken.\n\n{BLANK}"
+        first, second = rank(Outline(text), "how many seats")
+        assert (first.focus, second.focus) == (text.index("412"), second.passage.start)
+
+    def test_passages_say_what_they_are(self) -> None:
+        first, second = rank(Outline(f"Ferries [leave](https://a.example/now) here often.\n\n{BLANK}"), "ferry")
+        assert (first.number, second.number) == (0, 1)
+        assert first.terms == {"ferry", "leav", "her", "often"}
+        assert rank(Outline("Text."), "?!")[0].score == 0.0
+        assert rank(Outline(""), "ferry") == []
+
+    def test_a_ranker_scores_the_500_best_and_no_others(self) -> None:
+        asked: list[Sequence[str]] = []
+
+        def ranker(query: str, texts: Sequence[str]) -> list[float]:
+            asked.append(texts)
+            return [float(at) for at in range(len(texts))]
+
+        rows = [f"ferry number {at} {BLANK}" for at in range(501)]
+        found = rank(Outline("\n\n".join(rows)), "ferry", ranker)
+        assert len(asked[0]) == 500
+        assert [row.score for row in found].count(0.0) == 1
+        assert sorted(row.score for row in found)[1] == pytest.approx(1e-9)
+        assert max(row.score for row in found) == pytest.approx(499)
+        with pytest.raises(InvalidRequest, match="did not give 500 finite scores"):
+            rank(Outline("\n\n".join(rows)), "ferry", lambda query, texts: [1.0] * 499)
+
+
+class TestOutline:
+    @pytest.mark.parametrize(
+        ("text", "headings"),
+        [
+            ("# One\n\n### Two\n###### Six\n####### no", [(0, 5, 1, "One"), (7, 14, 3, "Two"), (15, 25, 6, "Six")]),
+            ("Over\n====\n\nUnder\n-----\n", [(0, 9, 1, "Over"), (11, 22, 2, "Under")]),
+            ("   # Indented", [(0, 13, 1, "Indented")]),
+            ("    # Code", []),
+            ("#no\n\n#\n\n# #\n\n- item\n---", []),
+            ("# A `b` *c* [d](https://e.example/) ##", [(0, 38, 1, "A b c d")]),
+            ("# C#", [(0, 4, 1, "C#")]),
+            ("# C #", [(0, 5, 1, "C")]),
+            ("```\n# no\n```\n# Yes", [(13, 18, 1, "Yes")]),
+            ("| a |\n---", []),
+        ],
+    )
+    def test_headings(self, text: str, headings: list[tuple[int, int, int, str]]) -> None:
+        assert [tuple(heading) for heading in Outline(text).headings] == headings
+        assert Outline(text).heading_starts == [start for start, *_ in headings]
+
+    def test_a_title_has_at_most_100_characters(self) -> None:
+        assert plain("x" * 100) == "x" * 100
+        assert plain("x" * 101) == "x" * 97 + "..."
+        assert plain("x" * 96 + "  yy zz") == "x" * 96 + "..."
+        assert plain(r"a \* b ![pic](https://p.example/) `c`") == "a * b pic c"
+
+    def test_the_path_has_the_nearest_heading_of_each_level(self) -> None:
+        text = "# A\n\n### B\n\n## C\n\n### D\n\ntext\n\n# E\n\n## F\n"
+        document = Outline(text)
+        assert document.path(text.index("text")) == ("A", "C", "D")
+        assert document.heading_path(text.index("## C")) == (0, 2)
+        assert document.heading_path(text.index("## C") - 1) == (0, 1)
+        assert document.path(len(text)) == ("E", "F")
+        assert Outline("text\n\n# A").path(3) == ()
+        assert Outline("## B\n\n# A\n\ntext").path(12) == ("A",)
+
+    def test_sections_reach_to_the_next_of_their_level(self) -> None:
+        text = "intro\n\n# A\n\n## B\n\ntext\n\n## C\n\n# D\nend"
+        assert [(one.level, one.title, text[one.start : one.start + one.length]) for one in Outline(text).sections] == [
+            (1, "A", "# A\n\n## B\n\ntext\n\n## C\n\n"),
+            (2, "B", "## B\n\ntext\n\n"),
+            (2, "C", "## C\n\n"),
+            (1, "D", "# D\nend"),
+        ]
+
+    @pytest.mark.parametrize(("parts", "subs", "listed"), [(50, 1, 100), (50, 0, 50), (51, 1, 51), (101, 0, 100)])
+    def test_at_most_100_sections_are_listed(self, parts: int, subs: int, listed: int) -> None:
+        text = "".join(f"# Part {number}\n\n" + "## Sub\n\n" * subs for number in range(parts))
+        sections = Outline(text).sections
+        assert len(sections) == listed
+        assert sum(one.length for one in sections if one.level == 1) == len(text) - (
+            len("# Part 100\n\n") if parts > 100 else 0
+        )
+
+    def test_deep_sections_are_left_out_first(self) -> None:
+        text = "# T\n\n" + "## S\n\n" * 60 + "### U\n\n" * 60
+        assert [one.level for one in Outline(text).sections] == [1] + [2] * 60
+        text = "# T\n\n" + "##### S\n\n" * 60 + "###### U\n\n" * 39
+        assert len(Outline(text).sections) == 100
+
+    def test_code_is_found_with_its_fences(self) -> None:
+        text = "a\n\n```\nx\n```\n\nb"
+        document = Outline(text)
+        inside = [place for place in range(len(text)) if document.code_at(place) is not None]
+        assert (inside[0], inside[-1]) == (4, text.index("```", 5) + 2)
+        assert Outline("a").code_at(0) is None
+        assert Outline("```\nx").code_at(5) is not None
+
+    def test_rows_know_the_header_of_their_table(self) -> None:
+        text = "a\n\n| a |\n| - |\n| 1 |\n| 2 |\n\n| b |\n| c |\n| d |\n\nend"
+        document = Outline(text)
+        assert document.table_head(text.index("| 1")) == "| a |\n| - |\n"
+        assert document.table_head(text.index("| 2")) == "| a |\n| - |\n"
+        for place in (0, text.index("| a"), text.index("| -"), text.index("| d"), text.index("end")):
+            assert document.table_head(place) == ""
+        assert Outline("> | a |\n> | - |\n> | 1 |").table_head(16) == "> | a |\n> | - |\n"
+
+    def test_the_version_is_of_the_text(self) -> None:
+        assert Outline("text").version == version_of("text") == "982d9e3eb996f559"
+
+
+class TestPieces:
+    def test_a_page_that_fits_is_one_piece(self) -> None:
+        text = "One.\n\nTwo."
+        assert cut_piece(Outline(text), 0, TextBudget(characters=10)).content == text
+        assert cut_piece(Outline(text), 0, TextBudget(characters=9)).content == "One.\n\n"
+        assert cut_piece(Outline(text), 2, TextBudget(characters=99)).content == "e.\n\nTwo."
+        assert cut_piece(Outline(text), 2, TextBudget(characters=8), 5).content == "e.\n"
+
+    def test_the_context_of_a_piece(self) -> None:
+        text = "a\n\n```python\nx = 1\ny = 2\n```\n\n| a |\n| - |\n| 1 |\n"
+        document = Outline(text)
+        piece = wrapped(document, text.index("x ="), text.index("y ="))
+        assert (piece.before, piece.text, piece.after) == ("```python\n", "x = 1\n", "```")
+        piece = wrapped(document, text.index("= 1"), text.index("\ny"))
+        assert (piece.before, piece.text, piece.after) == ("```python\n", "= 1", "\n```")
+        piece = wrapped(document, text.index("| 1"), len(text))
+        assert (piece.before, piece.after) == ("| a |\n| - |\n", "")
+        piece = wrapped(document, 0, text.index("python"))
+        assert (piece.before, piece.after) == ("", "")
+        piece = wrapped(document, text.index("```\n\n"), len(text))
+        assert (piece.before, piece.after) == ("", "")
+        piece = wrapped(document, text.index("| 1") + 2, len(text))
+        assert piece.before == ""
+        piece = wrapped(document, text.index("\nx ="), text.index("y ="))
+        assert piece.before == "```python"
+
+    def test_a_piece_without_room_for_its_context_has_none(self) -> None:
+        rows = "".join(f"| {number:04} |\n" for number in range(40))
+        text = "| depot |\n| ----- |\n" + rows
+        for room, headed in ((62, True), (59, False)):
+            piece = cut_piece(Outline(text), 20 + 9 * 4, TextBudget(characters=room))
+            assert piece.before == ("| depot |\n| ----- |\n" if headed else "")
+            assert len(piece.content) <= room
+
+        bound = load_token_bound()
+        head = "| depot |\n| ----- |\n"
+        for tokens, headed in ((3 * bound(head), True), (3 * bound(head) - 1, False)):
+            piece = cut_piece(Outline(text), 20 + 9 * 4, TextBudget(characters=10_000, tokens=tokens))
+            assert piece.before == (head if headed else "")
+
+    def test_a_long_block_is_begun_when_most_of_the_room_is_left(self) -> None:
+        words = "word " * 200
+        piece = cut_piece(Outline(f"Short.\n\n{words}"), 0, TextBudget(characters=200))
+        assert 180 < len(piece.content) <= 200
+        paragraph = "word " * 30
+        piece = cut_piece(Outline(f"Short.\n\n{paragraph}\n\n{words}"), 0, TextBudget(characters=120))
+        assert 100 < len(piece.content) <= 120
+        half = "Filled to the middle of it all, " * 4
+        piece = cut_piece(Outline(f"{half}\n\n{words}"), 0, TextBudget(characters=200))
+        assert piece.content.strip() == half.strip()
+        fits = "word " * 32
+        piece = cut_piece(Outline(f"Short.\n\n{fits}\n\nmore"), 0, TextBudget(characters=162))
+        assert piece.content.strip() == "Short."  # the next one has it whole
+
+    def test_a_heading_is_not_left_behind(self) -> None:
+        text = "Short.\n\n## Heading of the chapter that follows below\n\n" + "word" * 100
+        piece = cut_piece(Outline(text), 0, TextBudget(characters=110))
+        assert piece.content.strip() == "Short." or "word" in piece.content
+
+    def test_white_space_belongs_to_the_piece_before_it(self) -> None:
+        text = "First one.\n\n\n\nSecond one."
+        assert cut_piece(Outline(text), 0, TextBudget(characters=14)).text == "First one.\n\n\n\n"
+        assert cut_piece(Outline(text), 0, TextBudget(characters=13)).text == "First one."
+
+    def test_a_character_is_never_divided(self) -> None:
+        text = "e\u0301" * 50
+        piece = cut_piece(Outline(text), 0, TextBudget(characters=51))
+        assert piece.text == "e\u0301" * 25
+
+    def test_a_cursor_is_short_and_opaque(self) -> None:
+        document = Outline("text and more")
+        cursor = Cursor.of(URL, document, 5)
+        assert (len(cursor.page), len(cursor.version), len(cursor.sign)) == (3, 4, 4)
+        assert len(str(cursor)) == 22
+        assert len(str(Cursor.of(URL, document, 0))) == 20
+        assert len(str(Cursor.of(URL, document, 256))) == 23
+        assert read_cursor(str(cursor)) == cursor
+        assert Cursor.of(URL + "#part", document, 5) == cursor
+        assert Cursor.of(URL, document, 5, "more").find == "more"
+        for other in (str(cursor)[:-1], str(cursor) + "A" * 4, "A" * 3_001, "", "é" * 22):
+            assert read_cursor(other) is None
+
+    @pytest.mark.parametrize(
+        ("cursor", "start"), [("@0", 0), ("@5", 4), ("@4", 4), ("@3", 3), ("@ 7", 4), ("@8", 8), ("@9", 9), ("@12", 9)]
+    )
+    def test_a_position_begins_at_its_word(self, cursor: str, start: int) -> None:
+        assert resolve(cursor, URL, Outline("one four more")).start == start
+
+    def test_a_very_long_word_is_not_gone_back_to(self) -> None:
+        assert resolve("@60", URL, Outline("x" * 100)).start == 0
+        assert resolve("@90", URL, Outline("x" * 100)).start == 30
+
+    def test_what_a_position_or_section_must_be(self) -> None:
+        document = Outline("# A\n\ntext\n\n# B\n")
+        assert resolve("#2", URL, document) == resolve("# 2", URL, document)
+        assert (resolve("#1", URL, document).start, resolve("#1", URL, document).stop) == (0, 11)
+        for cursor, says in (
+            ("#0", "asks for section 0, but the page has sections #1 to #2"),
+            ("#3", "asks for section 3, but the page has sections #1 to #2"),
+            (f"@{len(document.text)}", "is beyond the page's 15 characters"),
+            ("@1234567890", "is not one that was given here"),
+            ("x", "is not one that was given here"),
+        ):
+            with pytest.raises(InvalidRequest, match=re.escape(says)):
+                resolve(cursor, URL, document)
+        with pytest.raises(InvalidRequest, match="but the page has no sections"):
+            resolve("#1", URL, Outline("text"))
+
+    def test_a_cursor_finds_its_words_again_at_the_nearest_place(self) -> None:
+        words = "these are the words it stood at"
+        old = "x " * 40 + words
+        cursor = str(Cursor.of(URL, Outline(old), 80))
+        near, far = "y " * 35 + words, " z" * 40 + " " + words
+        found = resolve(cursor, URL, Outline(near + far))
+        assert found.start == 70
+        assert "continues at the same words" in found.warnings[0]
+        assert resolve(cursor, URL, Outline(words + "\n" + "y " * 20 + words)).start == 72
+        assert resolve(cursor, URL, Outline(words + "\n" + "y " * 90 + words)).start == 0
+        with pytest.raises(InvalidRequest, match="its position is gone"):
+            resolve(cursor, URL, Outline("x " * 40 + "these are other words"))
+        searching = str(Cursor.of(URL, Outline(old), 80, "words"))
+        place = resolve(searching, URL, Outline("short words"))
+        assert (place.start, place.find) == (11, "words")
+        assert "matches may be missing" in place.warnings[0]
+        assert resolve(searching, URL, Outline(old)).warnings == ()
+
+
+def room(characters: int) -> TextBudget:
+    return TextBudget(characters=characters)
+
+
+class TestExcerpts:
+    def test_the_best_passages_come_in_page_order_each_with_its_position(self) -> None:
+        text = f"# A\n\nThe ferry leaves {BLANK}.\n\n# B\n\n{BLANK}.\n\n# C\n\nOne ferry ferry {BLANK}."
+        document = Outline(text)
+        ranked = rank(document, "ferry")
+        found = choose(document, ranked, room(400))
+        assert [excerpt.heading for excerpt in found.excerpts] == ["A", "C"]
+        assert [(excerpt.start, excerpt.end, excerpt.score) for excerpt in found.excerpts] == [
+            (ranked[0].passage.start, ranked[0].passage.end, ranked[0].score),
+            (ranked[2].passage.start, ranked[2].passage.end, ranked[2].score),
+        ]
+        first, second = (text[one.start : one.end] for one in found.excerpts)
+        last = found.excerpts[1]
+        assert found.content == f"[@0-{found.excerpts[0].end} A]\n{first}\n\n[@{last.start}-{last.end} C]\n{second}"
+        exact = len(found.content)
+        without = exact - sum(len(f"-{one.end} {one.heading}") for one in found.excerpts)
+        assert choose(document, ranked, room(without)).content.count("[@") == 2
+        only = choose(document, ranked, room(without - 1))
+        assert "C" in only.excerpts[-1].heading
+        assert len(only.content) <= without - 1
+
+    def test_adjacent_passages_of_a_section_are_one_excerpt(self) -> None:
+        rows = [f"The ferry number {at} {BLANK}." for at in ("one", "two", "three")]
+        document = Outline("# A\n\n" + "\n\n".join(rows[:2]) + "\n\n# B\n\n" + rows[2])
+        found = choose(document, rank(document, "ferry"), room(600))
+        assert [one.text.count("ferry") for one in found.excerpts] == [2, 1]
+        ranked = rank(document, "ferry")
+        assert found.excerpts[0].score == max(ranked[0].score, ranked[1].score)
+
+    def test_what_scores_below_three_hundredths_of_the_best_is_left_out(self) -> None:
+        filler = "\n\n".join(f"{BLANK} {at}" for at in range(9))
+        text = f"Ferry harbour pier toll {BLANK}\n\n{filler}\n\n# B\n\n{filler}\n\nthe {BLANK}"
+        document = Outline(text)
+        ranked = rank(document, "ferry harbour pier toll the")
+        best = max(row.score for row in ranked)
+        least = min(row.score for row in ranked if row.score)
+        assert 0 < least < 0.03 * best
+        found = choose(document, ranked, room(5_000))
+        assert {excerpt.score for excerpt in found.excerpts} == {best}
+
+    def test_a_part_around_the_match_grows_evenly_to_both_sides(self) -> None:
+        words = " ".join(f"w{at:02}" for at in range(20)) + " ferry " + " ".join(f"v{at:02}" for at in range(20))
+        document = Outline(words)
+        ranked = rank(document, "ferry")
+        for size, shown_words in ((4, 0), (20, 2), (24, 3), (28, 4)):
+            found = choose(document, ranked, room(len("[@80]\n\n") + 5 + size))
+            (excerpt,) = found.excerpts
+            assert len(excerpt.text.split()) - 1 in {size // 4, size // 4 - shown_words % 1}
+            before, _, after = excerpt.text.partition("ferry")
+            assert len(after.split()) - len(before.split()) in {0, 1}
+
+    def test_a_word_too_long_for_a_marker_stands_alone(self) -> None:
+        document = Outline("ferry " + "x" * 300)
+        found = choose(document, rank(document, "ferry"), room(6))
+        assert found.content == "ferry"
+        assert found.excerpts[0].start == 0
+
+    def test_links_lose_their_targets_except_in_code(self) -> None:
+        link = "[old mill](https://mill.example/a)"
+        document = Outline(f"the {link}\n\n```\n{link}\n```\n")
+        code = document.codes[0]
+        assert shown(document, 0, 4 + len(link)) == "the old mill"
+        assert shown(document, 0, 4 + len(link), links=True) == f"the {link}"
+        assert shown(document, code.start, code.end or 0) == f"```\n{link}\n```"
+        assert shown(document, code.opened + 1, code.opened + 1 + len(link)) == link
+        assert shown(document, 0, code.opened + 5) == document.text[: code.opened + 5]
+
+    @pytest.mark.parametrize(
+        ("query", "wanted"),
+        [("link to the ferry", True), ("URLs of mills", True), ("https://a.example", True), ("blinking", False)],
+    )
+    def test_who_asks_for_links(self, query: str, wanted: bool) -> None:
+        assert wants_links(query) is wanted
+
+    def test_headings_in_a_marker_are_shortened_from_the_left(self) -> None:
+        for size, heading in ((41, f"{'a' * 41} > {'b' * 43}"), (42, "b" * 43)):
+            text = f"# {'a' * size}\n\n## {'b' * 43}\n\ntext"
+            (excerpt,) = assemble(Outline(text), [ExcerptSpan(len(text) - 4, len(text))]).excerpts
+            assert excerpt.heading == heading
+        text = f"# {'a' * 95}\n\ntext"
+        assert assemble(Outline(text), [ExcerptSpan(0, len(text))]).excerpts[0].heading == "a" * 95
+
+    def test_rows_of_one_table_follow_each_other_under_one_marker(self) -> None:
+        text = "| a |\n| - |\n| 1 |\n| 2 |\n| 3 |\n\ntext\n\n| b |\n| - |\n| 4 |"
+        spans = [ExcerptSpan(text.index(f"| {at}"), text.index(f"| {at}") + 5) for at in (1, 3, 4)]
+        found = assemble(Outline(text), spans)
+        assert found.content == "[@12-17]\n| a |\n| - |\n| 1 |\n| 3 |\n\n[@49-54]\n| b |\n| - |\n| 4 |"
+        assert [one.start for one in found.excerpts] == [12, 24, 49]
+        assert assemble(Outline("text"), [ExcerptSpan(0, 4)], headed=False).content == "[@0]\ntext"
+
+    def test_matches_are_shown_with_their_line_or_160_characters_on_each_side(self) -> None:
+        text = f"{'a ' * 100}MATCH{' b' * 100}"
+        (span,) = spans_around(Outline(text), [Match(start=200, end=205)])
+        assert (200 - span.start, span.end - 205) == (158, 158)  # whole words
+        text = f"before\n{'a' * 159}\nMATCH\n{'b' * 20}"
+        (span,) = spans_around(Outline(text), [Match(start=167, end=172)])
+        assert text[span.start : span.end] == "MATCH"
+        text = f"{'a' * 300}MATCH{'b' * 300}"
+        (span,) = spans_around(Outline(text), [Match(start=300, end=305)])
+        assert (span.start, span.end) == (140, 465)
+        text = "a MATCH b"
+        (span,) = spans_around(Outline(text), [Match(start=2, end=7)])
+        assert (span.start, span.end) == (0, 9)
+        text = f"{'x' * 155} MATCH {'y' * 155}\tzzzzzzz"
+        (span,) = spans_around(Outline(text), [Match(start=156, end=161)])
+        assert (span.start, span.end) == (0, 317)
+
+    def test_contexts_that_touch_are_one(self) -> None:
+        text = "one MATCH two\nMATCH three\nfour\nMATCH"
+        matches = find_all(text, "match")
+        assert [text[one.start : one.end] for one in spans_around(Outline(text), matches)] == [
+            "one MATCH two", "MATCH three", "MATCH"]  # fmt: skip
+        text = "MATCH one\n\nMATCH two MATCH three\n\nfour"
+        assert [text[one.start : one.end] for one in spans_around(Outline(text), find_all(text, "match"))] == [
+            "MATCH one", "MATCH two MATCH three"]  # fmt: skip
+        text = "MATCH one MATCH"
+        assert [(one.start, one.end) for one in spans_around(Outline(text), find_all(text, "match"))] == [(0, 15)]
+
+    def test_at_most_10_000_matches_are_counted(self) -> None:
+        assert len(find_all("a " * 10_001, "a")) == 10_000
+        assert [match.start for match in find_all("a a a", "a", 1)] == [2, 4]
+
+    def test_what_can_be_searched_for(self) -> None:
+        assert check_find(" two \n words ") == "two words"
+        assert check_find("x" * 500) == "x" * 500
+        for wanted, says in (("x" * 501, "has 501 characters"), ("  ", "is empty"), (5, "must be text, not int")):
+            with pytest.raises(InvalidRequest, match=says):
+                check_find(wanted)
+
+
+class TestTerms:
+    @pytest.mark.parametrize(
+        ("word", "term"),
+        [
+            ("ferries", "ferry"), ("ties", "tie"), ("buses", "bus"), ("boxes", "box"), ("glasses", "glass"),
+            ("churches", "church"), ("dishes", "dish"), ("quizzes", "quizz"), ("boats", "boat"), ("glass", "glass"),
+            ("bus", "bus"), ("running", "run"), ("falling", "fall"), ("passing", "pass"), ("buzzing", "buzz"),
+            ("hoping", "hop"), ("hope", "hop"), ("string", "string"), ("sing", "sing"), ("king", "king"),
+            ("quickly", "quick"), ("repeatedly", "repeat"), ("planned", "plan"), ("need", "need"), ("bed", "bed"),
+            ("used", "used"), ("the", "the"), ("tree", "tre"), ("naïve", "naiv"), ("größe", "gross"),
+        ],
+    )  # fmt: skip
+    def test_endings(self, word: str, term: str) -> None:
+        assert Terms()(word) == [term]
+
+    @pytest.mark.parametrize(
+        ("text", "found"),
+        [
+            ("getFerryTimes", ["getferrytim", "get", "ferry", "tim"]),
+            ("HTTPServer2", ["httpserver2", "http", "server", "2"]),
+            ("snake_case", ["snake_case", "snak", "cas"]),
+            ("__init__", ["init"]),
+            ("Ferry FERRY", ["ferry", "ferry"]),
+            ("1,250 1'250 12", ["1250", "1250", "12"]),
+            ("1,25", ["1,25", "1", "25"]),
+            ("漢", ["漢"]),
+            ("漢字に", ["漢字", "字に"]),
+            ("ﬁsh", ["fish"]),
+            ("x" * 70, ["x" * 60]),
+        ],
+    )
+    def test_terms_of_identifiers_numbers_and_other_scripts(self, text: str, found: list[str]) -> None:
+        assert Terms()(text) == found
+
+    def test_what_a_text_without_terms_is(self) -> None:
+        assert not readable_run(" ?! ...")
+        assert readable_run("…漢")
+        assert is_common("the")
+        assert not is_common("ferry")
+        assert expected("the ferry") is None
+
+    def test_terms_do_not_depend_on_what_was_read_before(self) -> None:
+        terms = Terms()
+        text = " ".join(f"w{at}" for at in range(100_002))
+        assert terms(text) == terms(text) == Terms()(text)
+        assert len(terms._known) <= 100_001
+
+
+WORDS = frozenset({"a", "b", "c", "ab", "abc", " a", " ab", "foo", "bar", "Foo", "Bar", "x"})
+SMALL = TokenBound(WORDS, frozenset({"()", " (", "::\n"}), frozenset("é漢"), frozenset({0x4E00 // 64, 0x3040 // 64}))
+
+
+class TestTokens:
+    @pytest.mark.parametrize(
+        ("text", "tokens"),
+        [
+            ("", 0), ("a", 1), ("ab", 1), ("abc", 1), ("foo", 1), (" ab", 1),
+            ("ba", 2), ("cab", 2), ("abab", 3), ("FooBar", 6), ("fooBar", 6),
+            ("1", 1), ("123", 1), ("1234", 2), ("1234567", 3),
+            ("(", 1), ("()", 1), (" (", 1), ("((", 2), (" ((", 2), (" )", 1),
+            ("\n", 1), ("\n\n", 1), ("\n\n\n", 2),
+            (" ", 1), (" " * 15, 1), (" " * 16, 2), (" " * 32, 3), ("\t", 1), ("\t\t", 2), (" \t", 2),
+            ("\x00", 1), ("\x00\x01", 2), ("漢", 1), ("丁", 2), ("あ", 2), ("힣", 3), ("😀", 4), ("\u0301", 2),
+        ],
+    )  # fmt: skip
+    def test_a_bound_with_a_small_vocabulary(self, text: str, tokens: int) -> None:
+        assert SMALL(text) == tokens
+
+    def test_a_single_mark_may_be_joined_with_the_word_after_it(self) -> None:
+        for text in ("(ab", "a(ab", "\tab", "1_ab"):
+            assert SMALL(text) >= 2
+        assert SMALL("-ab") > SMALL(" ab")
+        joins = TokenBound(frozenset({"(ab", "ab", "\tab", "x"}), frozenset(), frozenset(), frozenset())
+        texts = {"(ab": 1, "((ab": 3, "x(ab": 2, " (ab": 2, "\t(ab": 2, "\tab": 1, "\nab": 2}
+        assert {text: joins(text) for text in texts} == texts
+        assert SMALL("a b") == 3 - (" b" in WORDS)
+
+    def test_a_vocabulary_may_split_a_word_before_a_capital_letter(self) -> None:
+        joined = TokenBound(frozenset({"bC", "bc"}), frozenset(), frozenset(), frozenset())
+        assert (joined("abcd"), joined("abCD")) == (3, 4)
+
+    def test_the_limit_is_reached_at_a_boundary(self) -> None:
+        text = "ab ab ab ab"
+        assert [SMALL.reach(text, 0, limit) for limit in range(6)] == [0, 2, 5, 8, 11, 11]
+        assert SMALL.reach(text, 3, 1) == 5
+        assert SMALL.reach("x" * 401, 0, 1_000) == 401
+        assert SMALL.reach("x" * 1_000, 0, 100) < 100
+        assert SMALL.reach("", 0, 5) == 0
+        assert [SMALL.reach("x" * 401 + " ab", 0, limit) for limit in (421, 422, 423)] == [400, 401, 404]
+
+    @given(st.text(alphabet="abcx ()\n1é漢あ😀", max_size=120), st.integers(0, 60))
+    def test_what_is_reached_holds_and_little_more_does(self, text: str, limit: int) -> None:
+        end = SMALL.reach(text, 0, limit)
+        assert SMALL(text[:end]) <= limit
+        assert (end == len(text)) is (SMALL(text) <= limit) or end == len(text)
+
+    def test_a_budget_of_characters(self) -> None:
+        budget = room(5)
+        assert (budget.holds("12345"), budget.holds("123456")) == (True, False)
+        assert (budget.reach("123456789", 2), budget.reach("123", 1)) == (7, 3)
+        assert (budget.tokens_of("many words"), budget.less("12").characters, budget.less("1234567").characters) == (
+            0,
+            3,
+            0,
+        )
+        assert (budget.is_empty, room(0).is_empty) == (False, True)
+        assert budget.limited(-1, -1) == TextBudget(characters=0, tokens=0)
+
+    def test_a_budget_of_tokens(self) -> None:
+        bound = load_token_bound()
+        budget = TextBudget(characters=100, tokens=3)
+        assert budget.tokens_of("one two") == bound("one two") == 2
+        assert (budget.holds("one two three"), budget.holds("one two three four")) == (True, False)
+        assert not TextBudget(characters=5, tokens=3).holds("one two")
+        assert budget.reach("one two three four", 0) == len("one two three")
+        assert TextBudget(characters=5, tokens=3).reach("one two three", 0) == 5
+        assert budget.less("one two").tokens == 1
+        assert TextBudget(characters=1, tokens=0).is_empty
+        assert not TextBudget(characters=1, tokens=1).is_empty
+
+    def test_a_budget_with_a_tokenizer(self) -> None:
+        budget = TextBudget(characters=1_000, tokens=10, count=len)
+        assert (budget.holds("x" * 10), budget.holds("x" * 11), budget.tokens_of("xxx")) == (True, False, 3)
+        assert 2 <= budget.reach("x" * 500, 0) <= 10
+        assert TextBudget(characters=7, tokens=10, count=len).holds("x" * 8) is False
+        words = TextBudget(characters=10_000, tokens=100, count=lambda text: len(text) // 12)
+        assert 1_192 <= words.reach("x" * 5_000, 0) <= 1_200
+        asked: list[int] = []
+
+        def count(text: str) -> int:
+            asked.append(len(text))
+            return len(text)
+
+        TextBudget(characters=10**6, tokens=10, count=count).reach("x" * 10**6, 0)
+        assert max(asked) <= 60
+
+
+class TestViews:
+    def opened(self, text: str, **asked: Any) -> Page:
+        return view(Page(url=URL, content=text), check_ask(usual=15_000, **asked))
+
+    def test_the_usual_limit_is_4_000_characters_for_excerpts(self) -> None:
+        assert check_ask(usual=9_000).room.characters == 9_000
+        assert check_ask(usual=9_000, query="a").room.characters == 4_000
+        assert check_ask(usual=9_000, find="a").room.characters == 4_000
+        assert check_ask(usual=3_000, find="a").room.characters == 3_000
+        assert check_ask(usual=9_000, cursor="#1").room.characters == 9_000
+        assert check_ask(usual=9_000, query="a", max_length=7_000).room.characters == 7_000
+        asked = check_ask(usual=9_000, query="a", max_tokens=5)
+        assert (asked.room.characters, asked.room.tokens) == (10_000_000, 5)
+        asked = check_ask(usual=9_000, max_length=7, max_tokens=5)
+        assert (asked.room.characters, asked.room.tokens) == (7, 5)
+
+    @pytest.mark.parametrize(
+        ("asked", "valid"),
+        [
+            ({"max_length": 10_000_000}, True), ({"max_length": 10_000_001}, False),
+            ({"max_tokens": 2_500_000}, True), ({"max_tokens": 2_500_001}, False), ({"max_tokens": 1}, True),
+            ({"max_length": 1}, True), ({"cursor": "x" * 3_000}, True), ({"cursor": "x" * 3_001}, False),
+            ({"cursor": 5}, False), ({"cursor": "  "}, False), ({"find": "x" * 500}, True),
+        ],
+    )  # fmt: skip
+    def test_limits_of_arguments(self, asked: dict[str, Any], valid: bool) -> None:
+        if valid:
+            check_ask(usual=100, **asked)
+        else:
+            with pytest.raises(InvalidRequest):
+                check_ask(usual=100, **asked)
+
+    def test_a_whole_page_lists_its_three_best_passages(self) -> None:
+        rows = [f"The ferry {'ferry ' * at}{BLANK}." for at in range(5)]
+        page = self.opened("\n\n".join(rows), query="ferry")
+        assert not page.truncated
+        assert page.next_cursor is None
+        best = sorted(page.excerpts, key=lambda one: one.start)
+        assert list(page.excerpts) == best
+        assert len(best) == 3
+        assert page.content_length == len(page.content) == page.original_length
+
+    def test_what_is_shown_of_a_page_without_an_answer(self) -> None:
+        text = "Some words are here. " * 400
+        page = self.opened(text, query="zeppelin")
+        assert 1_400 < len(page.content) <= 1_500
+        assert page.match_count is None
+        page = self.opened(text, find="zeppelin", max_length=600)
+        assert 500 < len(page.content) <= 600
+        assert (page.match_count, page.truncated, page.start) == (0, True, 0)
+        cursor = str(Cursor.of(URL, Outline(text), len(text), "words"))
+        page = self.opened(text, cursor=cursor)
+        assert page.warnings == ("'words' is not on this page from there on; this is the page's beginning",)
+        assert page.match_count == 400
+        page = self.opened("text", find="x" * 81)
+        assert repr("x" * 77 + "...") in page.warnings[0]
+        assert repr("x" * 80) in self.opened("text", find="x" * 80).warnings[0]
+
+    def test_a_match_without_room_for_its_marker_is_cut(self) -> None:
+        text = "before it\nMATCH and MATCH again\nafter it"
+        page = self.opened(text, find="match", max_length=9)
+        assert page.content.startswith("MATCH")
+        assert (page.match_count, [one.start for one in page.matches]) == (2, [10])
+        again = self.opened(text, cursor=page.next_cursor, max_length=9)
+        assert [one.start for one in again.matches] == [20]
+        assert again.next_cursor is None
+        page = self.opened(text, find="match", max_length=4)
+        assert page.matches == ()
+        assert page.next_cursor is not None
+
+    def test_as_many_matches_are_shown_as_fit(self) -> None:
+        lines = [f"MATCH {'x' * at}" for at in (5, 30, 5, 50, 5, 5, 70)]
+        text = "\n\n".join(lines)
+        document, matches = Outline(text), find_all(text, "match")
+        sizes = [len(assemble(document, spans_around(document, matches[:at])).content) for at in range(1, 8)]
+        for number, size in enumerate(sizes, start=1):
+            for limit, expected_number in ((size, number), (size - 1, number - 1)):
+                page = self.opened(text, find="match", max_length=limit)
+                assert len(page.matches) == max(1, expected_number)
+                assert page.match_count == 7
+
+    def test_pieces_say_whether_something_follows(self) -> None:
+        page = self.opened("word " * 100, max_length=100)
+        assert (page.truncated, page.start, page.end) == (True, 0, 100)
+        assert page.next_cursor is not None
+        page = self.opened("word.\n\n \n", max_length=5)
+        assert page.next_cursor is None  # only white space follows
+        last = self.opened("one two", cursor="@4")
+        assert (last.content, last.truncated, last.next_cursor) == ("two", True, None)
+        assert not self.opened("one two").truncated
+
+    def test_the_text_around_counts(self) -> None:
+        framed: list[Page] = []
+
+        def around(page: Page) -> str:
+            framed.append(page)
+            return "frame " * 19 + "frame"
+
+        text = "word " * 300
+        bare = self.opened(text, max_tokens=100)
+        page = self.opened(text, max_tokens=100, around=around)
+        assert len(bare.content) - len(page.content) == 100
+        assert framed[0].content == "x"
+        assert len(framed[0].next_cursor or "") == 40
+        with pytest.raises(InvalidRequest, match=re.escape("Pass at least 120.")):
+            self.opened(text, max_tokens=20, around=around)
+        assert len(self.opened(text, max_length=100, around=around).content) == 100
+
+    def test_another_process_gives_the_same(self) -> None:
+        page = Page(url=URL, content="The ferry leaves.\n\n" + "Other words. " * 400)
+        for asked in ({"query": "ferry"}, {"find": "ferry"}, {"cursor": "@5"}, {"max_tokens": 50}, {"max_length": 70}):
+            ask = check_ask(usual=2_000, **asked)
+            packed = pack_view(page, ask)
+            assert packed is not None
+            assert unpack_view(*view_in_worker(*packed)) == view(page, ask)
+        packed = pack_view(page, check_ask(usual=2_000, cursor="#3"))
+        assert packed is not None
+        with pytest.raises(InvalidRequest, match="the page has no sections"):
+            unpack_view(*view_in_worker(*packed))
+        assert pack_view(page, check_ask(usual=2_000, max_tokens=9, count_tokens=len)) is None
+        assert pack_view(page, check_ask(usual=2_000, query="a", ranker=lambda query, texts: [])) is None
+        assert pack_view(page, check_ask(usual=2_000, around=lambda page: "")) is None

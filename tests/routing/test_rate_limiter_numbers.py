@@ -1,0 +1,411 @@
+"""When a rate limiter lets a call go, to the second: pauses, stated limits, and rates learned from refusals."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import pytest
+
+from groundwire.deadline import Deadline
+from groundwire.models import NO_FILTERS, Attempt, Filters, Outcome, RateWindow, SearchResult
+from groundwire.providers import Capabilities
+from groundwire.routing.health import HealthRecord, record_key
+from groundwire.routing.rate_limiter import Rate, RateLimiter, Slot, rate_in, rate_of
+from groundwire.storage.memory import MemoryStore
+from groundwire.testing.virtual_time import run_virtually
+
+pytestmark = pytest.mark.req("B6")
+
+
+class Asked:
+    """A provider that is only named: what it answers is said to the limiter directly."""
+
+    capabilities = Capabilities(search=True, domains="native")
+
+    def __init__(self, *, delay: float = 0.0, tells_rates: bool = False) -> None:
+        self.name = "asked"
+        self.delay = delay
+        self.tells_rates = tells_rates
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Sequence[SearchResult]:
+        return []
+
+
+def virtually(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    def run() -> None:
+        run_virtually(test())
+
+    run.__name__ = test.__name__
+    run.__doc__ = test.__doc__
+    return run
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def limited() -> RateLimiter:
+    return RateLimiter(MemoryStore(clock=now))
+
+
+async def turn(limiter: RateLimiter, provider: Asked, *, seconds: float = 1_000.0, max_wait: float = 1_000.0) -> Slot:
+    return await limiter.acquire(provider, Deadline.after(seconds, now), max_wait)
+
+
+def tell(limiter: RateLimiter, slot: Slot, outcome: Outcome = "ok", **more: Any) -> dict[str, Any]:
+    return dict(limiter.report(slot, Attempt(provider="asked", outcome=outcome, **more)))
+
+
+@virtually
+async def test_without_a_limit_nobody_waits() -> None:
+    limiter, provider = limited(), Asked()
+    slots = [await turn(limiter, provider) for _ in range(3)]
+    assert [(slot.granted, slot.wait, slot.interval, slot.at, slot.where) for slot in slots] == [
+        (True, 0.0, 0.0, now(), "asked")
+    ] * 3
+    assert limiter.rest_of(provider) is None
+
+
+@virtually
+async def test_the_operators_delay_is_kept() -> None:
+    limiter, provider, began = limited(), Asked(delay=2.0), now()
+    slots = await asyncio.gather(*(turn(limiter, provider) for _ in range(3)))
+    assert sorted(slot.at - began for slot in slots) == [0.0, 2.0, 4.0]
+    assert sorted(slot.wait for slot in slots) == [0.0, 2.0, 4.0]
+    assert {slot.interval for slot in slots} == {2.0}
+    refused = await turn(limiter, provider, max_wait=1.0)
+    assert (refused.granted, refused.wait) == (False, 2.0)
+    assert now() - began == 4.0
+    assert not (await turn(limiter, provider, seconds=1.9)).granted
+    assert (await turn(limiter, provider, seconds=2.0)).granted
+
+
+@virtually
+async def test_the_slower_of_two_rates_counts() -> None:
+    for delay, expected in ((2.0, 2.0), (0.5, 1.25)):
+        limiter, provider = limited(), Asked(delay=delay)
+        await limiter.update_limits(provider, [RateWindow(limit=1, seconds=1)])
+        await turn(limiter, provider)
+        assert (await turn(limiter, provider)).interval == expected
+
+
+@virtually
+async def test_a_pause_begins_short_and_doubles_up_to_what_was_asked_for() -> None:
+    limiter, provider, lengths = limited(), Asked(), []
+    slot = await turn(limiter, provider)
+    tell(limiter, slot)
+    for _ in range(6):
+        slot = await turn(limiter, provider)
+        changes = tell(limiter, slot, "rate_limited", retry_after=7.0, reason="slow down: q")
+        rest = limiter.rest_of(provider)
+        assert rest is not None
+        assert rest == (pytest.approx(changes["rest"]), "slow down")
+        lengths.append(changes["rest"])
+    assert lengths == [0.5, 1.0, 2.0, 4.0, 7.0, 7.0]
+    assert changes["rests"] == 5
+    assert changes["reason"] == "slow down"
+    refused = await turn(limiter, provider, max_wait=6.9)
+    assert (refused.granted, refused.wait, refused.resting) == (False, 7.0, " (slow down)")
+    slot = await turn(limiter, provider, max_wait=7.0)
+    assert (slot.granted, slot.wait) == (True, 7.0)
+    assert limiter.rest_of(provider) == (0.0, "slow down")
+    assert tell(limiter, slot) == {}
+    assert limiter.rest_of(provider) is None
+    slot = await turn(limiter, provider)
+    assert tell(limiter, slot, "rate_limited", retry_after=7.0)["rest"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("answered", "asked", "rest"),
+    [
+        (True, 100.0, 0.5), (False, 5.0, 0.5), (False, 5.1, 5.1), (False, 100.0, 60.0), (False, 0.2, 0.2),
+        (True, 0.2, 0.2),
+    ],
+)  # fmt: skip
+def test_the_first_pause(answered: bool, asked: float, rest: float) -> None:
+    async def run() -> None:
+        limiter, provider = limited(), Asked()
+        slot = await turn(limiter, provider)
+        if answered:
+            tell(limiter, slot, "partial")
+        assert tell(limiter, slot, "rate_limited", retry_after=asked)["rest"] == rest
+
+    run_virtually(run())
+
+
+@virtually
+async def test_no_pause_is_longer_than_an_hour() -> None:
+    limiter, provider = limited(), Asked()
+    for expected in (60.0, 120.0, 240.0, 480.0, 960.0, 1_920.0, 3_600.0, 3_600.0):
+        slot = await turn(limiter, provider, seconds=9_999, max_wait=9_999)
+        assert tell(limiter, slot, "rate_limited", retry_after=1e9)["rest"] == expected
+
+
+@pytest.mark.parametrize("outcome", ["auth", "quota"])
+def test_a_refused_key_needs_no_pause(outcome: Outcome) -> None:
+    async def run() -> None:
+        limiter, provider = limited(), Asked()
+        assert tell(limiter, await turn(limiter, provider), outcome, retry_after=9.0) == {}
+        assert limiter.rest_of(provider) is None
+
+    run_virtually(run())
+
+
+@virtually
+async def test_a_late_refusal_does_not_begin_another_pause() -> None:
+    limiter, provider = limited(), Asked()
+    early, late = await turn(limiter, provider), await turn(limiter, provider)
+    tell(limiter, early)
+    assert tell(limiter, early, "rate_limited", retry_after=3.0)["rest"] == 0.5
+    assert tell(limiter, late, "rate_limited", retry_after=3.0) == {}
+    tell(limiter, late)  # a response to a request from before the pause does not end it
+    assert limiter.rest_of(provider) is not None
+
+
+@virtually
+async def test_the_first_call_after_a_pause_is_a_probe_and_the_others_wait_for_it() -> None:
+    limiter, provider = limited(), Asked()
+    slot = await turn(limiter, provider)
+    tell(limiter, slot)
+    tell(limiter, slot, "rate_limited", retry_after=3.0)
+    began = now()
+    probe = await turn(limiter, provider)
+    assert now() - began == 0.5
+    waiting = asyncio.create_task(turn(limiter, provider))
+    impatient = await turn(limiter, provider, max_wait=1.0)
+    assert (impatient.granted, impatient.wait, now() - began) == (False, 0.5, 1.5)
+    assert not waiting.done()
+    tell(limiter, probe)
+    assert (await waiting).granted
+    assert now() - began == 1.5
+
+
+@virtually
+async def test_a_probe_that_is_given_up_lets_the_next_one_go() -> None:
+    limiter, provider = limited(), Asked()
+    slot = await turn(limiter, provider)
+    tell(limiter, slot, "rate_limited", retry_after=1.0)
+    await turn(limiter, provider)
+    waiting = asyncio.create_task(turn(limiter, provider))
+    await asyncio.sleep(1.0)
+    assert not waiting.done()
+    limiter.release(provider)
+    assert (await waiting).granted
+
+
+@virtually
+async def test_a_used_up_window_holds_calls_back_until_it_ends() -> None:
+    limiter, provider, began = limited(), Asked(), now()
+    window = RateWindow(limit=10, seconds=30, remaining=0, reset=12.0)
+    assert await limiter.update_limits(provider, [window]) == Rate(30.25 / 9, 2)
+    assert await limiter.update_limits(provider, [window]) is None
+    early = await turn(limiter, provider, max_wait=11.0)
+    assert (early.granted, early.wait) == (False, 12.0)
+    slot = await turn(limiter, provider)
+    assert slot.wait == 12.0
+    assert now() - began == 12.0
+
+
+@pytest.mark.parametrize(
+    ("window", "held"),
+    [
+        (RateWindow(limit=10, seconds=60, remaining=0, reset=99.0), 60.0),
+        (RateWindow(limit=10, seconds=61, remaining=0, reset=9.0), 0.0),
+        (RateWindow(limit=10, seconds=30, remaining=1, reset=9.0), 0.0),
+        (RateWindow(limit=1, seconds=30, remaining=0, reset=9.0), 0.0),
+        (RateWindow(limit=0, seconds=30, remaining=0, reset=9.0), 0.0),
+        (RateWindow(limit=10, remaining=0, reset=9.0), 9.0),
+        (RateWindow(limit=10, remaining=0, reset=60.5), 0.0),
+        (RateWindow(limit=10, seconds=30, remaining=0), 0.0),
+    ],
+)
+def test_which_windows_hold_calls_back(window: RateWindow, held: float) -> None:
+    async def run() -> None:
+        limiter, provider = limited(), Asked()
+        await limiter.update_limits(provider, [window])
+        assert (await turn(limiter, provider)).wait == pytest.approx(held, abs=0.01 if held else 31)
+
+    run_virtually(run())
+
+
+@virtually
+async def test_calls_wait_for_the_first_response_but_not_for_long() -> None:
+    limiter, provider, began = limited(), Asked(tells_rates=True), now()
+    first = await turn(limiter, provider)
+    assert first.wait == 0.0
+    waiting = asyncio.create_task(turn(limiter, provider))
+    await asyncio.sleep(1.0)
+    assert not waiting.done()
+    await limiter.update_limits(provider, [RateWindow(limit=1, seconds=4)])
+    slot = await waiting
+    assert slot.at - began == pytest.approx(1.0 + 4.25)
+    assert slot.interval == 4.25
+
+    limiter, began = limited(), now()
+    await turn(limiter, provider)
+    assert (await turn(limiter, provider)).wait == 2.0  # it has not come
+    limiter = limited()
+    await turn(limiter, provider)
+    assert (await turn(limiter, provider, max_wait=0.5)).wait == 0.5
+
+
+@virtually
+async def test_another_process_that_waits_hears_of_the_rate_from_the_store() -> None:
+    store, provider, began = MemoryStore(clock=now), Asked(tells_rates=True), now()
+    one, other = RateLimiter(store), RateLimiter(store)
+    await turn(one, provider)
+    waiting = asyncio.create_task(turn(other, provider))
+    await asyncio.sleep(0.5)
+    assert not waiting.done()
+    record = HealthRecord(interval=3.0, burst=1)
+    await store.set(record_key("asked"), record.model_dump_json().encode(), fresh=99.0)
+    slot = await waiting
+    assert slot.interval == 3.0
+    assert now() - began <= 0.6
+
+
+async def rising(limiter: RateLimiter, provider: Asked, good: int, refused: int, per_second: float) -> list[float]:
+    """Make calls, of which the last ones are refused, and return the rates that are learned from these."""
+    rates = []
+    for number in range(good + refused):
+        slot = await turn(limiter, provider)
+        changes = tell(limiter, slot, "ok" if number < good else "rate_limited")
+        rates += [changes["rate"]] if "rate" in changes else []
+        await asyncio.sleep(1 / per_second)
+    return rates
+
+
+@virtually
+async def test_a_rate_is_learned_from_three_refusals_at_a_higher_rate_than_before() -> None:
+    limiter, provider = limited(), Asked()
+    assert await rising(limiter, provider, 40, 0, 2.0) == []
+    await asyncio.sleep(2.0)
+    (rate,) = await rising(limiter, provider, 10, 4, 20.0)
+    assert rate == pytest.approx(0.95 * 10)  # refused with ten served in the second before
+    assert (await turn(limiter, provider)).interval == pytest.approx(1 / rate, rel=0.02)
+
+
+@virtually
+async def test_nothing_is_learned_from_fewer_refusals_or_at_the_usual_rate() -> None:
+    limiter, provider = limited(), Asked()
+    await rising(limiter, provider, 40, 0, 2.0)
+    await asyncio.sleep(2.0)
+    assert await rising(limiter, provider, 10, 2, 20.0) == []
+    limiter = limited()
+    assert await rising(limiter, provider, 40, 12, 2.0) == []
+    limiter = limited()
+    assert await rising(limiter, provider, 4, 12, 4.0) == []
+    assert (await turn(limiter, provider)).interval == 0.0
+
+
+@virtually
+async def test_a_learned_rate_grows_by_half_a_percent_a_second_and_is_forgotten_when_doubled() -> None:
+    limiter, provider, began = limited(), Asked(), now()
+    limiter.merge("asked", announced=None, learned=2.0, learned_for=200.0, rest=0.0, times=0)
+    assert (await turn(limiter, provider)).interval == pytest.approx(0.5)
+    await asyncio.sleep(100.0 - (now() - began))
+    assert (await turn(limiter, provider)).interval == pytest.approx(1 / 3, rel=1e-3)
+    await asyncio.sleep(199.9 - (now() - began))
+    assert (await turn(limiter, provider)).interval == pytest.approx(1 / 4, rel=1e-3)
+    await asyncio.sleep(200.0 - (now() - began))
+    assert (await turn(limiter, provider)).interval == 0.0
+
+
+@pytest.mark.parametrize(
+    ("learned", "learned_for", "interval"),
+    [
+        (2.0, 100.0, 1 / 3), (2.0, 0.0, 0.0), (2.0, 200.1, 0.0), (0.0, 100.0, 0.0), (0.001, 200.0, 60.0),
+        (2.0, 200.0, 0.5),
+    ],
+)  # fmt: skip
+def test_what_another_process_has_learned(learned: float, learned_for: float, interval: float) -> None:
+    async def run() -> None:
+        limiter, provider = limited(), Asked()
+        limiter.merge("asked", announced=None, learned=learned, learned_for=learned_for, rest=0.0, times=0)
+        assert (await turn(limiter, provider)).interval == pytest.approx(interval)
+
+    run_virtually(run())
+
+
+@virtually
+async def test_the_later_of_two_learned_rates_counts() -> None:
+    limiter, provider = limited(), Asked()
+    limiter.merge("asked", announced=None, learned=2.0, learned_for=150.0, rest=0.0, times=0)
+    limiter.merge("asked", announced=None, learned=4.0, learned_for=150.2, rest=0.0, times=0)  # the same one
+    assert (await turn(limiter, provider)).interval == pytest.approx(0.4)
+    limiter.merge("asked", announced=None, learned=4.0, learned_for=100.0, rest=0.0, times=0)
+    assert (await turn(limiter, provider)).interval == pytest.approx(0.4)
+    limiter.merge("asked", announced=None, learned=4.0, learned_for=200.0, rest=0.0, times=0)
+    assert (await turn(limiter, provider)).interval == pytest.approx(0.25)
+
+
+@virtually
+async def test_a_pause_and_a_rate_of_another_process_hold_here_too() -> None:
+    limiter, provider, began = limited(), Asked(), now()
+    limiter.merge("asked", announced=Rate(3.0, 1), learned=0.0, learned_for=0.0, rest=5.0, times=2, reason="busy")
+    assert limiter.rest_of(provider) == (5.0, "busy")
+    limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=50.0, times=2)
+    assert limiter.rest_of(provider) == (5.0, "busy")
+    slot = await turn(limiter, provider)
+    assert (now() - began, slot.interval) == (5.0, 3.0)
+    assert tell(limiter, slot, "rate_limited", retry_after=99.0) == {
+        "rest": 99.0, "rests": 3, "reason": ""}  # fmt: skip
+    limiter = limited()
+    limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=9_999.0, times=99)
+    assert limiter.rest_of(provider) == (3_600.0, "")
+    limiter = limited()
+    limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=0.0, times=9)
+    assert limiter.rest_of(provider) is None
+
+
+@pytest.mark.parametrize(
+    ("record", "rate"),
+    [
+        (HealthRecord(interval=2.0, burst=3), Rate(2.0, 3)),
+        (HealthRecord(interval=99.0, burst=1), Rate(60.0, 1)),
+        (HealthRecord(interval=2.0), None),
+        (HealthRecord(burst=2), None),
+    ],
+)
+def test_the_rate_in_a_record(record: HealthRecord, rate: Rate | None) -> None:
+    assert rate_in(record) == rate
+
+
+def test_the_bursts_of_windows() -> None:
+    assert rate_of([RateWindow(limit=4, seconds=60)]) == Rate(60.25 / 4, 1)
+    assert rate_of([RateWindow(limit=10, seconds=60)]) == Rate(60.25 / 9, 2)
+    assert rate_of([RateWindow(limit=10, seconds=60.1)]) is None
+    assert rate_of([RateWindow(limit=10, reset=5.0)]) is None
+
+
+@virtually
+async def test_the_density_of_requests_is_counted_once_a_window_is_full() -> None:
+    limiter, provider = limited(), Asked()
+    densities = []
+    for _ in range(14):
+        densities.append((await turn(limiter, provider)).density)
+        await asyncio.sleep(1.0)
+    assert densities[0] == (-1.0, -1.0, -1.0)
+    assert densities[1][0] == 0.0
+    assert densities[10] == (0.0, 9.0, -1.0)
+    assert densities[13] == (0.0, 9.0, -1.0)
+    await asyncio.sleep(9.0)
+    assert (await turn(limiter, provider)).density[1] >= 0.0
+    await asyncio.sleep(10.1)
+    assert (await turn(limiter, provider)).density == (-1.0, -1.0, -1.0)
+    assert math.isfinite(now())
+
+
+@virtually
+async def test_a_stated_rate_stays_when_a_response_says_nothing_of_it() -> None:
+    limiter, provider = limited(), Asked()
+    await limiter.update_limits(provider, [RateWindow(limit=1, seconds=4)])
+    assert await limiter.update_limits(provider, []) is None
+    assert (await turn(limiter, provider)).interval == 4.25
+    assert await limiter.update_limits(provider, [RateWindow(limit=1, seconds=9)]) == Rate(9.25, 1)
+    assert (await turn(limiter, provider)).interval == 9.25
