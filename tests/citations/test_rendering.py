@@ -208,6 +208,14 @@ def test_every_word_is_shown_and_nothing_gets_out_of_its_place(channel: ChannelN
     assert {url for _, url in links} - {"http://b.example/%5B1%5D"} <= set(LINKED.values())
 
 
+@pytest.mark.parametrize("channel", ["html", "slack", "ansi"])
+def test_a_marker_in_the_label_of_a_link_is_no_link_of_its_own(channel: ChannelName) -> None:
+    answer = "[a [1, 99][1]\\[link](http://b.example/[1])"
+    text = render_answer(answer, SOURCES, channel, footer=False, untrusted_images="keep").text
+    assert "http://b.example/" in text
+    assert "one.example" not in text
+
+
 @pytest.mark.parametrize("channel", ["html", "markdown", "slack"])
 @pytest.mark.parametrize(
     ("answer", "linked"),

@@ -288,7 +288,9 @@ class _Writer:
             elif token.type in {"softbreak", "hardbreak"}:
                 out.append("<br>\n" if dialect.html and token.type == "hardbreak" else "\n")
             else:
-                out.append(self.text(token.content, goes_on=self._goes_on(children[at + 1 : at + 2], links)))
+                linked = any(self._links.keeps_link(url) for url, _ in links)  # a link cannot contain a link
+                content = self._raw(token.content) if linked else token.content
+                out.append(self.text(content, goes_on=self._goes_on(children[at + 1 : at + 2], links)))
         return "".join(out)
 
     def _goes_on(self, following: Sequence[Token], links: Sequence[tuple[str, int]]) -> bool:
