@@ -44,8 +44,6 @@ create table archive_items (
     url text not null, title text not null, text text not null, asked text not null, published text,
     seen integer not null, data text not null, day text not null, size integer not null, unique (key, kind)
 );
-create index archive_by_alias on archive_items (alias, kind);
-create index archive_by_host on archive_items (host);
 create index archive_by_time on archive_items (seen, id, size);
 create virtual table archive_words using fts5(
     title, text, asked, content='archive_items', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
@@ -58,9 +56,17 @@ alter table archive_items add column tenant text not null default '';
 alter table archive_items add column session text not null default '';
 alter table archive_items add column public integer not null default 0;
 alter table archive_items add column place text generated always as (substr(key, instr(key, ' ') + 1)) virtual;
-create index archive_by_place on archive_items (place, kind);
 """
 """What version 2 adds. The entries of version 1 belong to the local user and are private: no owner was recorded."""
+_PAGES = """
+create index if not exists archive_pages_by_alias on archive_items (alias) where kind = 'page';
+create index if not exists archive_pages_by_place on archive_items (place) where kind = 'page';
+drop index if exists archive_by_alias;
+drop index if exists archive_by_host;
+drop index if exists archive_by_place;
+"""
+"""Only pages are looked up by their URLs. Results are many more, and in no order: an index of theirs would take half
+of the time of a write, more as the file grows."""
 _COLUMNS = tuple(field.name for field in fields(Item))
 _values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
 _indexed = attrgetter("title", "text", "asked")
@@ -168,6 +174,9 @@ def prepare(db: sqlite3.Connection) -> None:
         for statement in statements(_TENANCY):
             db.execute(statement)
         db.execute("update archive_about set version = ?", (version := VERSION,))
+    if version == VERSION:
+        for statement in statements(_PAGES):
+            db.execute(statement)
     # It made each insertion a savepoint, before which FTS5 writes out what it has gathered: three times the work.
     db.execute("drop trigger if exists archive_in")
     if version != VERSION:
@@ -309,8 +318,9 @@ def latest(db: sqlite3.Connection, key: str, visible: Sequence[Visible]) -> Item
     """Return the newest page with a key, under the address asked for or the one it redirected to."""
     condition, values = _any_of(visible)
     row = db.execute(
-        f"select {_READ} from archive_items i "
-        f"where kind = 'page' and (place = ? or alias = ?) and {condition} order by seen desc limit 1",
+        f"select {_READ} from archive_items i where id in ("
+        "select id from archive_items where kind = 'page' and place = ? union all "
+        f"select id from archive_items where kind = 'page' and alias = ?) and {condition} order by seen desc limit 1",
         (key, key, *values),
     ).fetchone()
     return None if row is None else _item(row)
