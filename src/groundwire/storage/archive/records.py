@@ -18,7 +18,7 @@ from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage.archive.fts import joined, readable, split, storable
 
-__all__ = ["ARCHIVE", "ArchiveHit", "Item", "Kind", "items_of", "key_of", "own_key", "read_line", "seen_at"]
+__all__ = ["ARCHIVE", "ArchiveHit", "Item", "Kind", "Totals", "items_of", "key_of", "own_key", "read_line", "seen_at"]
 
 ARCHIVE = "archive"
 """The archive's name as the source of a row; its own results are not archived again."""
@@ -32,9 +32,7 @@ _EXCERPT = 300  # characters
 _OVERHEAD = 600  # bytes of a row beside its text: columns, indexes, FTS5's own tables
 _DAY = 86_400_000  # milliseconds
 # Without fields of a result that are columns of their own, or of one search only.
-_RESULT_FIELDS = tuple(
-    name for name in SearchResult.model_fields if name not in {"snippet", "citation_id", "score"}
-)
+_RESULT_FIELDS = tuple(name for name in SearchResult.model_fields if name not in {"snippet", "citation_id", "score"})
 _JSON = json.JSONEncoder(ensure_ascii=False)
 _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
 
@@ -158,6 +156,22 @@ class Item:
         cut = bool(json.loads(self.data).get("truncated"))
         same = self.text[:_EXCERPT] == older.text[:_EXCERPT]
         return cut and same and len(self.text) < len(older.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How much the archive holds."""
+
+    pages: int
+    """Pages that were read."""
+    results: int
+    """Results that were seen."""
+    size: int
+    """About how many bytes they take, the index included."""
+    oldest: int | None
+    """When the oldest was seen, in milliseconds since the epoch; None when there is none."""
+    newest: int | None
+    """The same for the newest."""
 
 
 @lru_cache(maxsize=8)

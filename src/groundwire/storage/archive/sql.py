@@ -12,13 +12,12 @@ from typing import IO
 from groundwire.safety.tenancy import Operator, Sharing, Viewer
 from groundwire.storage.archive.fts import Question, under_domain
 from groundwire.storage.archive.jsonl import Imported
-from groundwire.storage.archive.records import ArchiveHit, Item, read_line
+from groundwire.storage.archive.records import ArchiveHit, Item, Totals, read_line
 from groundwire.storage.base import StoreError
 from groundwire.storage.sqlite_db import statements
 
 __all__ = [
     "ArchiveLimits",
-    "Totals",
     "Visible",
     "after",
     "find",
@@ -58,15 +57,16 @@ alter table archive_items add column public integer not null default 0;
 alter table archive_items add column place text generated always as (substr(key, instr(key, ' ') + 1)) virtual;
 """
 """What version 2 adds. The entries of version 1 belong to the local user and are private: no owner was recorded."""
-_PAGES = """
+_KEPT_UP = """
 create index if not exists archive_pages_by_alias on archive_items (alias) where kind = 'page';
 create index if not exists archive_pages_by_place on archive_items (place) where kind = 'page';
 drop index if exists archive_by_alias;
 drop index if exists archive_by_host;
 drop index if exists archive_by_place;
+drop trigger if exists archive_in;
 """
-"""Only pages are looked up by their URLs. Results are many more, and in no order: an index of theirs would take half
-of the time of a write, more as the file grows."""
+"""Of results, which are many and in no order, indexes by URL took half of the time of a write; only pages are looked
+up so. The trigger made each insertion a savepoint, before which FTS5 writes out what it has gathered."""
 _COLUMNS = tuple(field.name for field in fields(Item))
 _values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
 _indexed = attrgetter("title", "text", "asked")
@@ -114,22 +114,6 @@ class ArchiveLimits:
         return " and ".join(parts), values
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """How much the archive holds."""
-
-    pages: int
-    """Pages that were read."""
-    results: int
-    """Results that were seen."""
-    size: int
-    """About how many bytes they take, the index included."""
-    oldest: int | None
-    """When the oldest was seen, in milliseconds since the epoch; None when there is none."""
-    newest: int | None
-    """The same for the newest."""
-
-
 @dataclass(frozen=True, slots=True)
 class Visible:
     """A condition on `i`: what a viewer may see."""
@@ -174,16 +158,13 @@ def prepare(db: sqlite3.Connection) -> None:
         for statement in statements(_TENANCY):
             db.execute(statement)
         db.execute("update archive_about set version = ?", (version := VERSION,))
-    if version == VERSION:
-        for statement in statements(_PAGES):
-            db.execute(statement)
-    # It made each insertion a savepoint, before which FTS5 writes out what it has gathered: three times the work.
-    db.execute("drop trigger if exists archive_in")
     if version != VERSION:
         raise StoreError(
             f"It was written by another version of Groundwire (format {version}, this one has {VERSION}). "
             "Upgrade Groundwire, or set archive.path to another file."
         )
+    for statement in statements(_KEPT_UP):
+        db.execute(statement)
 
 
 def put(db: sqlite3.Connection, item: Item) -> int | None:

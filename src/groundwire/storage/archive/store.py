@@ -10,11 +10,10 @@ import asyncio
 import logging
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol, TypeVar
 
@@ -52,8 +51,6 @@ _MOST_WAITING = 256  # entries collected at most before they are written
 _MOST_WRITTEN = 4  # multiple of that being written; a slow disk loses some entries rather than all memory
 _GATHERED = 2.0  # seconds for which entries are collected; a killed process loses no more
 _SPOOLED = 8_000_000  # bytes of an import that stay in memory
-
-_Gathered = tuple[Item, ...] | Callable[[], Iterable[Item]]
 
 _T = TypeVar("_T")
 
@@ -135,7 +132,7 @@ class Archive(ArchiveQueries):
         self._file: ArchiveFile | None = None
         self._writer = Writer(self._commit)
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive")
-        self._waiting: list[_Gathered] = []
+        self._waiting: list[tuple[Page | SearchResponse, float, Owner]] = []
         self._timer: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[int]] = set()
         self._problem: Broken | None = None
@@ -166,11 +163,11 @@ class Archive(ArchiveQueries):
         A page that could not be read, that came from a cache or the archive, or whose address carries a secret is not
         kept. A copy that was cut shorter than the one that is there only brings its date up to date. Never raises.
         """
-        return await self._keep(_gathered(page, self._clock(), owner)) > 0
+        return await self._keep((page, self._clock(), owner)) > 0
 
     async def add_results(self, response: SearchResponse, *, owner: Owner) -> int:
         """Store the results of a search; return how many were stored. Never raises."""
-        return await self._keep(_gathered(response, self._clock(), owner))
+        return await self._keep((response, self._clock(), owner))
 
     def remember(self, source: Page | SearchResponse, *, owner: Owner) -> None:
         """Store a page or a response in the background. Call it on the event loop.
@@ -180,7 +177,7 @@ class Archive(ArchiveQueries):
         """
         if self._closed or self._problem or len(self._tasks) >= _MOST_WRITTEN:
             return
-        self._waiting.append(_gathered(source, self._clock(), owner))
+        self._waiting.append((source, self._clock(), owner))
         if len(self._waiting) >= _MOST_WAITING:
             self._begin()
         elif self._timer is None:
@@ -277,7 +274,7 @@ class Archive(ArchiveQueries):
         if self._tasks:
             await asyncio.wait(set(self._tasks))
 
-    async def _keep(self, *sources: _Gathered) -> int:
+    async def _keep(self, *sources: tuple[Page | SearchResponse, float, Owner]) -> int:
         if self._problem:
             return 0
 
@@ -285,8 +282,8 @@ class Archive(ArchiveQueries):
             from groundwire.storage.archive import sql
 
             items: dict[tuple[str, Kind], Item] = {}
-            for source in sources:
-                for item in source() if callable(source) else source:
+            for source, now, owner in sources:
+                for item in items_of(source, now, owner=owner):
                     earlier = items.get(place := (item.key, item.kind))
                     items[place] = item if earlier is None else item.merged(earlier)
             sizes = [sql.put(db, item) for item in items.values() if item.size <= self._max_bytes]
@@ -380,16 +377,6 @@ class Archive(ArchiveQueries):
     def _close(self) -> None:
         if self._file is not None:
             self._file.close()
-
-
-def _gathered(source: Page | SearchResponse, now: float, owner: Owner) -> _Gathered:
-    """Return the items of a page or a response.
-
-    Those of a page are made on the writer's thread, as it may be long. Those of a response are made now: until they
-    are written they are a tenth of the objects that the response has, all of which the garbage collector would visit.
-    """
-    items = partial(items_of, source, now, owner=owner)
-    return items if isinstance(source, Page) else tuple(items())
 
 
 def open_archive(settings: HasArchiveSettings) -> Archive | None:
