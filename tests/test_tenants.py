@@ -131,7 +131,7 @@ class TestArchive:
         await archive.add_page(Page(url="https://a.example/one", content="Whales sing."), owner=LOCAL)
         await archive.aclose()
         with closing(sqlite3.connect(path)) as db:
-            db.execute("drop index archive_by_place")
+            db.execute("drop index archive_pages_by_place")
             for column in ("place", "tenant", "session", "public"):
                 db.execute(f"alter table archive_items drop column {column}")
             db.execute("update archive_about set version = 1")

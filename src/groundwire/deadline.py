@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,9 +61,10 @@ async def wait_for_any(seconds: float, *futures: asyncio.Future[Any]) -> None:
         if not waiter.done():
             waiter.set_result(None)
 
-    timer = loop.call_later(seconds, wake)
+    context = contextvars.copy_context()  # one for all, where each call would make its own
+    timer = loop.call_later(seconds, wake, context=context)
     for future in futures:
-        future.add_done_callback(wake)
+        future.add_done_callback(wake, context=context)
     try:
         await waiter
     finally:

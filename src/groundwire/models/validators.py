@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from functools import cache
+from functools import cache, lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
 
@@ -336,9 +336,15 @@ def unchecked(model: type[_Model], **values: Any) -> _Model:
     set_ = object.__setattr__
     set_(made, "__dict__", {**_defaults(model), **values})
     set_(made, "__pydantic_extra__", None)
-    set_(made, "__pydantic_fields_set__", set(values))
+    set_(made, "__pydantic_fields_set__", _names(*values))
     set_(made, "__pydantic_private__", None)
     return made
+
+
+@lru_cache(maxsize=64)
+def _names(*names: str) -> set[str]:
+    """Return a set of names, the same for the same names: nothing adds to that of a frozen model."""
+    return set(names)
 
 
 @cache

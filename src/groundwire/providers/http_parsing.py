@@ -367,6 +367,7 @@ def result(
     published = read_date(said) if said else ""
     return unchecked(
         SearchResult,
+        citation_id=0,  # given: then a copy with a number needs no other set of given fields
         title=text_or_empty(title),
         url=address,
         snippet=text_or_empty(snippet),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
+from operator import attrgetter
 from typing import Generic, NewType, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
@@ -140,9 +140,10 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
     return CacheEntry(kept, at_once=now < entry.fresh_until + stale)
 
 
-_ASKED = tuple(field.name for field in fields(Query))
-_KEY_TEXT = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
-_KEY_FORM = 1  # version of keys and values; a change invalidates everything stored before
+_AS_SETS = frozenset({"text", "allowed_domains", "blocked_domains"})  # not as they stand in the query
+_ASKED = tuple(field.name for field in fields(Query) if field.name not in _AS_SETS)
+_values = attrgetter(*_ASKED)
+_KEY_FORM = 2  # version of keys and values; a change invalidates everything stored before
 
 
 def search_key(
@@ -160,11 +161,9 @@ def search_key(
         extra: Anything else that affects the response: the strategy, the providers' options.
         partition: The partition of the store.
     """
-    asked = {name: getattr(query, name) for name in _ASKED}
-    asked["text"] = " ".join(query.text.split())
-    for name in ("allowed_domains", "blocked_domains"):
-        asked[name] = _as_set(asked[name])
-    return _key("search", partition, [asked, list(providers), _as_set(policy.allowed), _as_set(policy.blocked), extra])
+    lists = (query.allowed_domains, query.blocked_domains, policy.allowed, policy.blocked)
+    asked = (" ".join(query.text.split()), *_values(query), *map(_as_set, lists))
+    return _key("search", partition, (asked, tuple(providers), extra))
 
 
 def page_key(url: WebUrl, readers: Sequence[str], extra: str = "", *, partition: Partition) -> str:
@@ -176,17 +175,16 @@ def page_key(url: WebUrl, readers: Sequence[str], extra: str = "", *, partition:
         extra: Anything else that affects the page.
         partition: The partition of the store.
     """
-    return _key("page", partition, [url.request_text, list(readers), extra])
+    return _key("page", partition, (url.request_text, tuple(readers), extra))
 
 
-def _as_set(names: Sequence[str]) -> list[str]:
-    return sorted(set(names))
+def _as_set(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names))) if names else ()
 
 
-def _key(kind: str, partition: Partition, parts: list[object]) -> str:
-    # JSON keeps apart what joining would merge, and escapes lone surrogates.
-    text = _KEY_TEXT.encode(parts)
-    return f"{kind}:{_KEY_FORM}:{partition}:{hashlib.sha256(text.encode('ascii')).hexdigest()}"
+def _key(kind: str, partition: Partition, parts: tuple[object, ...]) -> str:
+    # A literal of Python keeps apart what joining would merge, and escapes lone surrogates.
+    return f"{kind}:{_KEY_FORM}:{partition}:{hashlib.sha256(ascii(parts).encode('ascii')).hexdigest()}"
 
 
 _SHORT = 60.0  # seconds; a response that may be better next time is cached only against immediate repetition

@@ -163,10 +163,12 @@ def _day(published: str | None) -> date | None:
 
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
+_HAS_UNSAFE = re.compile("[ \"'<>`]")
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in " \"'<>`"})
 """Characters that would end a URL, or an attribute, a link or an element around it (WHATWG URL, 1.3)."""
 _CUT = "…"
 _LONGEST_DATE = 100  # characters
+_PLAIN_QUERY = re.compile(r"[\w.~-]+=[\w.~-]*(?:&[\w.~-]+=[\w.~-]*)*", re.ASCII)  # that quoting would not change
 _TRACKING = re.compile(r"utm_\w+|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|igshid|ref_src", re.IGNORECASE)
 
 
@@ -185,7 +187,9 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
     for row in rows:
         if len(row.url) > MAX_URL:
             continue
-        address = row.url.strip().translate(_UNSAFE)
+        address = row.url.strip()
+        if _HAS_UNSAFE.search(address):
+            address = address.translate(_UNSAFE)
         try:
             url = parse_url(address)
         except (InvalidRequest, BlockedByPolicy):
@@ -268,7 +272,7 @@ def plain(text: str, longest: int) -> str:
 def canonical(url: WebUrl) -> str:
     """Normalize a URL for comparison: no fragment, tracking parameters, `www.` or trailing slash."""
     path, _, query = url.target.partition("?")
-    if query:
+    if query and (not _PLAIN_QUERY.fullmatch(query) or _TRACKING.search(query)):
         pairs = [pair for pair in parse_qsl(query, keep_blank_values=True) if not _TRACKING.fullmatch(pair[0])]
         query = urlencode(pairs)
     host = url.host.removeprefix("www.")

@@ -123,6 +123,8 @@ _IN_PATH = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_PAIR_END = re.compile("[&;]")
+_NOT_ALNUM = re.compile("[^A-Za-z0-9]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -161,17 +163,22 @@ def _has_secret(url: str, depth: int) -> bool:
 
 
 def _parameters(text: str) -> Iterator[tuple[str, str]]:
-    for pair in re.split(r"[&;]", text):
+    for pair in _PAIR_END.split(text):
         name, equals, value = pair.partition("=")
-        if equals:
+        if equals and ("%" in pair or "+" in pair):
             yield unquote_plus(name), unquote_plus(value).strip()
+        elif equals:
+            yield name, value.strip()
 
 
 def _gives_away(name: str, value: str, depth: int) -> bool:
     """Return whether a decoded parameter is a secret or a URL with one."""
     if not value:
         return False
-    words = [word.lower() for part in re.split(r"[^A-Za-z0-9]+", name) for word in _HUMP.split(part) if word]
+    if name.isalnum() and name.islower() and name.isascii():
+        words = [name]  # as most are
+    else:
+        words = [word.lower() for part in _NOT_ALNUM.split(name) for word in _HUMP.split(part) if word]
     if _PAGING.intersection(words):
         words = [word for word in words if word not in {"key", "token"}]
     if _WORDS.intersection(words) or _PAIRS.intersection(pairwise(words)):

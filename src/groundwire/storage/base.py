@@ -205,6 +205,9 @@ class Store(Protocol):
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         """Run several operations at once: one round trip to a server, one transaction of a file.
 
+        If all of them are `Set` and `Release`, a store may write them a moment later: its own later calls see them at
+        once, other processes then.
+
         Args:
             operations: What is done, in this order. Some end the batch early, as they say.
 

@@ -26,6 +26,8 @@ from groundwire.storage.base import (
     Operation,
     Pace,
     Register,
+    Release,
+    Set,
     StoreError,
     check_amount,
     check_pace,
@@ -111,9 +113,14 @@ class SqliteStore:
 
         if all(isinstance(one, Get) for one in operations):
             return await self._read(work)
-        first = operations[0] if operations else None
-        if isinstance(first, Get) and first.ends and (entry := await self.get(first.key)) is not None:
-            return [entry]  # which ends the batch without a thread
+        if all(isinstance(one, (Set, Release)) for one in operations):
+            now = self._clock()  # what is put off begins to age now
+            self._writer.run_later(lambda db: sql.run(db, operations, self._max_bytes, now, self._used))
+            return [None] * len(operations)
+        first = operations[0]
+        if isinstance(first, Get) and first.ends and not self._writer.put_off:
+            if (entry := await self.get(first.key)) is not None:
+                return [entry]  # which ends the batch without a thread
         return await self._writer.run(work)
 
     async def register(self, key: str) -> Register:
@@ -171,9 +178,9 @@ class SqliteStore:
 
     async def _read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
         with self._read_lock, suppress(sqlite3.Error):
-            if self._reading is not None:
+            if self._reading is not None and not self._writer.put_off:
                 return look(self._reading)
-        # Not open yet, or an error: the writer's thread may wait, and repairs damage.
+        # Not open yet, or an error: the writer's thread may wait, and repairs damage. It has also what was put off.
         return await self._writer.run(look)
 
     def _commit(self, jobs: Sequence[Job[object]]) -> None:

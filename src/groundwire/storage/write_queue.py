@@ -21,6 +21,7 @@ __all__ = ["Job", "Writer"]
 _logger = logging.getLogger(__name__)
 
 _BATCH = 64  # jobs per transaction; other processes wait as long as it takes
+_LINGER = 0.01  # seconds for which the thread waits for more to do
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -72,11 +73,16 @@ class Writer:
 
     def __init__(self, commit: Callable[[Sequence[Job[object]]], None]) -> None:
         self._commit = commit
-        self._waiting: deque[tuple[Job[object], asyncio.Future[None]]] = deque()
+        self._waiting: deque[tuple[Job[object], asyncio.Future[None] | None]] = deque()
         self._lock = threading.Lock()
+        self._bell = threading.Lock()  # held, except for a moment when a job has come that does not wait for others
+        self._bell.acquire()
+        self._urgent = 0
         self._draining = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="groundwire-store")
         self._closed = False
+        self.put_off = 0
+        """How many jobs of `run_later` are not committed yet."""
 
     async def run(self, work: Callable[[Connection], _T]) -> _T:
         """Run a job and return its result.
@@ -86,26 +92,29 @@ class Writer:
         Raises:
             StoreError: it could not be done, or the writer was closed.
         """
-        if self._closed:
-            raise StoreError("The store is closed.")
         job = Job(work)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        with self._lock:
-            self._waiting.append((job, done))
-            begin, self._draining = not self._draining, True
-        if begin:
-            self._thread.submit(self._drain)
+        self._put(job, done)
         try:
             await done
         finally:
             job.abandoned = True
         return job.answer()
 
+    def run_later(self, work: Callable[[Connection], object]) -> None:
+        """Run a job that nobody waits for: together with the next one, or in a hundredth of a second.
+
+        Raises:
+            StoreError: the writer was closed.
+        """
+        self._put(Job(work), None)
+
     async def aclose(self, last: Callable[[], None]) -> None:
         """Run what is waiting, then `last`, and end the thread."""
         if self._closed:
             return
         self._closed = True
+        self._ring()
         try:
             await asyncio.get_running_loop().run_in_executor(self._thread, last)
         except BaseException:
@@ -113,8 +122,27 @@ class Writer:
             raise
         self._thread.shutdown()  # it is idle, so this takes no time
 
+    def _put(self, job: Job[object], done: asyncio.Future[None] | None) -> None:
+        if self._closed:
+            raise StoreError("The store is closed.")
+        with self._lock:
+            self._waiting.append((job, done))
+            self._urgent += done is not None
+            self.put_off += done is None
+            begin, self._draining = not self._draining, True
+        if begin:
+            self._thread.submit(self._drain)
+        elif done is not None:
+            self._ring()
+
+    def _ring(self) -> None:
+        """End the thread's waiting."""
+        with self._lock:
+            if self._bell.locked():
+                self._bell.release()
+
     def _drain(self) -> None:
-        """Run jobs until the queue is empty."""
+        """Run jobs until none comes for a moment."""
         while batch := self._next():
             jobs = [job for job, _ in batch if not job.abandoned]
             failure = StoreError("The store failed in an unexpected way.")
@@ -128,12 +156,22 @@ class Writer:
             for one in jobs:
                 if not one.done:
                     one.failure = failure
-            _tell([done for _, done in batch])
+            futures = [done for _, done in batch if done is not None]
+            if len(futures) < len(batch):
+                with self._lock:
+                    self.put_off -= len(batch) - len(futures)
+                if any(job.failure is not None for job, done in batch if done is None):
+                    _logger.info("Not stored: %s", failure)
+            _tell(futures)
 
-    def _next(self) -> list[tuple[Job[object], asyncio.Future[None]]]:
+    def _next(self) -> list[tuple[Job[object], asyncio.Future[None] | None]]:
         """Return the next jobs; if there are none, the next call restarts the thread's work."""
+        if not self._urgent and not self._closed:
+            self._bell.acquire(timeout=_LINGER)
         with self._lock:
             batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+            self._urgent -= sum(done is not None for _, done in batch)
+            self._bell.acquire(blocking=False)  # it rang for these, perhaps when nothing waited for it
             self._draining = bool(batch)
         return batch
 

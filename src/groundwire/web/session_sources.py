@@ -38,6 +38,7 @@ _LONGEST: Final = 2_000_000  # characters of a page that is stored
 _AT_ONCE: Final = 100_000  # characters that are compressed without a thread, in about 2 ms
 _PRIVATE: Final = 32_000_000  # bytes that sessions without a name may take in this process
 _NAME: Final = 8  # bytes of a name in a register
+_NOTE: Final = json.JSONEncoder(separators=(",", ":"))
 _BETWEEN: Final = " … "  # between two snippets of one page
 
 _T = TypeVar("_T", SearchResult, Page)
@@ -141,7 +142,7 @@ def _number(
     session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[Sequence[str]]
 ) -> AssignNumbers:
     """Return the operation that numbers sources, each given by one or more URLs."""
-    note = json.dumps(shown, separators=(",", ":")).encode()
+    note = _NOTE.encode(shown).encode()
     if session.named:  # it leaves this process, and is stored
         note = zlib.compress(note, 1)
     return AssignNumbers(_key(session), tuple(names), note, _LIFE)

@@ -18,7 +18,7 @@ from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage.archive.fts import joined, readable, split, storable
 
-__all__ = ["ARCHIVE", "ArchiveHit", "Item", "Kind", "items_of", "key_of", "own_key", "read_line", "seen_at"]
+__all__ = ["ARCHIVE", "ArchiveHit", "Item", "Kind", "Totals", "items_of", "key_of", "own_key", "read_line", "seen_at"]
 
 ARCHIVE = "archive"
 """The archive's name as the source of a row; its own results are not archived again."""
@@ -31,9 +31,9 @@ _LONGEST_ASKED = 1_000  # characters of the queries that led to a result
 _EXCERPT = 300  # characters
 _OVERHEAD = 600  # bytes of a row beside its text: columns, indexes, FTS5's own tables
 _DAY = 86_400_000  # milliseconds
-_APART = frozenset(
-    {"snippet", "citation_id", "score"}
-)  # fields of a result that are columns of their own, or of one search only
+# Without fields of a result that are columns of their own, or of one search only.
+_RESULT_FIELDS = tuple(name for name in SearchResult.model_fields if name not in {"snippet", "citation_id", "score"})
+_JSON = json.JSONEncoder(ensure_ascii=False)
 _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
 
 
@@ -158,6 +158,22 @@ class Item:
         return cut and same and len(self.text) < len(older.text)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """How much the archive holds."""
+
+    pages: int
+    """Pages that were read."""
+    results: int
+    """Results that were seen."""
+    size: int
+    """About how many bytes they take, the index included."""
+    oldest: int | None
+    """When the oldest was seen, in milliseconds since the epoch; None when there is none."""
+    newest: int | None
+    """The same for the newest."""
+
+
 @lru_cache(maxsize=8)
 def _day_of(days: int) -> str:
     """Return a day in UTC by its number since the epoch; a batch has one or two."""
@@ -248,7 +264,7 @@ def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, publ
         asked=asked,
         published=_date(row.published),
         seen=seen,
-        data=_result_json(row),
+        data=_json({name: getattr(row, name) for name in _RESULT_FIELDS}),
         tenant=owner.tenant,
         session=owner.session,
         public=int(public),
@@ -274,22 +290,17 @@ def _title(text: str) -> str:
 
 
 def _date(published: str | None) -> str | None:
+    if not published:
+        return None
     try:
-        date.fromisoformat((published or "")[:10])
+        date.fromisoformat(published[:10])
     except ValueError:
         return None
     return published
 
 
-def _result_json(row: SearchResult) -> str:
-    try:
-        return storable(row.model_dump_json(exclude=set(_APART)))
-    except ValueError:  # a lone surrogate has no UTF-8 form
-        return _json(row.model_dump(exclude=set(_APART)))
-
-
 def _json(data: dict[str, object]) -> str:
-    return storable(json.dumps(data, ensure_ascii=False))
+    return storable(_JSON.encode(data))
 
 
 class _Line(BaseModel):

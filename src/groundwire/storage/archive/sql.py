@@ -12,13 +12,12 @@ from typing import IO
 from groundwire.safety.tenancy import Operator, Sharing, Viewer
 from groundwire.storage.archive.fts import Question, under_domain
 from groundwire.storage.archive.jsonl import Imported
-from groundwire.storage.archive.records import ArchiveHit, Item, read_line
+from groundwire.storage.archive.records import ArchiveHit, Item, Totals, read_line
 from groundwire.storage.base import StoreError
 from groundwire.storage.sqlite_db import statements
 
 __all__ = [
     "ArchiveLimits",
-    "Totals",
     "Visible",
     "after",
     "find",
@@ -44,8 +43,6 @@ create table archive_items (
     url text not null, title text not null, text text not null, asked text not null, published text,
     seen integer not null, data text not null, day text not null, size integer not null, unique (key, kind)
 );
-create index archive_by_alias on archive_items (alias, kind);
-create index archive_by_host on archive_items (host);
 create index archive_by_time on archive_items (seen, id, size);
 create virtual table archive_words using fts5(
     title, text, asked, content='archive_items', content_rowid='id', tokenize='unicode61 remove_diacritics 2'
@@ -58,9 +55,18 @@ alter table archive_items add column tenant text not null default '';
 alter table archive_items add column session text not null default '';
 alter table archive_items add column public integer not null default 0;
 alter table archive_items add column place text generated always as (substr(key, instr(key, ' ') + 1)) virtual;
-create index archive_by_place on archive_items (place, kind);
 """
 """What version 2 adds. The entries of version 1 belong to the local user and are private: no owner was recorded."""
+_KEPT_UP = """
+create index if not exists archive_pages_by_alias on archive_items (alias) where kind = 'page';
+create index if not exists archive_pages_by_place on archive_items (place) where kind = 'page';
+drop index if exists archive_by_alias;
+drop index if exists archive_by_host;
+drop index if exists archive_by_place;
+drop trigger if exists archive_in;
+"""
+"""Of results, which are many and in no order, indexes by URL took half of the time of a write; only pages are looked
+up so. The trigger made each insertion a savepoint, before which FTS5 writes out what it has gathered."""
 _COLUMNS = tuple(field.name for field in fields(Item))
 _values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
 _indexed = attrgetter("title", "text", "asked")
@@ -108,22 +114,6 @@ class ArchiveLimits:
         return " and ".join(parts), values
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """How much the archive holds."""
-
-    pages: int
-    """Pages that were read."""
-    results: int
-    """Results that were seen."""
-    size: int
-    """About how many bytes they take, the index included."""
-    oldest: int | None
-    """When the oldest was seen, in milliseconds since the epoch; None when there is none."""
-    newest: int | None
-    """The same for the newest."""
-
-
 @dataclass(frozen=True, slots=True)
 class Visible:
     """A condition on `i`: what a viewer may see."""
@@ -168,13 +158,13 @@ def prepare(db: sqlite3.Connection) -> None:
         for statement in statements(_TENANCY):
             db.execute(statement)
         db.execute("update archive_about set version = ?", (version := VERSION,))
-    # It made each insertion a savepoint, before which FTS5 writes out what it has gathered: three times the work.
-    db.execute("drop trigger if exists archive_in")
     if version != VERSION:
         raise StoreError(
             f"It was written by another version of Groundwire (format {version}, this one has {VERSION}). "
             "Upgrade Groundwire, or set archive.path to another file."
         )
+    for statement in statements(_KEPT_UP):
+        db.execute(statement)
 
 
 def put(db: sqlite3.Connection, item: Item) -> int | None:
@@ -309,8 +299,9 @@ def latest(db: sqlite3.Connection, key: str, visible: Sequence[Visible]) -> Item
     """Return the newest page with a key, under the address asked for or the one it redirected to."""
     condition, values = _any_of(visible)
     row = db.execute(
-        f"select {_READ} from archive_items i "
-        f"where kind = 'page' and (place = ? or alias = ?) and {condition} order by seen desc limit 1",
+        f"select {_READ} from archive_items i where id in ("
+        "select id from archive_items where kind = 'page' and place = ? union all "
+        f"select id from archive_items where kind = 'page' and alias = ?) and {condition} order by seen desc limit 1",
         (key, key, *values),
     ).fetchone()
     return None if row is None else _item(row)
