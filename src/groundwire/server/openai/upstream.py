@@ -44,6 +44,7 @@ _BELOW_ROOT = re.compile(r"(/v1beta)?(/openai)?(/v1)?\Z")  # where OpenAI's API 
 _LARGEST = 64_000_000  # bytes of a whole answer
 _CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
 _AT_ONCE = 512  # connections
+_KEPT = 1.0  # seconds that an idle connection is kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +100,9 @@ class Upstream:
         """
         if self._session is None:
             # A server may close an idle connection in the moment in which it is used again, and a request to a model
-            # must not be sent twice: so each has a connection of its own.
+            # must not be sent twice: so a connection is used again only long before servers close it (after 2 to 5 s).
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=_AT_ONCE, force_close=True),
+                connector=aiohttp.TCPConnector(limit=_AT_ONCE, keepalive_timeout=_KEPT),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
                 trust_env=False,
             )
