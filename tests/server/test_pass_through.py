@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import aiohttp
@@ -236,3 +237,54 @@ async def test_line_ends_and_comments_of_a_stream_stay(ask: Ask) -> None:
     end = json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     answer = f": ping\r\ndata:{chunk}\r\n\r\ndata: {end}\r\n\r\ndata: [DONE]\r\n\r\n".encode()
     assert (await ask(Fixed(answer), stream=True)).body == answer
+
+
+class Closing:
+    """A server that closes a kept connection in the moment in which it is used again, and has not said so."""
+
+    def __init__(self, requests: int = 1) -> None:
+        self.connections = self.answered = 0
+        self._requests = requests
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with suppress(asyncio.IncompleteReadError):
+            for _ in range(self._requests):
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                sizes = [line for line in head.split(b"\r\n") if line.startswith(b"content-length:")]
+                await reader.readexactly(int(sizes[0].split(b":")[1]))
+                self.answered += 1
+                body = whole({"content": "Yes."})
+                head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+                writer.write(head + body)
+        await reader.read(1)
+        writer.close()
+
+
+@pytest.mark.parametrize("path", ["chat/completions", "batches"])
+async def test_a_connection_that_is_closed_when_it_is_used_again(settings: Any, path: str) -> None:
+    """A call of a model is repeated; anything else has a connection of its own, and is never sent twice."""
+    closing = Closing()
+    async with await asyncio.start_server(closing, "127.0.0.1", 0) as server, Web(settings()) as web:
+        host, port = server.sockets[0].getsockname()
+        proxy = Proxy(web, f"http://{host}:{port}/v1")
+        async with serving(proxy.app) as url, aiohttp.ClientSession() as http:
+            for number in range(1, 4):
+                async with http.post(f"{url}/v1/{path}", json={"model": "m", "messages": USER}) as reply:
+                    assert (reply.status, await reply.read()) == (200, whole({"content": "Yes."}))
+                assert (closing.answered, closing.connections) == (number, number)
+        await proxy.aclose()
+
+
+async def test_connections_to_the_model_server_are_used_again(settings: Any) -> None:
+    """Opening one takes longer than all that the proxy does for a request."""
+    closing = Closing(requests=10)
+    async with await asyncio.start_server(closing, "127.0.0.1", 0) as server, Web(settings()) as web:
+        host, port = server.sockets[0].getsockname()
+        proxy = Proxy(web, f"http://{host}:{port}/v1")
+        async with serving(proxy.app) as url, aiohttp.ClientSession() as http:
+            for _ in range(5):
+                async with http.post(f"{url}/v1/chat/completions", json={"messages": USER}) as reply:
+                    assert reply.status == 200
+        await proxy.aclose()
+    assert (closing.answered, closing.connections) == (5, 1)

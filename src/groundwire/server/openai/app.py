@@ -202,7 +202,8 @@ class Proxy:
         except UpstreamRejected as error:
             await _response(error)(scope, receive, send)
             return
-        await _Relay(self.upstream, request.method, path, headers, data, query)(scope, receive, send)
+        fresh = not _harmless(request.method, path)
+        await _Relay(self.upstream, request.method, path, headers, data, query, fresh)(scope, receive, send)
 
     def _headers(self, request: Request) -> dict[str, str]:
         """Return the headers for the model server, with its key."""
@@ -247,12 +248,13 @@ class _Relay:
     headers: Mapping[str, str]
     data: bytes
     query: str = ""
+    fresh: bool = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
         try:
             async with self.upstream.ask(
-                self.method, self.path, self.headers, self.data or None, self.query
+                self.method, self.path, self.headers, self.data or None, self.query, fresh=self.fresh
             ) as response:
                 back = passed_back(response.headers)
                 head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
