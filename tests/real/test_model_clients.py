@@ -91,17 +91,23 @@ async def proxied(world: World, settings: Callable[..., Settings], tmp_path: Pat
 
 
 @pytest.fixture(scope="module")
+def claude(programs: Path) -> Path:
+    """The command line of Claude Code, in the package for this platform."""
+    (program,) = programs.glob("@anthropic-ai/claude-code-*/claude")
+    return program
+
+
+@pytest.fixture(scope="module")
 def programs(say: Callable[[str], None]) -> Path:
     """The folder with the npm packages of both command lines, some 500 MB."""
     return needed(lambda: npm_packages(_ROOT / ".venv-model-clients", _CLIENTS, "about a minute", say))
 
 
-async def test_claude_code_searches_through_the_proxy(proxied: Proxied, programs: Path) -> None:
+async def test_claude_code_searches_through_the_proxy(proxied: Proxied, claude: Path) -> None:
     """Its tool WebSearch is a request of its own, with Anthropic's server tool, which the proxy carries out."""
-    (program,) = programs.glob("@anthropic-ai/claude-code-*/claude")
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
     said = await proxied.run(
-        *(program, "-p", _QUESTION, "--allowedTools", "WebSearch", "--output-format", "json", "--model", "m"),
+        *(claude, "-p", _QUESTION, "--allowedTools", "WebSearch", "--output-format", "json", "--model", "m"),
         **quiet,
         ANTHROPIC_BASE_URL=proxied.url,
         ANTHROPIC_API_KEY="the-key",

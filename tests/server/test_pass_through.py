@@ -239,6 +239,17 @@ async def test_line_ends_and_comments_of_a_stream_stay(ask: Ask) -> None:
     assert (await ask(Fixed(answer), stream=True)).body == answer
 
 
+@pytest.mark.parametrize("tools", [None, [chat("add", ADD)]])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_request_that_rules_out_calls_gets_no_tools_of_ours(ask: Ask, streamed: bool, tools: Any) -> None:
+    """Their definitions would only lengthen the prompt, and change what the model says."""
+    models = Fixed(stream(*TEXT) if streamed else whole({"content": "Yes."}))
+    await ask(models, tool_choice="none", tools=tools, stream=streamed)
+    [sent] = requested(models.requests)
+    assert sent.get("tools") == tools
+    assert sent.get("tool_choice") in ((None, "none") if tools is None else ("none",))
+
+
 class Closing:
     """A server that closes a kept connection in the moment in which it is used again, and has not said so."""
 
@@ -261,18 +272,20 @@ class Closing:
         writer.close()
 
 
-@pytest.mark.parametrize("path", ["chat/completions", "batches"])
-async def test_a_connection_that_is_closed_when_it_is_used_again(settings: Any, path: str) -> None:
-    """A call of a model is repeated; anything else has a connection of its own, and is never sent twice."""
+@pytest.mark.parametrize(("path", "lost"), [("chat/completions", 1), ("batches", 0)])
+async def test_a_connection_that_is_closed_when_it_is_used_again(settings: Any, path: str, lost: int) -> None:
+    """It is used again for calls of a model alone, no request is sent twice, and it happens once."""
     closing = Closing()
     async with await asyncio.start_server(closing, "127.0.0.1", 0) as server, Web(settings()) as web:
         host, port = server.sockets[0].getsockname()
         proxy = Proxy(web, f"http://{host}:{port}/v1")
         async with serving(proxy.app) as url, aiohttp.ClientSession() as http:
-            for number in range(1, 4):
+            statuses = []
+            for _ in range(5):
                 async with http.post(f"{url}/v1/{path}", json={"model": "m", "messages": USER}) as reply:
-                    assert (reply.status, await reply.read()) == (200, whole({"content": "Yes."}))
-                assert (closing.answered, closing.connections) == (number, number)
+                    statuses.append(reply.status)
+            assert statuses == [200, *[502] * lost, *[200] * (4 - lost)]
+            assert (closing.answered, closing.connections) == (5 - lost, 5 - lost)
         await proxy.aclose()
 
 

@@ -104,7 +104,7 @@ class Upstream:
             headers: The headers.
             data: The body.
             query: The query.
-            fresh: Whether a connection of its own is used, and the request never repeated.
+            fresh: Whether it has a connection of its own.
 
         Raises:
             UpstreamRejected: the connection failed or timed out; with status 502 or 504.
@@ -164,31 +164,35 @@ class Upstream:
     ) -> aiohttp.ClientResponse:
         """Send a request, and return the response.
 
-        A server that closes idle connections within a second, without saying so before, may do it when one is used
-        again. The request is repeated then, and no connection to this server is used again.
+        A server may close an idle connection in the moment in which it is used again, and a request to a model must
+        not be sent twice. So connections are used again only long before servers close them; where that failed once,
+        each request has its own from then on.
         """
-        fresh, again = fresh or not self._reuses, SimpleNamespace(used=False)
-        send = self._session(fresh).request
-        given: Any = {"data": data, "headers": CIMultiDict(headers), "allow_redirects": False}
+        context = SimpleNamespace(again=False)
         try:
-            return await send(method, url, **given, trace_request_ctx=again)
+            return await self._session(fresh or not self._reuses).request(
+                method,
+                url,
+                data=data,
+                headers=CIMultiDict(headers),
+                allow_redirects=False,
+                trace_request_ctx=context,
+            )
         except aiohttp.ClientConnectionError:
-            if not again.used:
-                raise
-        self._reuses = False
-        return await self._session(True).request(method, url, **given)
+            self._reuses = self._reuses and not context.again
+            raise
 
     def _session(self, fresh: bool) -> aiohttp.ClientSession:
         if fresh not in self._sessions:
-            used = aiohttp.TraceConfig()
-            used.on_connection_reuseconn.append(_note_reuse)
+            reuse = aiohttp.TraceConfig()
+            reuse.on_connection_reuseconn.append(_note_reuse)
             keep = None if fresh else _KEPT
             connector = aiohttp.TCPConnector(limit=_AT_ONCE, force_close=fresh, keepalive_timeout=keep)
             self._sessions[fresh] = aiohttp.ClientSession(
                 connector=connector,
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
                 trust_env=False,
-                trace_configs=[] if fresh else [used],
+                trace_configs=[] if fresh else [reuse],
             )
         return self._sessions[fresh]
 
@@ -202,7 +206,7 @@ class Upstream:
 async def _note_reuse(
     _session: aiohttp.ClientSession, context: SimpleNamespace, _params: TraceConnectionReuseconnParams
 ) -> None:
-    context.trace_request_ctx.used = True
+    context.trace_request_ctx.again = True
 
 
 async def events_of(
