@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -49,15 +47,15 @@ async def answer(reader, writer):
             sizes = [one for one in head.split(b"\\r\\n") if one.lower().startswith(b"content-length:")]
             body = await reader.readexactly(int(sizes[0].split(b":")[1])) if sizes else b""
             if b'"stream":true' in body.replace(b" ", b""):
-                writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/event-stream\\r\\nTransfer-Encoding: chunked\\r\\n\\r\\n")
+                writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Type: text/event-stream\\r\\n")
+                writer.write(b"Transfer-Encoding: chunked\\r\\n\\r\\n")
                 for one in events:
                     writer.write(b"%x\\r\\n%s\\r\\n" % (len(one), one))
                     await asyncio.sleep(0)
                 writer.write(b"0\\r\\n\\r\\n")
             else:
-                size = len(whole)
-                writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: %d\\r\\n\\r\\n" % size)
-                writer.write(whole)
+                writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\n")
+                writer.write(b"Content-Length: %d\\r\\n\\r\\n%s" % (len(whole), whole))
     except (asyncio.IncompleteReadError, ConnectionError):
         writer.close()
 async def main():
