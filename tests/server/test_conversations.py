@@ -411,7 +411,10 @@ async def _converse(start: Start, api: str, chance: Random, talks: int) -> int:
             if edit == "trim":
                 del history[: chance.choice(asked)]
             elif edit == "summarize":
-                history = [_user(api, f"Until now: {' '.join(_words(history[-1]))}")]
+                summary = f"Until now: {' '.join(_words(history[-1]))}"
+                history = [_user(api, summary)]
+                if not any(True for _ in marks_in(summary)):  # the texts of Messages and Gemini have no marks
+                    known.clear()
             elif edit == "restart":
                 client = await served()
             history.append(_user(api, f"Question: {chance.choice(['search', 'search', 'mix', 'say'])} {talk} {turn}"))
