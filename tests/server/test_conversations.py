@@ -399,7 +399,9 @@ async def _converse(start: Start, api: str, chance: Random, talks: int) -> int:
     proxied, checked, begun = APIS[api], 0, count()
 
     async def served() -> Client:
-        return await start(echoing, workers=2, base="v1beta/openai" if api == "gemini" else "v1", name=next(begun))
+        base = "v1beta/openai" if api == "gemini" else "v1"
+        made: Client = await start(echoing, workers=2, base=base, name=next(begun))
+        return made
 
     client = await served()
     for talk in range(talks):
@@ -451,7 +453,7 @@ def _results(api: str, body: dict[str, Any]) -> list[dict[str, Any]]:
         named = [part["functionCall"]["name"] for part in items[0]["parts"] if "functionCall" in part]
         parts = [{"functionResponse": {"name": name, "response": {"result": 3}}} for name in named]
         return [{"role": "user", "parts": parts}] if parts else []
-    calls = items[0].get("tool_calls") or ()
+    calls = list(items[0].get("tool_calls") or ())
     about = [{"tool_name": "add"} if api == "ollama" else {"tool_call_id": call["id"]} for call in calls]
     return [{"role": "tool", "content": "3", **one} for one in about]
 

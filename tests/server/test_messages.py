@@ -222,8 +222,9 @@ async def test_a_model_server_without_this_api_is_named_as_the_reason(
     models.fail(InjectedFault.status(404, '{"detail":"Not Found"}', "application/json"))
     with pytest.raises(heavy.anthropic.NotFoundError) as caught:
         await asked(client, streamed, tools=tools)
-    assert caught.value.body["error"]["type"] == "not_found_error"
-    assert "does not have Anthropic's Messages API" in caught.value.body["error"]["message"]
+    said: Any = caught.value.body
+    assert said["error"]["type"] == "not_found_error"
+    assert "does not have Anthropic's Messages API" in said["error"]["message"]
     theirs = {"type": "error", "error": {"type": "not_found_error", "message": "model: m"}, "request_id": "req_1"}
     models.fail(InjectedFault.status(404, json.dumps(theirs), "application/json"))
     with pytest.raises(heavy.anthropic.NotFoundError) as caught:

@@ -251,7 +251,7 @@ class _Relay:
     data: bytes
     query: str = ""
     fresh: bool = False
-    face: type[CompletionHandler] = CompletionHandler
+    face: type[CompletionHandler] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -259,7 +259,7 @@ class _Relay:
             async with self.upstream.ask(
                 self.method, self.path, self.headers, self.data or None, self.query, fresh=self.fresh
             ) as response:
-                if self.face.absent and response.status in _ABSENT:
+                if self.face and self.face.absent and response.status in _ABSENT:
                     await self.upstream.whole(response)
                 back = passed_back(response.headers)
                 head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
@@ -271,7 +271,7 @@ class _Relay:
         except UpstreamRejected as error:
             if begun:  # too late for another status; the server closes the connection
                 raise
-            await _response(error, self.face)(scope, receive, send)
+            await (_response(error, self.face) if self.face else _response(error))(scope, receive, send)
 
 
 def _harmless(method: str, path: str) -> bool:
