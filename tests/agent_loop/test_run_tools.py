@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from components import heavy
-from components.model_bodies import ADD, EVERYBODY, chat, responses
+from components.model_bodies import ADD, EVERYBODY, body_of, chat, responses
 from groundwire import Settings, Web
 from groundwire.agent_loop import CallEnded, CallStarted, Run, run_tools
 from groundwire.errors import InvalidRequest
-from groundwire.hosted import Needs, hosted_definition, plan
+from groundwire.hosted import Needs, hosted_definition, load_matrix, plan
 from groundwire.testing import World
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import Cite, ModelServer, Say, ScriptedCall, ScriptedRequest, Turn, script
@@ -405,6 +405,59 @@ async def test_an_api_that_refuses_its_own_search_gets_ours(
         with pytest.raises((heavy.anthropic.APIStatusError, heavy.openai.APIStatusError)):
             await run_tools(body, caller(models, api), web=web, api=api, mode="native")
         assert len(models.requests) == 4
+
+
+class Refused(Exception):
+    """An error as the client libraries raise it."""
+
+    def __init__(self, status: int, error: dict[str, Any]) -> None:
+        super().__init__(json.dumps(error))
+        self.status_code = status
+
+
+_SAID: dict[str, dict[str, Any]] = {
+    "chat": {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Yes."}, "finish_reason": "stop"}]},
+    "responses": {
+        "object": "response",
+        "status": "completed",
+        "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Yes."}]}],
+    },
+    "anthropic": {"type": "message", "content": [{"type": "text", "text": "Yes."}], "stop_reason": "end_turn"},
+    "gemini": {"candidates": [{"content": {"role": "model", "parts": [{"text": "Yes."}]}, "finishReason": "STOP"}]},
+}
+_HOSTED = sorted(name for name, row in load_matrix().apis.items() if row.hosted is not None and row.wire in _SAID)
+
+
+@pytest.mark.req("B28")
+@pytest.mark.parametrize("why", REFUSED)
+@pytest.mark.parametrize("api", _HOSTED)
+async def test_every_api_falls_back_once_and_says_so(settings: Callable[..., Settings], api: str, why: str) -> None:
+    row, sent = load_matrix().apis[api], list[dict[str, Any]]()
+    body = body_of(api, hosted_definition())
+    body["model"] = "openai/gpt-oss-120b" if api == "groq" else body["model"]
+
+    def refusing(asked: dict[str, Any]) -> dict[str, Any]:
+        sent.append(asked)
+        if "open_page" not in json.dumps(asked, default=str):
+            raise Refused(*REFUSED[why])
+        return _SAID[row.wire]
+
+    def always(asked: dict[str, Any]) -> dict[str, Any]:
+        sent.append(asked)
+        raise Refused(*REFUSED[why])
+
+    search = {"mode": "auto", "native": {"providers": (row.provider,)}, "providers": ("searxng",)}
+    async with Web(settings(search=search)) as web:
+        run = await run_tools(body, refusing, web=web, api=api)
+        assert (run.stop, run.answer.text, len(sent), run.plan.path) == ("answered", "Yes.", 2, "local")
+        assert "refused its own search" in run.plan.warnings[-1]
+        assert [one.code for one in run.answer.errors] == ["hosted_search_refused"]
+        with pytest.raises(Refused):
+            await run_tools(body, always, web=web, api=api)
+        assert len(sent) == 4, "it does not try for ever"
+        if api == "groq":
+            with pytest.raises(Refused):  # a compound model calls no tools, so that its own refusal is told
+                await run_tools({**body, "model": "groq/compound"}, always, web=web, api=api)
 
 
 async def test_a_page_that_is_fetched_in_one_piece_is_cited_in_the_next(web: Web) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from functools import cache
 from random import Random
 from typing import Any
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from components.answers import check_that_events_tell_the_answer, events_of
 from components.data_sets import RECORDINGS
 from components.examples import examples
-from components.hosted import HostedRecording, hosted
+from components.hosted import HostedRecording, facts, hosted, read
 from groundwire.errors import UnexpectedResponse
 from groundwire.hosted.answers import Ended, HostedAnswer, audit, read_answer
 
@@ -143,3 +144,33 @@ def test_streams_cut_off_anywhere_tell_what_had_come(seed: int) -> None:
     last = events[-1]
     assert isinstance(last, Ended)
     check(last.answer)
+
+
+@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 10**9))
+def test_unknown_members_and_events_change_nothing(seed: int) -> None:
+    """As APIs grow: members, events and comments that are not known yet."""
+    chance = Random(seed)
+    one = chance.choice([one for one in recorded() if one.api != "bedrock"])  # its frames have checksums
+    if one.stream:
+        lines = one.stream.split(b"\n")
+        for at in sorted(chance.sample(range(len(lines)), min(len(lines), 5)), reverse=True):
+            data = lines[at].removeprefix(b"data:").strip()
+            if lines[at].startswith(b"data:") and data.startswith(b"{"):
+                lines[at] = b"data: " + json.dumps(grown(json.loads(data), chance)).encode()
+            elif not lines[at].strip() and (at == 0 or lines[at - 1].strip()):
+                unknown = {"type": "x.unknown", "x": chance.choice(ODD)}
+                lines[at:at] = [b"", b": a comment", b"event: x.unknown", b"data: " + json.dumps(unknown).encode()]
+        made = replace(one, stream=b"\n".join(lines))
+    else:
+        made = replace(one, body=grown(one.body, chance))
+    assert facts(read(made)) == facts(read(one)), one.name
+
+
+def grown(value: Any, chance: Random) -> Any:
+    """Return a JSON value whose objects have members that no API knows."""
+    made = deepcopy(value)
+    objects = [one for one in (made, *(holder[key] for holder, key in places(made, []))) if isinstance(one, dict)]
+    for one in chance.sample(objects, min(len(objects), 6)):
+        one["x_unknown"] = deepcopy(chance.choice(ODD[:-3]))
+    return made

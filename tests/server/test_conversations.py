@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from components.model_bodies import ADD, chat
+from components.model_bodies import ADD, anthropic, chat, responses
 from groundwire import Settings, Web
 from groundwire.agent_loop.citation_ledger import marks_in
 from groundwire.models import SearchResult
@@ -111,8 +111,8 @@ async def start(world: World, settings: Callable[..., Settings], tmp_path: Path)
         http = await stack.enter_async_context(aiohttp.ClientSession())
         provider = NewPages()
 
-        async def make(decide: Any, workers: int = 1, keep: bool = True, base: str = "v1") -> Client:
-            models = world.add(ModelServer(decide, name="model"))
+        async def make(decide: Any, workers: int = 1, keep: bool = True, base: str = "v1", name: object = "") -> Client:
+            models = world.add(ModelServer(decide, name=f"model{name}"))
             urls = []
             for _ in range(workers):
                 made = settings(storage={"url": f"sqlite:///{tmp_path}/store"}, cache={"enabled": False})
@@ -294,8 +294,11 @@ def echoing(asked: ScriptedRequest) -> Turn:
     told = ["\n".join(_words(one)) for one in ([{"role": "user", "content": said}] if isinstance(said, str) else said)]
     begun = max(place for place, text in enumerate(told) if "Question" in text)
     shown = [number for text in told[begun:] for number in _ROW.findall(text)]
+    search = ScriptedCall("web_search", {"query": told[begun][-20:]})
     if not shown and "Question: search" in told[begun]:
-        return ScriptedCall("web_search", {"query": told[begun][-20:]})
+        return search
+    if not shown and "Question: mix" in told[begun]:
+        return (search, ScriptedCall("add", {"a": 1}))
     seen = [str(number) for text in told for _, _, found in marks_in(text) for number in found]
     numbers = dict.fromkeys([*seen, *shown])
     return Say(" ".join(f"The page says {number} times so [{number}]." for number in numbers) or "Nothing.")
@@ -316,12 +319,17 @@ def _system(prompt: str, history: list[Any]) -> list[Any]:
 APIS = {
     "chat": ProxiedApi(
         "/v1/chat/completions",
-        lambda history, prompt: {"model": "m", "messages": _system(prompt, history)},
+        lambda history, prompt: {"model": "m", "messages": _system(prompt, history), "tools": [chat("add", ADD)]},
         lambda body: [body["choices"][0]["message"]],
     ),
     "responses": ProxiedApi(
         "/v1/responses",
-        lambda history, prompt: {"model": "m", "input": history, "instructions": prompt},
+        lambda history, prompt: {
+            "model": "m",
+            "input": history,
+            "instructions": prompt,
+            "tools": [responses("add", ADD)],
+        },
         lambda body: list(body["output"]),
     ),
     "messages": ProxiedApi(
@@ -331,13 +339,18 @@ APIS = {
             "max_tokens": 999,
             "system": prompt,
             "messages": history,
-            "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+            "tools": [{"type": "web_search_20250305", "name": "web_search"}, anthropic("add", ADD)],
         },
         lambda body: [{"role": "assistant", "content": body["content"]}],
     ),
     "ollama": ProxiedApi(
         "/api/chat",
-        lambda history, prompt: {"model": "m", "stream": False, "messages": _system(prompt, history)},
+        lambda history, prompt: {
+            "model": "m",
+            "stream": False,
+            "messages": _system(prompt, history),
+            "tools": [chat("add", ADD)],
+        },
         lambda body: [body["message"]],
     ),
     "gemini": ProxiedApi(
@@ -345,7 +358,7 @@ APIS = {
         lambda history, prompt: {
             "contents": history,
             "systemInstruction": {"parts": [{"text": prompt}]},
-            "tools": [{"google_search": {}}],
+            "tools": [{"google_search": {}}, {"functionDeclarations": [{"name": "add", "parametersJsonSchema": ADD}]}],
         },
         lambda body: [body["candidates"][0]["content"]],
     ),
@@ -378,28 +391,85 @@ def cited(api: str, body: dict[str, Any]) -> dict[str, set[str]]:
     return made
 
 
-@pytest.mark.req("B28")
-@pytest.mark.parametrize("api", APIS)
-async def test_no_number_points_to_another_page_in_any_api(start: Start, api: str) -> None:
-    """Random conversations with each API, by way of several workers, cut and with another system prompt each time."""
-    chance, checked = Random(api), 0
-    proxied = APIS[api]
-    client = await start(echoing, workers=2, base="v1beta/openai" if api == "gemini" else "v1")
-    for talk in range(8):
+_EDITS = ["", "", "trim", "summarize"]
+
+
+async def _converse(start: Start, api: str, chance: Random, talks: int) -> int:
+    """Have random conversations, and return how many citations were compared."""
+    proxied, checked, begun = APIS[api], 0, count()
+
+    async def served() -> Client:
+        base = "v1beta/openai" if api == "gemini" else "v1"
+        made: Client = await start(echoing, workers=2, base=base, name=next(begun))
+        return made
+
+    client = await served()
+    for talk in range(talks):
         history: list[Any] = []
         known: dict[str, set[str]] = {}
         for turn in range(4):
-            if turn and chance.random() < 0.3:
-                del history[: max(at for at, one in enumerate(history) if one.get("role") == "user")]
-            text = f"Question: {chance.choice(['search', 'search', 'say'])} {talk} {turn}"
-            ask = {"parts": [{"text": text}]} if api == "gemini" else {"content": text}
-            history.append({"role": "user", **ask})
-            body = await client.post(
-                proxied.path, proxied.body(history, f"It is {chance.random()}."), chance.randrange(2)
-            )
+            asked = [at for at, one in enumerate(history) if any("Question" in text for text in _words(one))]
+            edit = chance.choice([*_EDITS, "restart"] if chance.random() < 0.1 else _EDITS) if asked else ""
+            if edit == "trim":
+                del history[: chance.choice(asked)]
+            elif edit == "summarize":
+                summary = f"Until now: {' '.join(_words(history[-1]))}"
+                history = [_user(api, summary)]
+                if not any(True for _ in marks_in(summary)):  # the texts of Messages and Gemini have no marks
+                    known.clear()
+            elif edit == "restart":
+                client = await served()
+            history.append(_user(api, f"Question: {chance.choice(['search', 'search', 'mix', 'say'])} {talk} {turn}"))
+            for _ in range(3):  # a turn with a function of the client's has two requests
+                prompt = f"It is {chance.random()}."
+                body = await client.post(proxied.path, proxied.body(history, prompt), chance.randrange(2))
+                history += proxied.own(body)
+                results = _results(api, body)
+                if not results:
+                    break
+                history += results
             for number, urls in cited(api, body).items():
-                assert len(urls) == 1, number
-                assert known.setdefault(number, urls) == urls, number
+                assert len(urls) == 1, (number, talk, turn, edit)
+                assert known.setdefault(number, urls) == urls, (number, talk, turn, edit)
                 checked += 1
-            history += proxied.own(body)
-    assert checked > 50
+    return checked
+
+
+def _user(api: str, text: str) -> dict[str, Any]:
+    return {"role": "user", **({"parts": [{"text": text}]} if api == "gemini" else {"content": text})}
+
+
+def _results(api: str, body: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what the client adds for the calls of its function."""
+    items = APIS[api].own(body)
+    if api == "responses":
+        calls = [one["call_id"] for one in items if one["type"] == "function_call"]
+        return [{"type": "function_call_output", "call_id": id_, "output": "3"} for id_ in calls]
+    if api == "messages":
+        ids = [one["id"] for one in body["content"] if one["type"] == "tool_use"]
+        made = [{"type": "tool_result", "tool_use_id": id_, "content": "3"} for id_ in ids]
+        return [{"role": "user", "content": made}] if made else []
+    if api == "gemini":
+        named = [part["functionCall"]["name"] for part in items[0]["parts"] if "functionCall" in part]
+        parts = [{"functionResponse": {"name": name, "response": {"result": 3}}} for name in named]
+        return [{"role": "user", "parts": parts}] if parts else []
+    calls = list(items[0].get("tool_calls") or ())
+    about = [{"tool_name": "add"} if api == "ollama" else {"tool_call_id": call["id"]} for call in calls]
+    return [{"role": "tool", "content": "3", **one} for one in about]
+
+
+@pytest.mark.req("B28")
+@pytest.mark.parametrize("api", APIS)
+async def test_no_number_points_to_another_page_in_any_api(start: Start, api: str) -> None:
+    """Conversations by way of two workers and restarts, cut, summarized, and with another system prompt each time."""
+    assert await _converse(start, api, Random(api), 8) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3_000)
+@pytest.mark.parametrize("api", APIS)
+async def test_200_conversations(start: Start, api: str) -> None:
+    seed = Random().randrange(1_000_000)
+    checked = await _converse(start, api, Random(seed), 200)
+    print(f"{api}, seed {seed}: 200 conversations, {checked} citations, none to another page")
+    assert checked > 1_000

@@ -210,3 +210,23 @@ async def test_text_is_streamed_as_it_comes(serve: Serve) -> None:
         ("[9] `a[1]`.", []),
     ]
     assert (message.stop_reason, message.usage.server_tool_use.web_search_requests) == ("end_turn", 1)
+
+
+@pytest.mark.parametrize("tools", [[SEARCHING], []])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_model_server_without_this_api_is_named_as_the_reason(
+    serve: Serve, tools: list[Any], streamed: bool
+) -> None:
+    """As a server that speaks OpenAI's API alone answers; a model that is not found is told as it came."""
+    client, models = await serve(lambda _: Say("Hello."))
+    models.fail(InjectedFault.status(404, '{"detail":"Not Found"}', "application/json"))
+    with pytest.raises(heavy.anthropic.NotFoundError) as caught:
+        await asked(client, streamed, tools=tools)
+    said: Any = caught.value.body
+    assert said["error"]["type"] == "not_found_error"
+    assert "does not have Anthropic's Messages API" in said["error"]["message"]
+    theirs = {"type": "error", "error": {"type": "not_found_error", "message": "model: m"}, "request_id": "req_1"}
+    models.fail(InjectedFault.status(404, json.dumps(theirs), "application/json"))
+    with pytest.raises(heavy.anthropic.NotFoundError) as caught:
+        await asked(client, streamed, tools=tools)
+    assert caught.value.body == theirs

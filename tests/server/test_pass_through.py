@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import aiohttp
@@ -236,3 +237,67 @@ async def test_line_ends_and_comments_of_a_stream_stay(ask: Ask) -> None:
     end = json.dumps({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
     answer = f": ping\r\ndata:{chunk}\r\n\r\ndata: {end}\r\n\r\ndata: [DONE]\r\n\r\n".encode()
     assert (await ask(Fixed(answer), stream=True)).body == answer
+
+
+@pytest.mark.parametrize("tools", [None, [chat("add", ADD)]])
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_request_that_rules_out_calls_gets_no_tools_of_ours(ask: Ask, streamed: bool, tools: Any) -> None:
+    """Their definitions would only lengthen the prompt, and change what the model says."""
+    models = Fixed(stream(*TEXT) if streamed else whole({"content": "Yes."}))
+    await ask(models, tool_choice="none", tools=tools, stream=streamed)
+    [sent] = requested(models.requests)
+    assert sent.get("tools") == tools
+    assert sent.get("tool_choice") in ((None, "none") if tools is None else ("none",))
+
+
+class Closing:
+    """A server that closes a kept connection in the moment in which it is used again, and has not said so."""
+
+    def __init__(self, requests: int = 1) -> None:
+        self.connections = self.answered = 0
+        self._requests = requests
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with suppress(asyncio.IncompleteReadError):
+            for _ in range(self._requests):
+                head = (await reader.readuntil(b"\r\n\r\n")).lower()
+                sizes = [line for line in head.split(b"\r\n") if line.startswith(b"content-length:")]
+                await reader.readexactly(int(sizes[0].split(b":")[1]))
+                self.answered += 1
+                body = whole({"content": "Yes."})
+                head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+                writer.write(head + body)
+        await reader.read(1)
+        writer.close()
+
+
+@pytest.mark.parametrize(("path", "lost"), [("chat/completions", 1), ("batches", 0)])
+async def test_a_connection_that_is_closed_when_it_is_used_again(settings: Any, path: str, lost: int) -> None:
+    """It is used again for calls of a model alone, no request is sent twice, and it happens once."""
+    closing = Closing()
+    async with await asyncio.start_server(closing, "127.0.0.1", 0) as server, Web(settings()) as web:
+        host, port = server.sockets[0].getsockname()
+        proxy = Proxy(web, f"http://{host}:{port}/v1")
+        async with serving(proxy.app) as url, aiohttp.ClientSession() as http:
+            statuses = []
+            for _ in range(5):
+                async with http.post(f"{url}/v1/{path}", json={"model": "m", "messages": USER}) as reply:
+                    statuses.append(reply.status)
+            assert statuses == [200, *[502] * lost, *[200] * (4 - lost)]
+            assert (closing.answered, closing.connections) == (5 - lost, 5 - lost)
+        await proxy.aclose()
+
+
+async def test_connections_to_the_model_server_are_used_again(settings: Any) -> None:
+    """Opening one takes longer than all that the proxy does for a request."""
+    closing = Closing(requests=10)
+    async with await asyncio.start_server(closing, "127.0.0.1", 0) as server, Web(settings()) as web:
+        host, port = server.sockets[0].getsockname()
+        proxy = Proxy(web, f"http://{host}:{port}/v1")
+        async with serving(proxy.app) as url, aiohttp.ClientSession() as http:
+            for _ in range(5):
+                async with http.post(f"{url}/v1/chat/completions", json={"messages": USER}) as reply:
+                    assert reply.status == 200
+        await proxy.aclose()
+    assert (closing.answered, closing.connections) == (5, 1)

@@ -27,7 +27,7 @@ from groundwire.agent_loop.wire_formats import (
 )
 from groundwire.citations.link_filter import policy_filter
 from groundwire.deadline import Deadline
-from groundwire.errors import BudgetExceeded
+from groundwire.errors import BudgetExceeded, InvalidRequest
 from groundwire.hosted import Mode, Needs, Plan, load_matrix, plan_for, prepare
 from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall, HostedError
 from groundwire.hosted.api_capabilities import Api
@@ -293,7 +293,10 @@ class _Loop:
         ):
             return False
         tools = tuple(web_tools(self.web, self.plan.needs)) if self.given is None else self.given
-        local = planned(self.body, self.plan.api, self.web, "local", self.plan.needs, tools, self.most)
+        try:
+            local = planned(self.body, self.plan.api, self.web, "local", self.plan.needs, tools, self.most)
+        except InvalidRequest:
+            return False  # the model calls no tools
         why = f"{self.plan.api.title} refused its own search ({refusal.message or refusal.code})"
         self.plan = replace(local, reason=f"Groundwire searches: {why}.", warnings=(*local.warnings, f"{why}."))
         self.tools = {tool.name: tool for tool in tools}

@@ -41,31 +41,36 @@ class Outbox:
     def __init__(self) -> None:
         self.headers: dict[str, str] = {}
         """Additional headers of the response; effective until the first chunk."""
-        self._pieces: asyncio.Queue[bytes] = asyncio.Queue()
+        self.changed = asyncio.Event()
+        """Set when there are chunks."""
+        self._pieces: list[bytes] = []
+        self._begun = False
         self._room = asyncio.Event()
         self._room.set()
 
     def add(self, data: bytes) -> None:
         """Send a chunk."""
-        self._pieces.put_nowait(data)
-        if self._pieces.qsize() >= _WAITING:
+        self._pieces.append(data)
+        self.changed.set()
+        if len(self._pieces) >= _WAITING:
             self._room.clear()
 
     async def put(self, data: bytes) -> None:
         """Send a chunk, and wait for a slow client to take the previous ones."""
+        first, self._begun = not self._begun, True
         self.add(data)
+        if first:  # it is on its way before the next one is read
+            await asyncio.sleep(0)
         await self._room.wait()
 
-    async def get(self) -> bytes:
-        """Return the next chunk, once there is one."""
-        data = await self._pieces.get()
+    def take(self) -> bytes | None:
+        """Return the waiting chunks as one, None if there are none."""
+        if not self._pieces:
+            return None
+        data = b"".join(self._pieces)
+        self._pieces.clear()
         self._room.set()
         return data
-
-    @property
-    def empty(self) -> bool:
-        """Whether all chunks were taken."""
-        return self._pieces.empty()
 
 
 async def answer_whole(work: Coroutine[Any, Any, Response], scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,21 +123,24 @@ async def answer_with_events(
             await send({"type": "http.response.start", "status": 200, "headers": [*usual, *more]})
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
+    for one in (task, gone):
+        one.add_done_callback(lambda _: outbox.changed.set())
     try:
-        getting = asyncio.create_task(outbox.get())
         while True:
-            done, _ = await asyncio.wait({task, gone, getting}, timeout=keep_alive, return_when=asyncio.FIRST_COMPLETED)
-            if getting in done:
-                await pass_on(getting.result())
-                getting = asyncio.create_task(outbox.get())
-            elif gone in done:
+            outbox.changed.clear()
+            if (data := outbox.take()) is not None:
+                await pass_on(data)
+            elif gone.done():
                 return
-            elif task in done:
+            elif task.done():
                 break
-            elif begun:
-                await pass_on(idle())
-        while not outbox.empty:
-            await pass_on(await outbox.get())
+            else:
+                try:
+                    async with asyncio.timeout(keep_alive):
+                        await outbox.changed.wait()
+                except TimeoutError:
+                    if begun:
+                        await pass_on(idle())
         try:
             response = task.result()
         except UpstreamRejected as error:
@@ -148,7 +156,7 @@ async def answer_with_events(
         elif response is not None:
             await response(scope, receive, send)
     finally:
-        await _end(task, gone, getting)
+        await _end(task, gone)
 
 
 async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, has_read: bool = False) -> None:

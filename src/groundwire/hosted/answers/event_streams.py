@@ -15,7 +15,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 __all__ = ["BrokenFrame", "EventDecoder", "Frame", "FrameDecoder", "ServerSentEvent", "TooLarge"]
@@ -92,11 +92,10 @@ class EventDecoder:
             self._looked = done
             self._raw += self._held[begun:done]
             event = self._line(line)
-            raw = bytes(self._raw) if event else b""
             if not line:
                 self._raw.clear()
             if event is not None:
-                yield replace(event, raw=raw)
+                yield event
         del self._held[:done]
         self._looked = len(self._held)
         if len(self._held) + self._size > self._largest:
@@ -106,12 +105,10 @@ class EventDecoder:
         """Yield the last event if the end of the stream cut it off."""
         self._raw += self._held
         if self._held:
-            event = self._line(self._held.decode("utf-8", "replace"))
+            self._line(self._held.decode("utf-8", "replace"))
             self._held.clear()
-            if event is not None:
-                yield event
         if (event := self._line("")) is not None:
-            yield replace(event, raw=bytes(self._raw))
+            yield event
 
     def _line_end(self, begin: int) -> int:
         match = _LINE_END.search(self._held, begin)
@@ -119,7 +116,7 @@ class EventDecoder:
 
     def _line(self, line: str) -> ServerSentEvent | None:
         if not line:
-            event = ServerSentEvent(self._name, "\n".join(self._data)) if self._data else None
+            event = ServerSentEvent(self._name, "\n".join(self._data), bytes(self._raw)) if self._data else None
             self._name, self._data, self._size = "", [], 0
             return event
         field, _, value = line.partition(":")

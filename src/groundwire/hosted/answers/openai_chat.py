@@ -128,6 +128,7 @@ _RAISED = re.compile(r"\^(\d{1,4}(?:\s?,\s?\d{1,4}){0,9})\^")  # Venice's newer 
 _MARKERS: Final[Mapping[str, tuple[tuple[re.Pattern[str], int], ...]]] = MappingProxyType(
     {"perplexity": ((_MARKER, 1),), "venice": ((_REF, 0), (_RAISED, 1)), "zai": ((_REFER, 1),)}
 )
+_PLAIN = frozenset({"id", "object", "created", "model", "system_fingerprint", "service_tier", "choices"})
 _OPENERS = frozenset({"visit", "visit_website", "browser.open"})
 
 
@@ -257,6 +258,8 @@ class ChatReader:
 
     def _beside(self, body: dict[str, Any]) -> None:
         """Parse the members beside the choices."""
+        if body.keys() <= _PLAIN and self._gather.model == body.get("model"):
+            return  # as nearly every chunk of a stream
         if model := text_of(body.get("model")):
             self._gather.model = model
         venice = object_of(body.get("venice_parameters")).get("web_search_citations")

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.hosted.answers.types import object_of, parsed
 from groundwire.models.validators import check_int
 from groundwire.server.auth.authentication import tenant_of
 from groundwire.server.client_disconnect import Outbox, answer_whole, answer_with_events, until_done
@@ -43,6 +44,7 @@ _ASKING = frozenset(
     for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
 )
 _GENERATING = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
+_ABSENT = (404, 405, 501)  # of a path that a server does not have
 _HEALTH = 3.0  # seconds until a model server counts as down
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
@@ -147,7 +149,7 @@ class Proxy:
             body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request, scope)
             if not face.takes(body, self._context.web.settings):
-                relay = _Relay(self.upstream, "POST", target, headers, data)
+                relay = _Relay(self.upstream, "POST", target, headers, data, face=face)
                 await until_done(relay, scope, receive, send, has_read=True)
                 return
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
@@ -202,7 +204,8 @@ class Proxy:
         except UpstreamRejected as error:
             await _response(error)(scope, receive, send)
             return
-        await _Relay(self.upstream, request.method, path, headers, data, query)(scope, receive, send)
+        fresh = not _harmless(request.method, path)
+        await _Relay(self.upstream, request.method, path, headers, data, query, fresh)(scope, receive, send)
 
     def _headers(self, request: Request) -> dict[str, str]:
         """Return the headers for the model server, with its key."""
@@ -247,13 +250,17 @@ class _Relay:
     headers: Mapping[str, str]
     data: bytes
     query: str = ""
+    fresh: bool = False
+    face: type[CompletionHandler] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
         try:
             async with self.upstream.ask(
-                self.method, self.path, self.headers, self.data or None, self.query
+                self.method, self.path, self.headers, self.data or None, self.query, fresh=self.fresh
             ) as response:
+                if self.face and self.face.absent and response.status in _ABSENT:
+                    await self.upstream.whole(response)
                 back = passed_back(response.headers)
                 head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
                 begun = True
@@ -264,7 +271,7 @@ class _Relay:
         except UpstreamRejected as error:
             if begun:  # too late for another status; the server closes the connection
                 raise
-            await _response(error)(scope, receive, send)
+            await (_response(error, self.face) if self.face else _response(error))(scope, receive, send)
 
 
 def _harmless(method: str, path: str) -> bool:
@@ -299,7 +306,7 @@ def _shaped(asked: CompletionHandler) -> Callable[[Outbox], Coroutine[Any, Any, 
         try:
             await asked.stream(outbox)
         except UpstreamRejected as error:
-            if error.is_upstreams:
+            if error.is_upstreams and error.status not in _ABSENT:
                 raise
             raise UpstreamRejected(error.status, bytes(_response(error, type(asked)).body), error.headers) from error
 
@@ -322,6 +329,9 @@ def _response(error: GroundwireError | UpstreamRejected, face: type[CompletionHa
     """Return a failure: the model server's unchanged, the proxy's own in the API's format."""
     if isinstance(error, UpstreamRejected):
         body = error.body
+        theirs = error.is_upstreams and object_of(parsed(body)).get("type") == "error"
+        if face.absent and error.is_upstreams and error.status in _ABSENT and not theirs:
+            return Response(face.error(face.absent, kind="not_found_error"), error.status, _TYPED)
         if not error.is_upstreams and face.has_own_errors:
             body = face.error(error.message(), error.status, kind="api_error")
         return Response(body, error.status, dict(error.headers))

@@ -299,11 +299,12 @@ class GeminiHandler(CompletionHandler):
                 part = {**part, "text": text}
             made.append(part)
         if ends and (rest := self._taken("", ends=True)):
-            last = made[-1] if made and set(made[-1]) == {"text"} else None
+            said = [at for at, part in enumerate(made) if isinstance(part.get("text"), str) and not part.get("thought")]
+            last = said[-1] if said else None
             if last is None:
                 made.append({"text": rest})
             else:
-                made[-1] = {"text": last["text"] + rest}
+                made[last] = {**made[last], "text": made[last]["text"] + rest}
         return made
 
     def _taken(self, text: str, *, ends: bool = False) -> str:

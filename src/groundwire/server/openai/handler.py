@@ -104,6 +104,8 @@ class CompletionHandler(ABC):
     """The media type of a stream."""
     has_own_errors: ClassVar[bool] = False
     """Whether its errors have another format than OpenAI's."""
+    absent: ClassVar[str] = ""
+    """The message where the model server does not have this API; without one, the server's own answer is passed on."""
 
     def __init__(
         self,
@@ -193,8 +195,8 @@ class CompletionHandler(ABC):
         return said_in(self.sent)
 
     def choose(self, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        """Return the local tools for the model."""
-        return tools
+        """Return the local tools for the model: none if the request rules out calls."""
+        return () if self.given.get("tool_choice") == "none" else tools
 
     @abstractmethod
     async def restored(self) -> list[Any]:
@@ -320,7 +322,7 @@ class CompletionHandler(ABC):
         return run
 
     async def _call(self, body: dict[str, Any]) -> HostedAnswer:
-        if self.searched:
+        if not self.tools:
             body = without_search(body, self.row)
         try:
             if self.outbox is None:

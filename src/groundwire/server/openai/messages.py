@@ -46,6 +46,10 @@ class MessagesHandler(CompletionHandler):
     api = "anthropic"
     path = "messages"
     has_own_errors: ClassVar[bool] = True
+    absent: ClassVar[str] = (
+        "The model server does not have Anthropic's Messages API. Use one that does, such as llama.cpp, Ollama, vLLM, "
+        "or LM Studio, or call /v1/chat/completions."
+    )
 
     def __init__(self, *args: Any) -> None:
         self._last = UpstreamAnswer({}, b"", {})

@@ -171,7 +171,9 @@ class ResponsesHandler(CompletionHandler):
         """Send the end, with the whole response."""
         response = self._response(run)
         kind = f"response.{response.get('status') or 'completed'}"
-        await outbox.put(self._line(kind if kind in _ENDED else "response.completed", {"response": response}))
+        came = self._came[0] if self._came[0].get("type") in _ENDED else {}
+        data = {**came, "response": response}
+        await outbox.put(self._line(kind if kind in _ENDED else "response.completed", data))
 
     def failed(self, error: UpstreamRejected) -> bytes:
         """Return a failure as an event."""

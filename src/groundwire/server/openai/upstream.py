@@ -8,10 +8,12 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
+from aiohttp.tracing import TraceConnectionReuseconnParams
 from multidict import CIMultiDict
 
 from groundwire.errors import InvalidRequest
@@ -44,6 +46,7 @@ _BELOW_ROOT = re.compile(r"(/v1beta)?(/openai)?(/v1)?\Z")  # where OpenAI's API 
 _LARGEST = 64_000_000  # bytes of a whole answer
 _CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
 _AT_ONCE = 512  # connections
+_KEPT = 1.0  # seconds that an idle connection is kept; servers close theirs after 2 to 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,19 @@ class Upstream:
         self.root: str = _BELOW_ROOT.sub("", self.base_url)
         self.shown: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._read_timeout = read_timeout
-        self._session: aiohttp.ClientSession | None = None
+        self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether each request has its own connection
+        self._reuses = True
 
     @asynccontextmanager
     async def ask(
-        self, method: str, path: str, headers: Mapping[str, str], data: bytes | None = None, query: str = ""
+        self,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        data: bytes | None = None,
+        query: str = "",
+        *,
+        fresh: bool = False,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a request and yield the response before its body is read.
 
@@ -93,23 +104,14 @@ class Upstream:
             headers: The headers.
             data: The body.
             query: The query.
+            fresh: Whether it has a connection of its own.
 
         Raises:
             UpstreamRejected: the connection failed or timed out; with status 502 or 504.
         """
-        if self._session is None:
-            # A server may close an idle connection in the moment in which it is used again, and a request to a model
-            # must not be sent twice: so each has a connection of its own.
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=_AT_ONCE, force_close=True),
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
-                trust_env=False,
-            )
         url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
         try:
-            async with self._session.request(
-                method, url, data=data, headers=CIMultiDict(headers), allow_redirects=False
-            ) as response:
+            async with await self._sent(method, url, headers, data, fresh) as response:
                 yield response
         except TimeoutError as error:
             raise self._failed(504, "did not answer in time", "upstream_timeout") from error
@@ -153,15 +155,58 @@ class Upstream:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        if self._session is not None:
-            await self._session.close()
+        for session in self._sessions.values():
+            await session.close()
             await asyncio.sleep(0)
+
+    async def _sent(
+        self, method: str, url: str, headers: Mapping[str, str], data: bytes | None, fresh: bool
+    ) -> aiohttp.ClientResponse:
+        """Send a request, and return the response.
+
+        A server may close an idle connection in the moment in which it is used again, and a request to a model must
+        not be sent twice. So connections are used again only long before servers close them; where that failed once,
+        each request has its own from then on.
+        """
+        context = SimpleNamespace(again=False)
+        try:
+            return await self._session(fresh or not self._reuses).request(
+                method,
+                url,
+                data=data,
+                headers=CIMultiDict(headers),
+                allow_redirects=False,
+                trace_request_ctx=context,
+            )
+        except aiohttp.ClientConnectionError:
+            self._reuses = self._reuses and not context.again
+            raise
+
+    def _session(self, fresh: bool) -> aiohttp.ClientSession:
+        if fresh not in self._sessions:
+            reuse = aiohttp.TraceConfig()
+            reuse.on_connection_reuseconn.append(_note_reuse)
+            keep = None if fresh else _KEPT
+            connector = aiohttp.TCPConnector(limit=_AT_ONCE, force_close=fresh, keepalive_timeout=keep)
+            self._sessions[fresh] = aiohttp.ClientSession(
+                connector=connector,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT, sock_read=self._read_timeout),
+                trust_env=False,
+                trace_configs=[] if fresh else [reuse],
+            )
+        return self._sessions[fresh]
 
     def _failed(self, status: int, what: str, code: str) -> UpstreamRejected:
         text = f"The model server at {self.shown} {what}."
         return UpstreamRejected(
             status, error_body(text, kind="upstream_error", code=code), {"Content-Type": "application/json"}
         )
+
+
+async def _note_reuse(
+    _session: aiohttp.ClientSession, context: SimpleNamespace, _params: TraceConnectionReuseconnParams
+) -> None:
+    context.trace_request_ctx.again = True
 
 
 async def events_of(

@@ -128,6 +128,7 @@ def _flat(content: object) -> str:
 
 
 _HOSTED_SEARCHES = ("web_search", "web_search_2025_08_26", "web_search_preview")
+_CLIENTS_TOOLS = ("custom", "namespace", "local_shell", "shell", "apply_patch")  # run by the client, as functions are
 _SEARCH_FIELDS = frozenset({"type", "filters", "search_context_size", "user_location", "external_web_access"})
 
 
@@ -140,6 +141,8 @@ def _responses_refusal(body: Mapping[str, Any]) -> str:
         if kind == "function":
             if not isinstance(tool.get("name"), str):
                 return "Missing required parameter: 'tools[0].name'."
+        elif kind in _CLIENTS_TOOLS:
+            continue
         elif kind not in _HOSTED_SEARCHES:
             return f"Invalid value: '{kind}'."
         elif extra := set(tool) - _SEARCH_FIELDS:
@@ -165,7 +168,7 @@ def _responses_request(body: Mapping[str, Any]) -> ScriptedRequest:
         wire="responses",
         model=body["model"],
         functions=tuple(tool["name"] for tool in tools if tool["type"] == "function"),
-        hosted=tuple(tool["type"] for tool in tools if tool["type"] != "function"),
+        hosted=tuple(tool["type"] for tool in tools if tool["type"] in _HOSTED_SEARCHES),
         results=tuple(_flat(item.get("output")) for item in outputs),
         body=body,
     )
