@@ -21,7 +21,7 @@ from groundwire._version import __version__
 from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
-from groundwire.models.aliases import METHODS
+from groundwire.models.alias_table import METHODS
 
 __all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "group", "main"]
 
@@ -81,7 +81,7 @@ _OF_PROVIDERS = MappingProxyType(
 LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("-L", "--location", "-f", "--fail", "--follow", "-s", "--silent", "-S", "--no-progress"), ""),
-        **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes"), ""),
+        **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes", "-dump", "-qO-"), ""),
         **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
         **dict.fromkeys(("-A", "--user-agent", "-H", "--header"), "groundwire config set network.user_agent TEXT"),
         **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),

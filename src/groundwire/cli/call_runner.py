@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import sys
+from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
@@ -27,7 +28,8 @@ from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import QUIET, clean, escaped, is_quiet, say_error, say_failure, warn
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
-from groundwire.models.aliases import ASK, FOREIGN, OPEN_PAGE, SEARCH, foreign, translated, without_effect
+from groundwire.models.alias_table import ASK, FLAGS, FOREIGN, OPEN_PAGE, SEARCH, SHORT_OPTIONS
+from groundwire.models.aliases import foreign, translated, without_effect
 from groundwire.settings import load
 from groundwire.web import Web
 
@@ -205,6 +207,7 @@ _TRUTH = MappingProxyType({"true": True, "false": False})
 _OUTPUT = "groundwire.output"
 _SILENT = frozenset({"-s", "--silent", "-sS", "-sL", "--no-progress"})
 _FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
+_HEADERS = frozenset({"-H", "--header", "-A", "--user-agent"})
 _FORMATS = frozenset({"--format", "--output-format", "-f", "--formats"})
 _TEXTS = frozenset({"markdown", "md", "text", "txt", "plain", "table", "pretty"})
 
@@ -246,33 +249,45 @@ class ToolCommand(click.Command):
         known = {opt for one in options for opt in (*one.opts, *one.secondary_opts)} | {"-h", "--help"}
         plain: list[str] = []
         self._ignored: tuple[str, ...] = ()
-        words = iter(given)
-        for word in words:
+        short = SHORT_OPTIONS.get(self._subject, {})
+        words = deque(given)
+        while words:
+            word = words.popleft()
             name, equals, value = word.partition("=")
             plainly = name.lstrip("-").replace("-", "_")
-            right = self._names.get(name[2:].replace("-", "_")) if name.startswith("--") else None
-            if name == "-L" and (number := next(words, "")).isdigit():  # of gh
-                plain += [next(opt for one in options if one.name == "limit" for opt in one.opts), number]
-            elif name in known or not word.startswith("-"):
+            right = self._names.get(plainly) if name.startswith("--") else None
+            if name in known or not word.startswith("-"):
                 plain.append(word)
+            elif name in short:
+                plain.append(short[name] + equals + value)
             elif name in _SILENT:
                 plain.append("--quiet")
             elif name in _FORMATS:
-                shape = value if equals else next(words, "")
+                shape = value if equals or not words else words.popleft()
                 plain += [] if shape in _TEXTS else ["--json"] if shape.startswith("json") else [name, shape]
-            elif name.lstrip("-") in ("query", "url", "question", "q", self._subject):
+            elif name.lstrip("-") in ("query", "url", "question", "q", "k", "keywords", self._subject):
                 plain += [value] if equals else []  # the argument itself
             elif opts := [opt for one in options if one.name == right for opt in one.opts if opt.startswith("--")]:
                 plain.append(opts[0] + equals + value)
+            elif name in _HEADERS and words:
+                header = "User-Agent" if name in ("-A", "--user-agent") else words[0].partition(":")[0]
+                words.popleft()
+                self._ignore(name, "headers", {header: ""})
             elif plainly in FOREIGN and name.startswith("--") and name not in LIKE_OPTIONS:
-                asked = value if equals else next(words, "")
-                if (one := _TRUTH.get(asked.lower(), asked)) != "" and translated(plainly, one, {}, ()) == {}:
-                    self._ignored += without_effect({plainly: one})
-                else:
-                    raise click.UsageError(f"No such option {name!r}{foreign(plainly, (), {})}.")
+                is_flag = plainly in FLAGS and not equals and (not words or words[0].lower() not in _TRUTH)
+                asked = "true" if is_flag else value if equals or not words else words.popleft()
+                self._ignore(name, plainly, _TRUTH.get(asked.lower(), asked))
             elif LIKE_OPTIONS.get(name) != "":
                 plain.append(word)
         return plain
+
+    def _ignore(self, option: str, name: str, value: object) -> None:
+        """Note that an option has no effect, or refuse it if it asks for something else."""
+        if value == "" or translated(name, value, {}, ()) != {}:
+            raise click.UsageError(f"No such option {option!r}{foreign(name, (), {})}.")
+        self._ignored += tuple(
+            text.replace(name, option, 1) for text in without_effect({name: value}, self._names)
+        )
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

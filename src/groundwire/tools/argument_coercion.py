@@ -117,16 +117,22 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         A copy. What is not plain is in it as it was written.
     """
     names = _NAMES.get(tool, {})
-    known = {*names.values(), *_known(tool)}
+    own = _known(tool)
     given = unwrapped(tool, arguments)
     plain: dict[str, Any] = {}
     for name, value in given.items():
         right = names.get(name, name)
         if _is_nothing(value) and (right not in _REQUIRED or right in plain):
             continue
-        if right not in known and (meant := translated(name, value, names, known)) is not None:
-            plain.update({other: said for other, said in meant.items() if _is_nothing(plain.get(other))})
-            continue
+        if name not in own:
+            meant = translated(name, value, names, own)
+            if meant is None:
+                right = name  # refused with a hint
+            elif meant.keys() == {right}:
+                value = meant[right]
+            else:
+                plain.update({other: said for other, said in meant.items() if _is_nothing(plain.get(other))})
+                continue
         if right != name and not _is_nothing(given.get(right)):
             right = name  # both were given: ambiguous
         if not _is_nothing(plain.get(right)):

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.models.aliases import METHODS
+from groundwire.models.alias_table import METHODS
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
 from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
