@@ -114,8 +114,10 @@ async def test_async_and_sync_have_the_same_names(settings: Make) -> None:
 def test_a_wrong_argument_is_told_the_right_word(web: Any) -> None:
     with pytest.raises(TypeError, match="'max_result'; did you mean 'limit'"):
         web.search(QUERY, max_result=3)
-    with pytest.raises(TypeError, match=r"use ask\(\) \(arguments: query, limit"):
-        web.search(QUERY, include_answer=True)
+    with pytest.raises(TypeError, match=r"write it into the query.* \(arguments: query, limit"):
+        web.search(QUERY, exact_match=True)
+    with pytest.raises(TypeError, match=r"'include_domains'; use search\(\) with allowed_domains"):
+        web.ask(QUERY, include_domains=["a.test"])
     with pytest.raises(TypeError, match="'limit' twice"):
         web.search(QUERY, limit=3, max_results=5)
     with pytest.raises(InvalidRequest, match="day, week, month, year, all"):
@@ -233,9 +235,9 @@ async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settin
 @pytest.mark.parametrize(
     ("line", "right"),
     [
-        (["search", "x", "--include-answer", "true"], "'--include-answer'; use ask()"),
+        (["search", "x", "--exact-match"], "'--exact-match'; write it into the query"),
         (["open", "--proxy", "x", "https://a.test/"], "network.proxy"),
-        (["search", "x", "--json", "title,url"], ""),
+        (["search", "x", "--json", "title,url"], "--json takes no field names"),
         (["config", "edit"], "'set'"),
         (["cache", "clean"], "config path"),
         (["login"], "'setup'"),
@@ -303,7 +305,17 @@ async def test_the_module_of_the_tools_may_be_called(settings: Make) -> None:
         ({"safe_search": True}, {"safesearch": "strict"}),
         ({"site": "a.test, b.test"}, {"allowed_domains": ["a.test", "b.test"]}),
         ({"start_index": 100}, None),
-        ({"include_answer": True}, None),
+        ({"include_answer": True, "headers": {"User-Agent": "x"}}, {}),
+        ({"headers": {"Authorization": "x"}}, None),
+        ({"search_domain_filter": ["a.test", "-b.test"]}, {"allowed_domains": ["a.test"], "blocked_domains": ["b.test"]}),
+        ({"freshness": "2026-01-01to2026-02-01"}, {"published_after": "2026-01-01", "published_before": "2026-02-01"}),
+        ({"search_after_date_filter": "3/1/2026"}, {"published_after": "2026-03-01"}),
+        ({"start_published_date": "2026-03-01T00:00:00.000Z"}, {"published_after": "2026-03-01"}),
+        ({"user_location": {"type": "approximate", "country": "UK"}}, {"region": "gb"}),
+        ({"filters": {"allowed_domains": ["a.test"]}}, {"allowed_domains": ["a.test"]}),
+        ({"queries": ["x"], "text": True}, {"query": "x"}),
+        ({"max_age": 0, "timeout": (3, 27)}, {"refresh": True, "timeout": 30.0}),
+        ({"country": None, "lr": "lang_en"}, {"language": "en"}),
         ({"topic": "news"}, None),
     ],
 )

@@ -28,8 +28,8 @@ def test_exit_codes_and_streams(terminal: Terminal) -> None:
     assert (found.returncode, found.stdout.splitlines()[0]) == (0, " 1. Reciprocal rank fusion")
     assert "\x1b" not in found.stdout + found.stderr
     nothing = terminal.run("search", "zzzyyyxxx", "--json")
-    assert (nothing.returncode, nothing.stderr) == (1, "")
-    wrong = terminal.run("search", "--limit", "0", "--json", b"not UTF-8: \xff")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr[:16]) == (1, "", "No results found")
+    wrong = terminal.run("search", "--limit", "0", "--format", "json", b"not UTF-8: \xff")
     assert (wrong.returncode, wrong.stderr) == (2, "")
     assert WebSearchToolResult.model_validate_json(wrong.stdout).error.startswith("limit: is 0.")
     nothing_kept = {"GROUNDWIRE_ARCHIVE_ENABLED": "false", "GROUNDWIRE_CACHE_ENABLED": "false"}

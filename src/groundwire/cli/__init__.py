@@ -179,7 +179,7 @@ class _Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
-@click.option("-v", "--verbose", count=True, help="Log to standard error; -vv also logs debug messages.")
+@click.option("-v", "--verbose", count=True, help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages.")
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),

@@ -13,10 +13,11 @@ import os
 import re
 import sys
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -187,10 +188,11 @@ async def without_waiting(work: Callable[[], Awaitable[_T]]) -> _T:
 
 
 def _log(event: Event) -> None:
+    """Log an attempt for -vv; -v has one line per call, in which the attempts are listed."""
     if isinstance(event, AttemptStarted):
-        _logger.info("Asking %s", event.provider)
+        _logger.debug("Asking %s", event.provider)
     else:
-        _logger.info("%s", event.attempt.describe())
+        _logger.debug("%s", event.attempt.describe())
 
 
 Failed = Callable[[str, GroundwireError], "ToolResult"]
@@ -209,6 +211,7 @@ _SILENT = frozenset({"-s", "--silent", "-sS", "-sL", "--no-progress"})
 _FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
 _HEADERS = frozenset({"-H", "--header", "-A", "--user-agent"})
 _FORMATS = frozenset({"--format", "--output-format", "-f", "--formats"})
+_LINES = frozenset({"jsonl", "ndjson", "json-lines", "jsonlines", "json_lines"})
 _TEXTS = frozenset({"markdown", "md", "text", "txt", "plain", "table", "pretty"})
 
 
@@ -256,15 +259,15 @@ class ToolCommand(click.Command):
             name, equals, value = word.partition("=")
             plainly = name.lstrip("-").replace("-", "_")
             right = self._names.get(plainly) if name.startswith("--") else None
-            if name in known or not word.startswith("-"):
+            if name in _FORMATS:
+                shape = value if equals or not words else words.popleft()
+                plain += self._format(name, shape, known)
+            elif name in known or not word.startswith("-"):
                 plain.append(word)
             elif name in short:
                 plain.append(short[name] + equals + value)
             elif name in _SILENT:
                 plain.append("--quiet")
-            elif name in _FORMATS:
-                shape = value if equals or not words else words.popleft()
-                plain += [] if shape in _TEXTS else ["--json"] if shape.startswith("json") else [name, shape]
             elif name.lstrip("-") in ("query", "url", "question", "q", "k", "keywords", self._subject):
                 plain += [value] if equals else []  # the argument itself
             elif opts := [opt for one in options if one.name == right for opt in one.opts if opt.startswith("--")]:
@@ -280,6 +283,21 @@ class ToolCommand(click.Command):
             elif LIKE_OPTIONS.get(name) != "":
                 plain.append(word)
         return plain
+
+    @staticmethod
+    def _format(name: str, shape: str, known: set[str]) -> list[str]:
+        """Return the options for a format; only a search has both one object and a line per result."""
+        if shape in _TEXTS:
+            return []
+        if shape in _LINES or (shape.startswith("json") and "--format" not in known):
+            return ["--json"]
+        return ["--format" if "--format" in known else name, shape]
+
+    def _whole(self, given: Sequence[str]) -> bool:
+        """Return whether the output is one JSON object, and so is an error."""
+        if all(one.name != "form" for one in self.params):
+            return "--json" in given
+        return "--format=json" in given or "json" in [after for name, after in pairwise(given) if name in _FORMATS]
 
     def _ignore(self, option: str, name: str, value: object) -> None:
         """Note that an option has no effect, or refuse it if it asks for something else."""
@@ -297,7 +315,7 @@ class ToolCommand(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            if "--json" not in given:
+            if not self._whole(given):
                 raise
             text = f"{error.format_message().rstrip('.')}. See groundwire {info_name} --help."
             print_json(self._failed("", GroundwireError(text)))
@@ -321,7 +339,7 @@ class ToolCommand(click.Command):
             self._end(ctx, GroundwireError(text), ExitCode.FAILED)
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
-        if ctx.params.get("as_json"):
+        if ctx.params.get("as_json") or ctx.params.get("form") == "json":
             asked = ctx.params.get(self._subject) or ""
             text = asked if isinstance(asked, str) else " ".join(asked)
             print_json(self._failed(storable(text)[:_SHOWN], error))
