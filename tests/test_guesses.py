@@ -307,7 +307,10 @@ async def test_the_module_of_the_tools_may_be_called(settings: Make) -> None:
         ({"start_index": 100}, None),
         ({"include_answer": True, "headers": {"User-Agent": "x"}}, {}),
         ({"headers": {"Authorization": "x"}}, None),
-        ({"search_domain_filter": ["a.test", "-b.test"]}, {"allowed_domains": ["a.test"], "blocked_domains": ["b.test"]}),
+        (
+            {"search_domain_filter": ["a.test", "-b.test"]},
+            {"allowed_domains": ["a.test"], "blocked_domains": ["b.test"]},
+        ),
         ({"freshness": "2026-01-01to2026-02-01"}, {"published_after": "2026-01-01", "published_before": "2026-02-01"}),
         ({"search_after_date_filter": "3/1/2026"}, {"published_after": "2026-03-01"}),
         ({"start_published_date": "2026-03-01T00:00:00.000Z"}, {"published_after": "2026-03-01"}),

@@ -47,7 +47,7 @@ _COMMANDS = MappingProxyType(
         "proxy": "serve:proxy",
         "serve": "serve",
         "verify": "verify",
-        "export": "export",
+        "export": "mcp:export",
         "keys": "keys",
     }
 )
@@ -102,7 +102,8 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("update", "upgrade", "self"), "pip install --upgrade groundwire"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
         **dict.fromkeys(("history", "log", "logs"), "archive list"),
-        **dict.fromkeys(("edit", "unset", "delete", "rm"), "set"),
+        **dict.fromkeys(("edit", "write"), "set"),
+        **dict.fromkeys(("delete", "rm", "reset"), "unset"),
         **dict.fromkeys(("add", "register"), "install"),
         "remove": "uninstall",
     }
@@ -179,7 +180,12 @@ class _Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
-@click.option("-v", "--verbose", count=True, help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages.")
+@click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages.",
+)
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),

@@ -76,13 +76,19 @@ def progress(doing: str) -> Iterator[Observer]:
     with Console(stderr=True).status(f"{escape(doing)} …") as status:
         token = _stop.set(status.stop)
         failed: list[str] = []
+        done = 0
+        latest = ""
 
         def observe(event: Event) -> None:
+            nonlocal done, latest
             if isinstance(event, AttemptStarted):
-                before = f"{'; '.join(failed)}; " if failed else ""
-                status.update(escape(clean(f"{doing}: {before}asking {event.provider} …")))
-            elif event.attempt.outcome not in {"ok", "partial"}:
+                latest = event.provider
+            elif event.attempt.outcome in {"ok", "partial"}:
+                done += 1
+            else:
                 failed.append(f"{event.attempt.provider} {event.attempt.outcome}")
+            before = [*([f"{done} done"] if done else []), *failed, f"asking {latest} …"]
+            status.update(escape(clean(f"{doing}: {'; '.join(before)}")))
 
         try:
             yield observe
@@ -303,9 +309,7 @@ class ToolCommand(click.Command):
         """Note that an option has no effect, or refuse it if it asks for something else."""
         if value == "" or translated(name, value, {}, ()) != {}:
             raise click.UsageError(f"No such option {option!r}{foreign(name, (), {})}.")
-        self._ignored += tuple(
-            text.replace(name, option, 1) for text in without_effect({name: value}, self._names)
-        )
+        self._ignored += tuple(text.replace(name, option, 1) for text in without_effect({name: value}, self._names))
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any

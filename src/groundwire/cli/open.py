@@ -92,7 +92,11 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
             _warn_of_proxy(web, urls)
         return found
 
-    pages = run("Opening", {"read.providers": each(readers)} if readers else {}, call)
+    pages = run(
+        f"Opening {len(urls)} pages" if len(urls) > 1 else "Opening",
+        {"read.providers": each(readers)} if readers else {},
+        call,
+    )
     for page in pages:
         if as_json:
             print_json(opened(page))

@@ -1,7 +1,7 @@
 """Other libraries' names for methods, arguments, fields, classes and errors: the one table behind every interface.
 
-The names are those of tavily-python, exa-py, ddgs, firecrawl-py, the APIs of Brave, Perplexity, Linkup, Valyu, Serper and
-SerpApi, the web tools of OpenAI and Anthropic, LangChain's tools, httpx, requests, curl, gh, ddgr and lynx.
+The names are those of tavily-python, exa-py, ddgs, firecrawl-py, the APIs of Brave, Perplexity, Linkup, Valyu, Serper
+and SerpApi, the web tools of OpenAI and Anthropic, LangChain's tools, httpx, requests, curl, gh, ddgr and lynx.
 
 An argument that Groundwire has under another name is renamed. One that asks for something in addition to the right
 results, or for another way of getting them, has no effect, and a warning in the response says so. One that asks for
@@ -118,34 +118,54 @@ LIKE_METHODS: Mapping[str, str] = MappingProxyType(
 
 NO_EFFECT: Mapping[str, str] = _hints(
     {
-        "search_depth depth mode search_context_size fast_mode reasoning_depth extract_effort effort": "a search is as "
-        "deep as its provider's; read pages with open_page()",
+        "search_depth depth mode search_context_size fast_mode reasoning_depth extract_effort effort": (
+            "a search is as deep as its provider's; read pages with open_page()"
+        ),
         "extract_depth": "pages are always Markdown",
-        "include_answer include_inline_citations include_sources return_citations citation_format citations": "use "
-        "ask() for an answer with citations",
-        "contents include_raw_content scrape_options fetch_content include_content include_raw_html include_html "
-        "text_contents_options enable_web_search get_content": "use open_page(), or open() of a result",
-        "summary highlights include_summary extra_snippets chunks_per_source max_chunks num_sentences "
-        "n_snippets_per_hit max_snippets": "use open_page() with query and max_length",
-        "max_tokens max_tokens_per_page max_characters max_chars max_content_length context_max_characters "
-        "response_length text_max_characters": "use limit, and open_page() with max_length or max_tokens",
-        "include_images include_image_descriptions images return_images include_image_links extract_images "
-        "remove_base64_images include_videos include_links": "results are web pages, and pages are text",
-        "include_favicon include_usage include_metadata include_abstracts auto_parameters use_autoprompt spellcheck "
-        "text_decorations ui_lang units return_related_questions related_questions display_server_time "
-        "is_tool_call moderation flags": "leave it out",
-        "livecrawl max_age max_age_hours use_cache cache historical_cache cache_fallback use_index": "use refresh",
-        "wait_for wait_until wait_time delay poll_interval wait_timeout mobile parsers parse_pdf block_ads use_mock "
-        "render_js js only_main_content remove_overlay_elements word_count_threshold include_tags exclude_tags "
-        "excluded_tags only_text text readability with_links_summary with_images_summary": "pages are always rendered "
-        "as far as they need, and returned as clean Markdown",
+        (
+            "processor enterprise alexandria premium_proxy lockdown profile include_favicon include_usage "
+            "include_metadata include_abstracts auto_parameters use_autoprompt spellcheck text_decorations ui_lang "
+            "units return_related_questions related_questions display_server_time is_tool_call moderation flags "
+            "integration idempotency_key client_name client_source project_id origin max_concurrency session_id user "
+            "user_id extra_headers extra_query extra_body metadata max_uses cache_control max_price max_credits "
+            "response_inclusion async_mode verbose hooks extensions request_id audit_metadata auto_resume tool_detail "
+            "autocorrect google_domain device ignore_invalid_urls filter_empty_results max_price_dollars "
+            "data_max_price check_prompt_injection threat_protection"
+        ): "leave it out",
+        "include_answer include_inline_citations include_sources return_citations citation_format citations": (
+            "use ask() for an answer with citations"
+        ),
+        (
+            "contents include_raw_content scrape_options fetch_content include_content include_raw_html include_html "
+            "text_contents_options enable_web_search get_content"
+        ): "use open_page(), or open() of a result",
+        (
+            "summary highlights include_summary extra_snippets chunks_per_source max_chunks num_sentences "
+            "n_snippets_per_hit max_snippets excerpts context max_chars_per_result"
+        ): "use open_page() with query and max_length",
+        (
+            "max_tokens max_tokens_per_page max_characters max_chars max_content_length context_max_characters "
+            "response_length text_max_characters max_output_tokens token_budget"
+        ): "use limit, and open_page() with max_length or max_tokens",
+        (
+            "include_images include_image_descriptions images return_images include_image_links extract_images "
+            "remove_base64_images include_videos include_links"
+        ): "results are web pages, and pages are text",
+        (
+            "livecrawl max_age max_age_hours use_cache cache historical_cache historical_cache_strict cache_fallback "
+            "use_index cache_mode fetch_policy livecrawl_formats"
+        ): "use refresh",
+        "fetch_timeout livecrawl_timeout max_wait_time": "use timeout",
+        (
+            "wait_for wait_until wait_time delay poll_interval wait_timeout mobile parsers parse_pdf block_ads "
+            "use_mock render_js js only_main_content remove_overlay_elements word_count_threshold include_tags "
+            "exclude_tags excluded_tags only_text text readability wait stream with_generated_alt with_links_summary "
+            "with_images_summary"
+        ): "pages are always rendered as far as they need, and returned as clean Markdown",
         "user_agent": "use the setting network.user_agent",
         "timeout_ms": "use timeout, in seconds",
-        "integration idempotency_key client_name client_source project_id origin max_concurrency "
-        "session_id user user_id extra_headers extra_query extra_body metadata max_uses cache_control "
-        "max_price max_credits": "leave it out",
         "max_retries retries retry backoff_factor": "leave it out: a failed provider is followed by the next one",
-        "response_inclusion async_mode verbose": "leave it out",
+        "webhook webhook_url on_progress": "the call returns when it is done",
     }
 )
 """Arguments without effect, with what to use instead: the results are right without them."""
@@ -153,39 +173,55 @@ NO_EFFECT: Mapping[str, str] = _hints(
 _REFUSED: Mapping[str, str] = _hints(
     {
         "days max_age_days recency_days tbs locale": "use time_range, published_after, language and region",
-        "start_crawl_date end_crawl_date last_updated_after_filter last_updated_before_filter": "use published_after "
-        "and published_before",
+        "start_crawl_date end_crawl_date last_updated_after_filter last_updated_before_filter": (
+            "use published_after and published_before"
+        ),
         "filter_by_language": "use language",
         "location city geo": "use region, a country code",
         "offset start": "use page",
         "sort sort_by order": "results are in order of relevance; use published_after for recent ones",
-        "include_text exclude_text exact_match exclude_phrases query_suffix": "write it into the query, such as "
-        '"exact words" or -word',
-        "include_domains_mode exclude_source_domain filter filters": "use allowed_domains and blocked_domains",
-        "goggles goggles_id source_biases relevance_threshold": "use allowed_domains and blocked_domains",
+        "include_text exclude_text exact_match exclude_phrases query_suffix": (
+            'write it into the query, such as "exact words" or -word'
+        ),
+        (
+            "include_domains_mode exclude_source_domain source_policy filter filters goggles goggles_id source_biases "
+            "relevance_threshold"
+        ): "use allowed_domains and blocked_domains",
         "backend engine engines search_engine sources source": "use Web(search_providers=[...])",
         "provider providers": "use search_providers=[...]",
-        "category categories topic type vertical search_type search_mode result_filter": "use the words of the query, "
-        "or allowed_domains",
-        "formats format fmt output_format response_format return_format output_type": "pages are always Markdown, and "
-        "results are objects with model_dump_json()",
-        "raw html raw_html": "the source of a page is not returned; pages are always Markdown",
-        "max_pages max_depth max_breadth max_discovery_depth recursive select_paths select_domains include_paths "
-        "exclude_paths allow_external allow_subdomains crawl_entire_domain sitemap subpages subpage_target": "open_page() "
-        "reads one page, and open_pages() several",
+        "category categories topic type vertical search_type search_mode result_filter": (
+            "use the words of the query, or allowed_domains"
+        ),
+        "formats format fmt output output_format response_format return_format output_type json_response": (
+            "pages are always Markdown, and results are objects with model_dump_json()"
+        ),
+        "raw html raw_html pdf change_tracking_options": (
+            "the source of a page is not returned; pages are always Markdown"
+        ),
+        "url_only": "use result.url",
+        (
+            "max_pages max_depth max_breadth max_discovery_depth recursive select_paths select_domains include_paths "
+            "exclude_paths allow_external allow_subdomains crawl_entire_domain sitemap subpages subpage_target"
+        ): "open_page() reads one page, and open_pages() several",
         "pages page_range": "use cursor, such as the next_cursor of the last call",
-        "headers cookies auth params data default_headers": "pages are read without a login; write parameters into the "
-        "url, and set network.user_agent",
-        "actions js_code css_selector target_elements wait_for_selector screenshot": "a page is read, not operated; use "
-        "find or query for a part of it",
-        "verify verify_ssl insecure skip_tls_verification cert ca_bundle": "set SSL_CERT_FILE to a file with your "
-        "certificate authorities",
+        "headers cookies auth params data json files default_headers": (
+            "pages are read without a login; write parameters into the url, and set network.user_agent"
+        ),
+        "actions js_code css_selector target_elements target_selector wait_for_selector screenshot": (
+            "a page is read, not operated; use find or query for a part of it"
+        ),
+        "verify verify_ssl insecure skip_tls_verification cert ca_bundle": (
+            "set SSL_CERT_FILE to a file with your certificate authorities"
+        ),
         "base_url api_url api_base_url host": "set the address of a provider, such as providers.searxng.base_url",
         "follow_redirects allow_redirects max_redirects": "redirects are followed and checked",
-        "proxies": "use proxy",
+        "streaming": "use stream",
+        "proxies proxy external_web_access": "set network.proxy, or pass proxy to Web()",
         "urls ids": "use open_pages(), or url for one page",
-        "schema output_schema structured_output structured_output_schema extract json_options system_prompt "
-        "temperature messages json_schema": "use ask() for text, and your own model",
+        (
+            "schema output_schema structured_output structured_output_schema extract json_options system_prompt "
+            "temperature messages json_schema system_instructions tools domain_tools web_search_options"
+        ): "use ask() for text, and your own model",
         "model": "set answer.model",
         "zero_data_retention": "use keep=False, which stores nothing on this machine",
         "api_key apikey": "set the variable of the provider, such as BRAVE_API_KEY, or run groundwire setup",
@@ -205,7 +241,9 @@ IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
         **dict.fromkeys(("response_format", "output_type"), _MARKDOWN | {"searchResults", "search_results", "results"}),
         "fmt": _MARKDOWN | {"text_markdown"},
         **dict.fromkeys(("topic", "category", "categories", "vertical"), frozenset({"general", "web", "search"})),
-        **dict.fromkeys(("type", "search_type", "mode", "search_mode", "result_filter"), frozenset({"auto", "web", "search"})),
+        **dict.fromkeys(
+            ("type", "search_type", "mode", "search_mode", "result_filter"), frozenset({"auto", "web", "search"})
+        ),
         **dict.fromkeys(("backend", "engine"), frozenset({"auto"})),
         **dict.fromkeys(("sources", "source"), frozenset({"web", "text"})),
         **dict.fromkeys(("only_main_content", "include_metadata", "follow_redirects"), frozenset({True})),

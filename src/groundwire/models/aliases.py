@@ -121,7 +121,9 @@ def translated(name: str, value: Any, names: Mapping[str, str], known: Iterable[
     if right in known and not (isinstance(value, bool) and right in _TEXTS):
         return {right: _value(right, value)}
     if name in FOREIGN or _snake(name) in FOREIGN:
-        return {} if _is_nothing(value) or _is_implied(_snake(name), value) or _is_ignored(_snake(name), value) else None
+        return (
+            {} if _is_nothing(value) or _is_implied(_snake(name), value) or _is_ignored(_snake(name), value) else None
+        )
     return None
 
 
@@ -239,9 +241,8 @@ def _converted_text(name: str, right: str, value: str) -> Mapping[str, Any] | No
         return {"time_range": value.removeprefix("qdr:")}
     if right == "time_range" and (span := _SPAN.fullmatch(value)):  # Brave: 2026-01-01to2026-02-01
         return {"published_after": span[1], "published_before": span[2]}
-    if right in ("published_after", "published_before") and (day := _AMERICAN_DAY.fullmatch(value)):
-        if name.startswith("search_"):  # Perplexity: month/day/year
-            return {right: f"{day[3]}-{day[1]:0>2}-{day[2]:0>2}"}
+    if name.startswith("search_") and (day := _AMERICAN_DAY.fullmatch(value)):  # Perplexity: month/day/year
+        return {right: f"{day[3]}-{day[1]:0>2}-{day[2]:0>2}"}
     if name == "locale":
         language, _, region = value.replace("_", "-").partition("-")
         return {"language": language} | ({"region": _value("region", region)} if region else {})

@@ -191,6 +191,8 @@ def unwrapped(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     if len(arguments) != 1:
         return arguments
     ((name, value),) = arguments.items()
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):  # one of several at a time
+        return value[0] if all(isinstance(key, str) for key in value[0]) else arguments
     if name in known or name not in _AROUND:
         return arguments
     inner = _json(value) if isinstance(value, str) else value
