@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import inspect
 import json
 import re
@@ -12,16 +13,21 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from pydantic import ValidationError
 
 import groundwire
 from groundwire import Page, SyncWeb, Web
 from groundwire.cli import group
 from groundwire.errors import InvalidRequest
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, translated
+from groundwire.models.alias_table import ASK, NO_EFFECT, OPEN_PAGE, SEARCH
+from groundwire.models.aliases import foreign, translated, without_effect
 from groundwire.models.validators import time_range_of
+from groundwire.server.api.error_body import invalid
+from groundwire.server.api.request_models import AskRequest, PagesRequest, SearchRequest
 from groundwire.settings import Settings
 from groundwire.testing import World
 from groundwire.tools import web_tool_definitions, web_tools
+from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
 
 pytestmark = pytest.mark.req("B32")
 
@@ -367,3 +373,74 @@ async def test_a_tool_takes_what_frameworks_pass(settings: Make) -> None:
         assert part.content.strip()
         with pytest.raises(AttributeError, match=r"await tool\.call"):
             search.run(QUERY)
+
+
+_METHODS: dict[str, tuple[Any, dict[str, str]]] = {
+    "search": (Web.search, dict(SEARCH)),
+    "open_page": (Web.open_page, dict(OPEN_PAGE)),
+    "ask": (Web.ask, dict(ASK)),
+}
+_TABLE = Path(__file__).parent / "components" / "sdk_arguments.tsv"
+SDK_ARGUMENTS = sorted(
+    {
+        (row["method"], name)
+        for row in csv.DictReader(_TABLE.read_text().splitlines(), delimiter="\t")
+        for name in row["arguments"].split()
+    }
+)
+"""The arguments of the search, read and answer calls of 40 libraries and APIs, from their signatures (2026-11)."""
+
+
+def _spelled(name: str) -> tuple[str, str]:
+    first, *rest = name.split("_")
+    return name, first + "".join(map(str.title, rest))
+
+
+@pytest.mark.parametrize(("method", "name"), SDK_ARGUMENTS)
+def test_every_argument_of_the_sdks_is_taken_or_told_the_right_word(method: str, name: str) -> None:
+    function, names = _METHODS[method]
+    known = set(inspect.signature(function).parameters) - {"self", "aliases"}
+    for spelled in _spelled(name):
+        if spelled in known or names.get(spelled) in known:
+            continue
+        assert foreign(spelled, (), names), f"{method}({spelled}=...) is neither taken nor told what to use"
+        if spelled in NO_EFFECT:
+            assert translated(spelled, "x", names, known) == {}
+            assert without_effect({spelled: "x"}, names) == (f"{spelled} has no effect: {NO_EFFECT[spelled]}",)
+
+
+@pytest.mark.parametrize(("method", "name"), SDK_ARGUMENTS)
+def test_people_models_and_http_are_told_alike(method: str, name: str) -> None:
+    odd: Any = "an odd value"
+    function, names = _METHODS[method]
+    known = set(inspect.signature(function).parameters) - {"self", "aliases"}
+    if names.get(name, name) in known or name in NO_EFFECT or name in ("provider", "urls"):
+        return  # taken by each, or a list of providers or pages
+    _, camel = _spelled(name)
+    owner = Web(Settings())
+    with pytest.raises(TypeError, match=re.escape(foreign(name, (), names))):
+        asyncio.run(getattr(owner, method)(QUERY, **{name: odd}))
+    tool: Any = {"search": ("web_search", SearchArguments), "open_page": ("open_page", OpenArguments)}.get(method)
+    request: Any = {"search": SearchRequest, "open_page": PagesRequest, "ask": AskRequest}[method]
+    for spelled in {name, camel}:
+        if tool:
+            plain = understood(tool[0], {"query": "x", "url": "http://a.test/", spelled: odd})
+            with pytest.raises(ValidationError) as refused:
+                tool[1].model_validate(plain)
+            assert foreign(spelled, (), {}) in bad_arguments(refused.value, tool[1])
+        with pytest.raises(ValidationError) as wrong:
+            request.model_validate(request.renamed({spelled: odd}))
+        assert foreign(spelled, (), {}).lstrip("; ") in invalid(wrong.value).problem.message
+
+
+@pytest.mark.parametrize(("method", "name"), [one for one in SDK_ARGUMENTS if one[0] != "ask"])
+def test_options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method: str, name: str) -> None:
+    command: Any = {"search": "search", "open_page": "open"}[method]
+    function, names = _METHODS[method]
+    known = set(inspect.signature(function).parameters) - {"self", "aliases"}
+    option = f"--{name.replace('_', '-')}"
+    done = CliRunner().invoke(group, [command, option, "1", "--limit" if method == "search" else "--max-length", "0"])
+    told = done.stderr
+    assert done.exit_code == 2
+    if names.get(name, name) not in known and name not in NO_EFFECT and "No such option" in told:
+        assert "; " in told or "Did you mean" in told, told

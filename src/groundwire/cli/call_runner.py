@@ -243,15 +243,16 @@ class ToolCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, with the options of other command lines under their names here."""
         end = args.index("--") if "--" in args else len(args)
-        given = list(args[:end])
-        for at, word in enumerate(given):
-            if word in ("-o", "--output") and at + 1 < end:
-                ctx.meta[_OUTPUT] = given[at + 1]
+        for word, after in pairwise(args[:end]):
+            if word == "--json" and _FIELDS.fullmatch(after):
+                raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
+        given = self._renamed(list(args[:end]))
+        for word, after in pairwise([*given, ""]):
+            if word in ("-o", "--output") and after:
+                ctx.meta[_OUTPUT] = after
             elif word.startswith("--output="):
                 ctx.meta[_OUTPUT] = word.partition("=")[2]
-            elif word == "--json" and at + 1 < end and _FIELDS.fullmatch(given[at + 1]):
-                raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
-        return super().parse_args(ctx, [*self._renamed(given), *args[end:]])
+        return super().parse_args(ctx, [*given, *args[end:]])
 
     def _renamed(self, given: list[str]) -> list[str]:
         options = [one for one in self.params if isinstance(one, click.Option)]
@@ -265,7 +266,9 @@ class ToolCommand(click.Command):
             name, equals, value = word.partition("=")
             plainly = name.lstrip("-").replace("-", "_")
             right = self._names.get(plainly) if name.startswith("--") else None
-            if name in _FORMATS:
+            if word == "-q" and self._subject == "urls" and (not words or words[0].startswith("-")):  # of wget
+                plain.append("--quiet")
+            elif name in _FORMATS:
                 shape = value if equals or not words else words.popleft()
                 plain += self._format(name, shape, known)
             elif name in known or not word.startswith("-"):
@@ -287,6 +290,8 @@ class ToolCommand(click.Command):
                 asked = "true" if is_flag else value if equals or not words else words.popleft()
                 self._ignore(name, plainly, _TRUTH.get(asked.lower(), asked))
             elif LIKE_OPTIONS.get(name) != "":
+                if name.startswith("--") and name not in LIKE_OPTIONS and (hint := foreign(plainly, (), self._names)):
+                    raise click.UsageError(f"No such option {name!r}{hint}.")
                 plain.append(word)
         return plain
 
@@ -297,7 +302,9 @@ class ToolCommand(click.Command):
             return []
         if shape in _LINES or (shape.startswith("json") and "--format" not in known):
             return ["--json"]
-        return ["--format" if "--format" in known else name, shape]
+        if "--format" not in known:
+            raise click.UsageError(f"No such option {name!r}{foreign('format', (), {})}.")
+        return ["--format", shape]
 
     def _whole(self, given: Sequence[str]) -> bool:
         """Return whether the output is one JSON object, and so is an error."""

@@ -73,9 +73,15 @@ _DEFAULTS = ReadSettings.model_construct()
 def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Read the page at each URL as Markdown.
 
-    Several URLs are read in parallel: --max-length and --max-tokens then limit all pages together, and --json prints
-    one line per page.
+    With - the URLs are read from standard input. Several URLs are read in parallel: --max-length and --max-tokens
+    then limit all pages together, and --json prints one line per page.
     """
+    if "-" in urls:
+        urls = tuple(
+            url for one in urls for url in (click.get_text_stream("stdin").read().split() if one == "-" else [one])
+        )
+    if not urls:
+        raise click.UsageError("Standard input has no URL.")
     if len(urls) > 1 and options.pop("cursor") is not None:
         raise click.UsageError("--cursor continues one page: give one URL.")
 

@@ -51,7 +51,8 @@ def _hints(hints: Mapping[str, str]) -> Mapping[str, str]:
 
 
 SEARCH: Mapping[str, str] = _names(
-    query="q search_query search_queries queries search_term text keywords keyword question objective term search",
+    query="q search_query search_queries queries search_term text keywords keyword question objective term "
+    "search input",
     limit="count k n num size top_k max num_results max_results max_num_results number_of_results result_count "
     "results_count num_web_results results_per_page per_page page_size n_results total_results",
     allowed_domains="domains include_domains site sites include_sites search_domain_filter domain include_domain "
@@ -74,7 +75,7 @@ SEARCH: Mapping[str, str] = _names(
 """Other names of the arguments of a search."""
 
 OPEN_PAGE: Mapping[str, str] = _names(
-    url="href link page page_url uri u website target_url",
+    url="href link page page_url uri u id website target_url",
     max_length="max_characters max_chars max_content_length text_max_characters max_content_chars character_limit",
     max_tokens="max_content_tokens max_tokens_per_page token_limit",
     query="prompt question objective instructions q",

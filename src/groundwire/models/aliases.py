@@ -110,8 +110,8 @@ def translated(name: str, value: Any, names: Mapping[str, str], known: Iterable[
         None if it is unknown or asks for something that does not exist; empty if it asks for nothing, or has no effect.
     """
     known = frozenset(known)
-    if name in known:
-        return {name: _value(name, value)}
+    if name in known or _snake(name) in known:
+        return {_snake(name): _value(_snake(name), value)}
     right = names.get(name, "")
     if value is None and right in known:
         return {}
@@ -154,7 +154,7 @@ def without_effect(arguments: Mapping[str, Any], names: Mapping[str, str]) -> tu
         arguments: The arguments under the names they were given.
         names: The canonical name of each alias.
     """
-    own = {*names.values(), "max_tokens"} - ({"max_tokens"} if names is SEARCH else set())
+    own = set(names.values())
     return tuple(
         f"{name} has no effect: {FOREIGN[_snake(name)]}"
         for name, value in arguments.items()
@@ -182,7 +182,7 @@ def _snake(name: str) -> str:
 
 def _value(name: str, value: Any) -> Any:
     """Return a value as Groundwire writes it."""
-    if name in ("allowed_domains", "blocked_domains") and isinstance(value, str):
+    if name in ("allowed_domains", "blocked_domains") and isinstance(value, str) and not value.lstrip().startswith("["):
         return value.replace(",", " ").split()
     if isinstance(value, (list, tuple)) and len(value) == 1 and name in ("query", "url", "language", "region"):
         return _value(name, value[0])
@@ -231,6 +231,8 @@ def _converted(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
         }
     if name == "urls" and isinstance(value, (list, tuple)) and len(value) == 1:
         return {"url": value[0]}
+    if name == "messages" and isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
+        return {"question": value[0].get("content")}
     if not isinstance(value, str):
         return {"cursor": f"@{value}"} if name == "start_index" and isinstance(value, int) and value else None
     return _converted_text(name, right, value)
