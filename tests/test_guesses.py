@@ -247,6 +247,7 @@ async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settin
         (["config", "edit"], "'set'"),
         (["cache", "clean"], "config path"),
         (["login"], "'setup'"),
+        (["upgrade"], "To update Groundwire: "),
     ],
 )
 def test_command_lines_typed_from_memory(line: list[str], right: str) -> None:

@@ -17,7 +17,7 @@ from typing import Final
 
 import click
 
-from groundwire._version import __version__
+from groundwire._version import __version__, upgrade_hint
 from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
@@ -99,7 +99,6 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("auth", "init", "login", "logout", "configure"), "setup"),
         **dict.fromkeys(("status", "check", "ping", "info", "health"), "doctor"),
         **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
-        **dict.fromkeys(("update", "upgrade", "self"), "pip install --upgrade groundwire"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
         **dict.fromkeys(("history", "log", "logs"), "archive list"),
         **dict.fromkeys(("edit", "write"), "set"),
@@ -141,6 +140,8 @@ class _Group(click.Group):
         known = [*self.list_commands(ctx), *_ALIASES]
         if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
             near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], known, n=1)
+            if args[0] in ("update", "upgrade", "self"):
+                ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
             if len(args[0].split()) > 1:
                 near = [f"ask {args[0]}"]
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
