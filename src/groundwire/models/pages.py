@@ -8,7 +8,7 @@ from pydantic import Field
 
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Match", "Page", "Pages", "ReadResult", "Section"]
+__all__ = ["Excerpt", "Freshness", "Match", "Page", "OpenedPages", "ReadResult", "Section"]
 
 
 class Freshness(FrozenModel):
@@ -110,8 +110,8 @@ class Match(FrozenModel):
     """Its end."""
 
 
-class Pages(tuple["Page", ...]):
-    """Pages, in order; `results` are the same ones, and `failed_results` those that could not be read."""
+class OpenedPages(tuple["Page", ...]):
+    """OpenedPages, in order; `results` are the same ones, and `failed_results` those that could not be read."""
 
     __slots__ = ()
 
