@@ -77,9 +77,8 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
     then limit all pages together, and --json prints one line per page.
     """
     if "-" in urls:
-        urls = tuple(
-            url for one in urls for url in (click.get_text_stream("stdin").read().split() if one == "-" else [one])
-        )
+        given = sys.stdin.read().split()
+        urls = tuple(url for one in urls for url in (given if one == "-" else [one]))
     if not urls:
         raise click.UsageError("Standard input has no URL.")
     if len(urls) > 1 and options.pop("cursor") is not None:

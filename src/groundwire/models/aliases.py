@@ -172,7 +172,8 @@ def noted(made: _Made, arguments: Mapping[str, Any]) -> _Made:
         made: The response.
         arguments: The arguments under the names they were given.
     """
-    ignored = without_effect(arguments, OPEN_PAGE if "content" in type(made).model_fields else SEARCH)
+    names = OPEN_PAGE if "content" in type(made).model_fields else SEARCH
+    ignored: tuple[str, ...] = without_effect(arguments, names)
     return made.model_copy(update={"warnings": (*made.warnings, *ignored)}) if ignored else made
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Match", "Page", "OpenedPages", "ReadResult", "Section"]
+__all__ = ["Excerpt", "Freshness", "Match", "OpenedPages", "Page", "ReadResult", "Section"]
 
 
 class Freshness(FrozenModel):
