@@ -185,6 +185,10 @@ def test_a_spinner_and_colors_on_a_terminal_only(terminal: Terminal) -> None:
     assert re.search(r"\x1b\]8;;(http://[^\x1b]+)\x1b\\\x1b\[34m\1\x1b\[0m\x1b\]8;;\x1b\\", seen)
     assert seen.rindex("\x1b[?25h") < seen.index("Reciprocal rank fusion")  # the cursor is back before the list
 
+    pages = [terminal.world.site("articles").page(name) for name in ("bm25", "reciprocal-rank-fusion")]
+    code, seen = _on_a_terminal(terminal, "open", *pages)
+    assert (code, "Opening 2 pages" in seen) == (0, True)
+
     code, seen = _on_a_terminal(terminal, "search", QUERY, "--limit", "1", NO_COLOR="1")
     assert code == 0
     assert "[1m" not in seen
