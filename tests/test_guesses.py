@@ -389,7 +389,7 @@ SDK_ARGUMENTS = sorted(
         for name in row["arguments"].split()
     }
 )
-"""The arguments of the search, read and answer calls of 40 libraries and APIs, from their signatures (2026-11)."""
+"""The arguments of 44 search, read and answer calls of other libraries and APIs, from their signatures (2026-11)."""
 
 
 def _spelled(name: str) -> tuple[str, str]:
