@@ -63,6 +63,8 @@ def test_a_search(written: dict[str, Any], meant: dict[str, Any]) -> None:
         ({"url": "https://a.org/", "max_length": "4,000"}, {"max_length": 4000}),
         ({"url": "https://a.org/", "query": "", "find": " ", "cursor": "none"}, {"query": None, "cursor": None}),
         ({"url": "https://a.org/", "query": 7}, {"query": "7"}),
+        ({"url": "https://a.org/", "timeout": 3, "bypass_cache": True}, {"url": "https://a.org/"}),
+        ({"id": "https://a.org/", "maxLength": 500}, {"url": "https://a.org/", "max_length": 500}),
     ],
 )
 def test_a_page(written: dict[str, Any], meant: dict[str, Any]) -> None:
@@ -82,7 +84,7 @@ def test_a_page(written: dict[str, Any], meant: dict[str, Any]) -> None:
         (SearchArguments, "web_search", {"query": ["x", "y"]}),
         (SearchArguments, "web_search", {"arguments": "x"}),
         (OpenArguments, "open_page", {"url": ["https://a.org/", "https://b.org/"]}),
-        (OpenArguments, "open_page", {"url": "https://a.org/", "timeout": 3}),
+        (OpenArguments, "open_page", {"url": "https://a.org/", "raw": True}),
         (OpenArguments, "open_page", {}),
     ],
 )

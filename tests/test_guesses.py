@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import csv
 import inspect
 import json
 import re
@@ -12,16 +13,21 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from pydantic import ValidationError
 
 import groundwire
 from groundwire import Page, SyncWeb, Web
 from groundwire.cli import group
 from groundwire.errors import InvalidRequest
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, translated
+from groundwire.models.alias_table import ASK, NO_EFFECT, OPEN_PAGE, SEARCH
+from groundwire.models.aliases import foreign, translated, without_effect
 from groundwire.models.validators import time_range_of
+from groundwire.server.api.error_body import invalid
+from groundwire.server.api.request_models import AskRequest, PagesRequest, SearchRequest
 from groundwire.settings import Settings
 from groundwire.testing import World
 from groundwire.tools import web_tool_definitions, web_tools
+from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
 
 pytestmark = pytest.mark.req("B32")
 
@@ -114,8 +120,10 @@ async def test_async_and_sync_have_the_same_names(settings: Make) -> None:
 def test_a_wrong_argument_is_told_the_right_word(web: Any) -> None:
     with pytest.raises(TypeError, match="'max_result'; did you mean 'limit'"):
         web.search(QUERY, max_result=3)
-    with pytest.raises(TypeError, match=r"use ask\(\) \(arguments: query, limit"):
-        web.search(QUERY, include_answer=True)
+    with pytest.raises(TypeError, match=r"write it into the query.* \(arguments: query, limit"):
+        web.search(QUERY, exact_match=True)
+    with pytest.raises(TypeError, match=r"'include_domains'; use search\(\) with allowed_domains"):
+        web.ask(QUERY, include_domains=["a.test"])
     with pytest.raises(TypeError, match="'limit' twice"):
         web.search(QUERY, limit=3, max_results=5)
     with pytest.raises(InvalidRequest, match="day, week, month, year, all"):
@@ -233,12 +241,13 @@ async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settin
 @pytest.mark.parametrize(
     ("line", "right"),
     [
-        (["search", "x", "--include-answer", "true"], "'--include-answer'; use ask()"),
+        (["search", "x", "--exact-match"], "'--exact-match'; write it into the query"),
         (["open", "--proxy", "x", "https://a.test/"], "network.proxy"),
-        (["search", "x", "--json", "title,url"], ""),
+        (["search", "x", "--json", "title,url"], "--json takes no field names"),
         (["config", "edit"], "'set'"),
         (["cache", "clean"], "config path"),
         (["login"], "'setup'"),
+        (["upgrade"], "To update Groundwire: "),
     ],
 )
 def test_command_lines_typed_from_memory(line: list[str], right: str) -> None:
@@ -303,7 +312,20 @@ async def test_the_module_of_the_tools_may_be_called(settings: Make) -> None:
         ({"safe_search": True}, {"safesearch": "strict"}),
         ({"site": "a.test, b.test"}, {"allowed_domains": ["a.test", "b.test"]}),
         ({"start_index": 100}, None),
-        ({"include_answer": True}, None),
+        ({"include_answer": True, "headers": {"User-Agent": "x"}}, {}),
+        ({"headers": {"Authorization": "x"}}, None),
+        (
+            {"search_domain_filter": ["a.test", "-b.test"]},
+            {"allowed_domains": ["a.test"], "blocked_domains": ["b.test"]},
+        ),
+        ({"freshness": "2026-01-01to2026-02-01"}, {"published_after": "2026-01-01", "published_before": "2026-02-01"}),
+        ({"search_after_date_filter": "3/1/2026"}, {"published_after": "2026-03-01"}),
+        ({"start_published_date": "2026-03-01T00:00:00.000Z"}, {"published_after": "2026-03-01"}),
+        ({"user_location": {"type": "approximate", "country": "UK"}}, {"region": "gb"}),
+        ({"filters": {"allowed_domains": ["a.test"]}}, {"allowed_domains": ["a.test"]}),
+        ({"queries": ["x"], "text": True}, {"query": "x"}),
+        ({"max_age": 0, "timeout": (3, 27)}, {"refresh": True, "timeout": 30.0}),
+        ({"country": None, "lr": "lang_en"}, {"language": "en"}),
         ({"topic": "news"}, None),
     ],
 )
@@ -352,3 +374,74 @@ async def test_a_tool_takes_what_frameworks_pass(settings: Make) -> None:
         assert part.content.strip()
         with pytest.raises(AttributeError, match=r"await tool\.call"):
             search.run(QUERY)
+
+
+_METHODS: dict[str, tuple[Any, dict[str, str]]] = {
+    "search": (Web.search, dict(SEARCH)),
+    "open_page": (Web.open_page, dict(OPEN_PAGE)),
+    "ask": (Web.ask, dict(ASK)),
+}
+_TABLE = Path(__file__).parent / "components" / "sdk_arguments.tsv"
+SDK_ARGUMENTS = sorted(
+    {
+        (row["method"], name)
+        for row in csv.DictReader(_TABLE.read_text().splitlines(), delimiter="\t")
+        for name in row["arguments"].split()
+    }
+)
+"""The arguments of 44 search, read and answer calls of other libraries and APIs, from their signatures (2026-11)."""
+
+
+def _spelled(name: str) -> tuple[str, str]:
+    first, *rest = name.split("_")
+    return name, first + "".join(map(str.title, rest))
+
+
+@pytest.mark.parametrize(("method", "name"), SDK_ARGUMENTS)
+def test_every_argument_of_the_sdks_is_taken_or_told_the_right_word(method: str, name: str) -> None:
+    function, names = _METHODS[method]
+    known = set(inspect.signature(function).parameters) - {"self", "aliases"}
+    for spelled in _spelled(name):
+        if spelled in known or names.get(spelled) in known:
+            continue
+        assert foreign(spelled, (), names), f"{method}({spelled}=...) is neither taken nor told what to use"
+        if spelled in NO_EFFECT:
+            assert translated(spelled, "x", names, known) == {}
+            assert without_effect({spelled: "x"}, names) == (f"{spelled} has no effect: {NO_EFFECT[spelled]}",)
+
+
+@pytest.mark.parametrize(("method", "name"), SDK_ARGUMENTS)
+def test_people_models_and_http_are_told_alike(method: str, name: str) -> None:
+    odd: Any = "an odd value"
+    function, names = _METHODS[method]
+    known = set(inspect.signature(function).parameters) - {"self", "aliases"}
+    if names.get(name, name) in known or name in NO_EFFECT or name in ("provider", "urls"):
+        return  # taken by each, or a list of providers or pages
+    _, camel = _spelled(name)
+    owner = Web(Settings())
+    with pytest.raises(TypeError, match=re.escape(foreign(name, (), names))):
+        asyncio.run(getattr(owner, method)(QUERY, **{name: odd}))
+    tool: Any = {"search": ("web_search", SearchArguments), "open_page": ("open_page", OpenArguments)}.get(method)
+    request: Any = {"search": SearchRequest, "open_page": PagesRequest, "ask": AskRequest}[method]
+    for spelled in {name, camel}:
+        if tool:
+            plain = understood(tool[0], {"query": "x", "url": "http://a.test/", spelled: odd})
+            with pytest.raises(ValidationError) as refused:
+                tool[1].model_validate(plain)
+            assert foreign(spelled, (), {}) in bad_arguments(refused.value, tool[1])
+        with pytest.raises(ValidationError) as wrong:
+            request.model_validate(request.renamed({spelled: odd}))
+        assert foreign(spelled, (), {}).lstrip("; ") in invalid(wrong.value).problem.message
+
+
+@pytest.mark.parametrize(("method", "name"), [one for one in SDK_ARGUMENTS if one[0] != "ask"])
+def test_options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method: str, name: str) -> None:
+    command: Any = {"search": "search", "open_page": "open"}[method]
+    function, names = _METHODS[method]
+    known = set(inspect.signature(function).parameters) - {"self", "aliases"}
+    option = f"--{name.replace('_', '-')}"
+    done = CliRunner().invoke(group, [command, option, "1", "--limit" if method == "search" else "--max-length", "0"])
+    told = done.stderr
+    assert done.exit_code == 2
+    if names.get(name, name) not in known and name not in NO_EFFECT and "No such option" in told:
+        assert "; " in told or "Did you mean" in told, told

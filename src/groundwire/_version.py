@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["PROJECT_URL", "USER_AGENT", "__version__", "install_command", "install_extra"]
+__all__ = ["PROJECT_URL", "USER_AGENT", "__version__", "install_command", "install_extra", "upgrade_hint"]
 
 __version__ = "0.1.0"
 PROJECT_URL = "https://github.com/groundwire/groundwire"
@@ -28,7 +28,7 @@ def install_extra(extra: str) -> str:
         every = []
     mark = re.compile(rf"""extra == (['"]){re.escape(extra)}\1""")
     needed = [one.partition(";")[0].strip() for one in every if mark.search(one)]
-    return install_command(*needed or (f"groundwire[{extra}]",))
+    return install_command(*needed or (f".[{extra}]",))  # without an installation, in the folder of its source
 
 
 def install_command(*requirements: str) -> str:
@@ -37,11 +37,12 @@ def install_command(*requirements: str) -> str:
     It has no path of this machine, as it is part of messages that may leave it.
 
     Args:
-        requirements: What to install, such as `mcp>=2.0`.
+        requirements: What to install, such as `mcp>=2.0`, and options.
     """
     import sysconfig
     from importlib import util
     from pathlib import Path
+    from shutil import which
 
     home = Path(sys.prefix)
     if (home / "pipx_metadata.json").is_file():
@@ -49,9 +50,27 @@ def install_command(*requirements: str) -> str:
     elif (home / "uv-receipt.toml").is_file():
         how = f'uv pip install --python "$(uv tool dir)/{home.name}"'
     elif util.find_spec("pip") is None:
-        how = "uv pip install"
+        file = home / "pyvenv.cfg"
+        made_by_uv = file.is_file() and "\nuv = " in file.read_text(encoding="utf-8")
+        how = "uv pip install" if made_by_uv or which("uv") else f"python3 -m pip --python {home.name} install"
     elif sys.prefix == sys.base_prefix and Path(sysconfig.get_path("stdlib"), "EXTERNALLY-MANAGED").is_file():
         how = "pip install --break-system-packages"  # PEP 668: Groundwire itself was installed in this way
     else:
         how = "pip install"
-    return " ".join([how, *(f'"{one}"' for one in requirements)])
+    return " ".join([how, *(one if one.startswith("-") else f'"{one}"' for one in requirements)])
+
+
+def upgrade_hint() -> str:
+    """Return how to install a newer version: from an index only if this one came from an index (PEP 610)."""
+    import json
+    from importlib import metadata
+
+    try:
+        origin = metadata.distribution("groundwire").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:  # run from a folder that was not installed
+        origin = "{}"
+    if origin is None:
+        return install_command("--upgrade", "groundwire")
+    if "vcs_info" in (known := json.loads(origin)):
+        return install_command(f"groundwire @ {known['vcs_info'].get('vcs', 'git')}+{known['url']}")
+    return f"update the folder that it was installed from, and there run {install_command('--upgrade', '.')}"

@@ -167,15 +167,12 @@ class SyncWeb:
         **aliases: Any,
     ) -> CitedAnswer | Generator[AskEvent]:
         """Answer a question; see `Web.ask`. With `stream`, iterate over the events."""
-        if aliases:
-            from groundwire.models.aliases import ASK, canonical
-
-            asked: CitedAnswer | Generator[AskEvent] = self.ask(**canonical(SyncWeb.ask, locals(), ASK))
-            return asked
         web = self._web
         if stream:
-            return self._each(web.ask(question, stream=True, model=model, quote=quote, timeout=timeout))
-        return self._run(lambda: web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout))
+            return self._each(web.ask(question, stream=True, model=model, quote=quote, timeout=timeout, **aliases))
+        return self._run(
+            lambda: web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout, **aliases)
+        )
 
     @property
     def budget(self) -> Budget | None:
@@ -294,21 +291,22 @@ def ask(
 
 
 def ask(
-    question: str,
+    question: str = "",
     *,
     stream: bool = False,
     model: str | None = None,
     quote: bool = False,
     on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
+    **aliases: Any,
 ) -> CitedAnswer | Generator[AskEvent]:
     """Answer one question, with verified citations; see `Web.ask`."""
     if stream:
-        return _streamed(question, model=model, quote=quote, timeout=timeout)
+        return _streamed(question, model=model, quote=quote, timeout=timeout, **aliases)
     with SyncWeb() as web:
-        return web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout)
+        return web.ask(question, model=model, quote=quote, on_event=on_event, timeout=timeout, **aliases)
 
 
-def _streamed(question: str, *, model: str | None, quote: bool, timeout: float | None) -> Generator[AskEvent]:
+def _streamed(question: str, **options: Any) -> Generator[AskEvent]:
     with SyncWeb() as web:
-        yield from web.ask(question, stream=True, model=model, quote=quote, timeout=timeout)
+        yield from web.ask(question, stream=True, **options)

@@ -114,6 +114,20 @@ def test_a_setting_is_changed_in_the_users_file(terminal: Terminal) -> None:
     assert "limit" in terminal.here("config", "show").stdout
     rows = {row["key"]: row["value"] for row in json.loads(terminal.here("config", "show", "--json").stdout)}
     assert rows["search.limit"] == "7"
+    assert terminal.here("config", "set", "search.limit=9").exit_code == 0  # as other command lines have it
+    assert terminal.here("config", "get", "search.limit").stdout == "9\n"
+    removed = terminal.here("config", "unset", "search.limit")
+    assert (removed.exit_code, removed.stdout.startswith("search.limit is not set")) == (0, True)
+    assert terminal.here("config", "get", "search.limit").stdout == "5\n"
+    assert "did you mean 'search.limit'" in terminal.here("config", "unset", "search.limti").stderr
+    missing = terminal.here("config", "set", "search.limit")
+    assert (missing.exit_code, "groundwire config unset KEY" in missing.stderr) == (2, True)
+
+
+def test_a_variable_that_takes_precedence_is_named(terminal: Terminal) -> None:
+    done = terminal.here("config", "set", "search.limit", "7", GROUNDWIRE_SEARCH_LIMIT="3")
+    assert done.exit_code == 0
+    assert done.stderr == "Note: environment GROUNDWIRE_SEARCH_LIMIT takes precedence: search.limit is 3.\n"
 
 
 @pytest.mark.parametrize(

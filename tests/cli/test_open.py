@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from groundwire.cli import group
 from groundwire.tools import OpenPageToolResult
 
 Terminal = Any  # see conftest.py
@@ -161,6 +163,15 @@ def test_several_pages_at_once(terminal: Terminal) -> None:
     assert done.stderr.startswith(f"Error: {gone}: ")
     done = terminal.here("open", first, second, "--cursor", "#2")
     assert (done.exit_code, "give one URL" in done.stderr) == (2, True)
+
+
+def test_urls_come_from_standard_input(terminal: Terminal) -> None:
+    urls = [terminal.world.site("articles").page(name) for name in ("bm25", "reciprocal-rank-fusion")]
+    runner = CliRunner(env=terminal.environment)
+    done = runner.invoke(group, ["open", "-", "--json"], input="\n".join(urls), prog_name="groundwire")
+    assert [json.loads(line)["url"] for line in done.stdout.splitlines()] == urls
+    empty = runner.invoke(group, ["open", "-"], input="", prog_name="groundwire")
+    assert (empty.exit_code, "Standard input has no URL." in empty.stderr) == (2, True)
 
 
 @pytest.mark.req("B33")

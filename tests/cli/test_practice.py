@@ -50,7 +50,7 @@ def served(learner: Terminal) -> Iterator[Practice]:
 def test_its_settings_lead_every_command_to_it_until_it_ends(learner: Terminal) -> None:
     with served(learner) as practice:
         found = learner.run("search", "reciprocal rank fusion", "--json")
-        url = json.loads(found.stdout)["results"][0]["url"]
+        url = json.loads(found.stdout.splitlines()[0])["url"]
         assert "Ines Calloway" in learner.run("open", url).stdout
         answered = learner.run("ask", "reciprocal rank fusion")
         assert (answered.returncode, "Sources\n" in answered.stdout) == (0, True)
@@ -59,7 +59,7 @@ def test_its_settings_lead_every_command_to_it_until_it_ends(learner: Terminal) 
 
 def test_nothing_of_it_stays(learner: Terminal) -> None:
     with served(learner):
-        url = json.loads(learner.run("search", "reciprocal rank fusion", "--json").stdout)["results"][0]["url"]
+        url = json.loads(learner.run("search", "reciprocal rank fusion", "--json").stdout.splitlines()[0])["url"]
         assert learner.run("open", url).returncode == 0
         assert learner.run("archive", "list").returncode == 0
     assert learner.run("archive", "list").stderr.startswith("0 pages, 0 results")

@@ -28,8 +28,8 @@ def test_exit_codes_and_streams(terminal: Terminal) -> None:
     assert (found.returncode, found.stdout.splitlines()[0]) == (0, " 1. Reciprocal rank fusion")
     assert "\x1b" not in found.stdout + found.stderr
     nothing = terminal.run("search", "zzzyyyxxx", "--json")
-    assert (nothing.returncode, nothing.stderr) == (1, "")
-    wrong = terminal.run("search", "--limit", "0", "--json", b"not UTF-8: \xff")
+    assert (nothing.returncode, nothing.stdout, nothing.stderr[:16]) == (1, "", "No results found")
+    wrong = terminal.run("search", "--limit", "0", "--format", "json", b"not UTF-8: \xff")
     assert (wrong.returncode, wrong.stderr) == (2, "")
     assert WebSearchToolResult.model_validate_json(wrong.stdout).error.startswith("limit: is 0.")
     nothing_kept = {"GROUNDWIRE_ARCHIVE_ENABLED": "false", "GROUNDWIRE_CACHE_ENABLED": "false"}
@@ -184,6 +184,10 @@ def test_a_spinner_and_colors_on_a_terminal_only(terminal: Terminal) -> None:
     assert "\x1b[1mReciprocal rank fusion\x1b[0m" in seen
     assert re.search(r"\x1b\]8;;(http://[^\x1b]+)\x1b\\\x1b\[34m\1\x1b\[0m\x1b\]8;;\x1b\\", seen)
     assert seen.rindex("\x1b[?25h") < seen.index("Reciprocal rank fusion")  # the cursor is back before the list
+
+    pages = [terminal.world.site("articles").page(name) for name in ("bm25", "reciprocal-rank-fusion")]
+    code, seen = _on_a_terminal(terminal, "open", *pages)
+    assert (code, "Opening 2 pages" in seen) == (0, True)
 
     code, seen = _on_a_terminal(terminal, "search", QUERY, "--limit", "1", NO_COLOR="1")
     assert code == 0

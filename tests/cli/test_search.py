@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from groundwire.cli.terminal_text import cells
+from groundwire.models import SearchResult
 from groundwire.testing import InjectedFault
 from groundwire.tools import WebSearchToolResult
 
@@ -40,7 +41,7 @@ def test_the_options_reach_the_service(terminal: Terminal) -> None:
 
 @pytest.mark.req("Y2", "Y11")
 def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
-    done = terminal.here("search", QUERY, "--limit", "2", "--json")
+    done = terminal.here("search", QUERY, "--limit", "2", "--format", "json")
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout.count("\n") == 1
     found = json.loads(done.stdout)
@@ -48,6 +49,23 @@ def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
     result = WebSearchToolResult.model_validate_json(done.stdout)
     assert [row.citation_id for row in result.results] == [1, 2]
     assert result.status == "success"
+
+
+@pytest.mark.parametrize("spelled", [["--json"], ["--format", "jsonl"], ["--format=ndjson"]])
+def test_json_lines_are_the_results(terminal: Terminal, spelled: list[str]) -> None:
+    done = terminal.here("search", QUERY, "--limit", "2", "--after", "2020-01-01", *spelled)
+    rows = [SearchResult.model_validate_json(line) for line in done.stdout.splitlines()]
+    assert (done.exit_code, [row.citation_id for row in rows]) == (0, [1, 2])
+    assert "Note: published_after: " in done.stderr
+    assert "2 results from searxng" in done.stderr
+    nothing = terminal.here("search", "zzzyyyxxx", *spelled)
+    assert (nothing.exit_code, nothing.stdout, nothing.stderr[:16]) == (1, "", "No results found")
+    terminal.world.searxng.fail(InjectedFault.status(500), times=None)
+    failed = terminal.here("search", "another question", *spelled)
+    assert (failed.exit_code, failed.stdout) == (3, "")
+    assert failed.stderr.startswith("Error: Web search unavailable.")
+    wrong = terminal.here("search", QUERY, "--limit", "0", *spelled)
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
 
 
 @pytest.mark.req("B13")
@@ -72,7 +90,7 @@ def test_an_archive_that_cannot_be_used_is_said(terminal: Terminal, tmp_path: Pa
 def test_nothing_found_is_exit_code_1(terminal: Terminal) -> None:
     done = terminal.here("search", "zzzyyyxxx")
     assert (done.exit_code, done.stdout, done.stderr) == (1, "", "No results found for: zzzyyyxxx\n")
-    done = terminal.here("search", "zzzyyyxxx", "--json")
+    done = terminal.here("search", "zzzyyyxxx", "--format", "json")
     result = WebSearchToolResult.model_validate_json(done.stdout)
     assert (done.exit_code, result.status, result.results) == (1, "success", ())
 
@@ -88,7 +106,7 @@ def test_a_failed_search_is_exit_code_3(fault: InjectedFault, terminal: Terminal
     assert (done.exit_code, done.stdout) == (3, "")
     assert done.stderr.startswith("Error: Web search unavailable. Errors: searxng ")
     assert done.stderr.count("\n") == 1
-    done = terminal.here("search", QUERY, "--json")
+    done = terminal.here("search", QUERY, "--format", "json")
     result = WebSearchToolResult.model_validate_json(done.stdout)
     assert (done.exit_code, done.stderr, result.status) == (3, "", "error")
     assert result.attempts[0].provider == "searxng"
@@ -139,7 +157,7 @@ def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
     done = terminal.here("search", *arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
-    done = terminal.here("search", *arguments, "--json")
+    done = terminal.here("search", *arguments, "--format", "json")
     result = WebSearchToolResult.model_validate_json(done.stdout)
     assert (done.exit_code, done.stderr, result.status) == (2, "", "error")
     assert said.rstrip(".") in result.error
@@ -170,14 +188,14 @@ def test_wrong_settings_are_exit_code_2(terminal: Terminal) -> None:
     done = terminal.here("search", "x", GROUNDWIRE_SEARCH_LIMTI="3")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?" in done.stderr
-    done = terminal.here("search", "x", "--json", GROUNDWIRE_SEARCH_LIMTI="3")
+    done = terminal.here("search", "x", "--format", "json", GROUNDWIRE_SEARCH_LIMTI="3")
     assert (done.exit_code, done.stderr) == (2, "")
     assert "GROUNDWIRE_SEARCH_LIMTI" in WebSearchToolResult.model_validate_json(done.stdout).error
 
 
 @pytest.mark.req("H3")
 def test_a_bad_documents_variable_is_a_note_and_not_in_the_way(terminal: Terminal) -> None:
-    done = terminal.here("search", QUERY, "--json", WEB_SEARCH_SESSION_LIMIT="many")
+    done = terminal.here("search", QUERY, "--format", "json", WEB_SEARCH_SESSION_LIMIT="many")
     assert done.exit_code == 0
     assert done.stderr.startswith("Note: environment WEB_SEARCH_SESSION_LIMIT must be a whole number")
     assert WebSearchToolResult.model_validate_json(done.stdout).status == "success"
@@ -194,9 +212,14 @@ def test_nothing_from_a_service_steers_the_terminal(terminal: Terminal) -> None:
 
 def test_the_log_is_written_only_when_it_is_asked_for(terminal: Terminal) -> None:
     assert "INFO" not in terminal.here("search", QUERY).stderr
-    spoken = terminal.here("-v", "search", QUERY, "--refresh", "--json")
-    assert "INFO groundwire.cli.call_runner: Asking searxng\n" in spoken.stderr
-    assert "searxng ok, HTTP 200 after " in spoken.stderr
+    spoken = terminal.here("-v", "search", QUERY, "--refresh", "--format", "json")
+    (line,) = spoken.stderr.splitlines()
+    assert line.startswith("INFO groundwire.calls: Web search executed ")
+    assert "results=3" in line
+    assert "attempts=searxng:ok latency_ms=" in line
+    debugged = terminal.here("-vv", "search", QUERY, "--refresh", "--format", "json")
+    assert "DEBUG groundwire.cli.call_runner: Asking searxng\n" in debugged.stderr
+    assert "searxng ok, HTTP 200 after " in debugged.stderr
     assert WebSearchToolResult.model_validate_json(spoken.stdout).results
     assert "INFO" not in terminal.here("search", QUERY).stderr
 
@@ -210,7 +233,7 @@ def test_what_became_of_filters_is_said(terminal: Terminal) -> None:
 
 def test_options_under_the_names_of_other_tools(terminal: Terminal) -> None:
     done = terminal.here("search", QUERY, "--max-results", "1", "-t", "year", "--exclude-domains", "b.org", "--json")
-    assert len(json.loads(done.stdout)["results"]) == 1
+    assert len(done.stdout.splitlines()) == 1
 
 
 def test_the_log_has_the_facts_of_a_call(terminal: Terminal) -> None:
@@ -293,7 +316,7 @@ def test_a_failing_command_says_what_else_is_wrong(terminal: Terminal) -> None:
 
 def test_quiet_prints_errors_only(terminal: Terminal) -> None:
     loud = terminal.here("search", QUERY, "--search-depth", "advanced")
-    assert "Note: search_depth has no effect: a search is as deep as its provider's" in loud.stderr
+    assert "Note: --search-depth has no effect: a search is as deep as its provider's" in loud.stderr
     assert " from searxng in " in loud.stderr
     for option in ("--quiet", "-s"):
         done = terminal.here("search", QUERY, "--search-depth", "advanced", option)

@@ -114,10 +114,12 @@ def built_codelia(cache: Path, say: Callable[[str], None]) -> tuple[Path, Path]:
 
 
 def pip_program(path: Path, python: Path, root: Path) -> None:
-    """Write a `pip` that installs into an environment, and takes this checkout for `groundwire`."""
+    """Write a `pip` that installs into an environment, and takes this checkout for `/path/to/groundwire`."""
     path.write_text(
         "#!/bin/bash\nmade=()\n"
-        f'for one in "${{@:2}}"; do [[ $one == groundwire* ]] && one="$one @ file://{root}"; made+=("$one"); done\n'
+        'for one in "${@:2}"; do\n'
+        f'  [[ $one == */groundwire* ]] && one="${{one##*/}} @ file://{root}"\n'
+        '  made+=("$one")\ndone\n'
         f'exec "{sys.executable}" -m uv -q --system-certs pip install --python "{python}" "${{made[@]}}"\n'
     )
     path.chmod(0o755)

@@ -89,7 +89,7 @@ def check_unrun(block: Block) -> None:
             ):
                 check_command(words[number + 1 :])
                 break
-        for extra in re.findall(r"groundwire\[([\w,-]+)\]", line):
+        for extra in re.findall(r"(?:groundwire|\.)\[([\w,-]+)\]", line):
             assert set(extra.split(",")) <= _extras(), f"{block.where}: there is no extra {extra}"
 
 

@@ -137,7 +137,7 @@ def test_the_command_line_searches_it(searxng: SearXNG, tmp_path: Path) -> None:
         "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
         "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": searxng.url,
     }
-    command = [sys.executable, "-m", "groundwire", "search", "python", "--limit", "2", "--json"]
+    command = [sys.executable, "-m", "groundwire", "search", "python", "--limit", "2", "--format", "json"]
     done = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )

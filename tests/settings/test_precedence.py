@@ -124,7 +124,8 @@ def test_the_stronger_place_wins(key: str, desk: _Desk) -> None:
         return f"[{section}]\n{name} = {json.dumps(value)}\n"
 
     def words(value: Any) -> str:
-        return ", ".join(value) if isinstance(value, list) else str(value)
+        text = ", ".join(value) if isinstance(value, list) else str(value)
+        return text.lower() if isinstance(value, bool) else text
 
     def in_force(**options: Any) -> tuple[str, str]:
         settings = load(folder=desk.folder, user_folder=desk.user_folder, **options)

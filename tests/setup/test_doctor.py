@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import socket
@@ -484,7 +485,8 @@ def test_the_checks_have_names_of_their_own() -> None:
 HINTS = {
     "pipx": ("pipx_metadata.json", 'pipx inject home "python-calamine>='),
     "uv tool": ("uv-receipt.toml", 'uv pip install --python "$(uv tool dir)/home" "python-calamine>='),
-    "a venv without pip": ("", 'uv pip install "python-calamine>='),
+    "uv": ("", 'uv pip install "python-calamine>='),
+    "a venv without pip": ("", 'python3 -m pip --python home install "python-calamine>='),
     "a venv with pip": ("pip.py", 'pip install "python-calamine>='),
 }
 
@@ -506,9 +508,42 @@ def test_what_is_missing_is_installed_as_the_environment_was_made(kind: str, tmp
     )
     if file:
         ((packages if file == "pip.py" else home) / file).touch()
+    if kind == "uv":
+        with (home / "pyvenv.cfg").open("a") as configuration:
+            configuration.write("uv = 0.9.1\n")
     script = "from groundwire._version import install_extra; print(install_extra('office'))"
-    done = subprocess.run([home / "bin" / "python", "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [home / "bin" / "python", "-c", script], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=True
+    )
     assert done.stdout == f'{hint}0.6"\n'
+
+
+@pytest.mark.req("B33")
+@pytest.mark.parametrize(
+    ("origin", "hint"),
+    [
+        (None, 'pip install --upgrade "groundwire"'),
+        (
+            {"url": "file:///src", "dir_info": {}},
+            'the folder that it was installed from, and there run pip install --upgrade "."',
+        ),
+        ({"url": "https://a.test/g", "vcs_info": {"vcs": "git"}}, 'pip install "groundwire @ git+https://a.test/g"'),
+    ],
+    ids=["an index", "a folder", "a repository"],
+)
+def test_a_newer_version_comes_from_where_this_one_came(origin: Any, hint: str, tmp_path: Path) -> None:
+    known = tmp_path / "groundwire-1.dist-info"
+    known.mkdir()
+    (known / "METADATA").write_text("Metadata-Version: 2.1\nName: groundwire\nVersion: 1\n")
+    if origin:
+        (known / "direct_url.json").write_text(json.dumps(origin))
+    (tmp_path / "pip.py").touch()
+    script = "from groundwire._version import upgrade_hint; print(upgrade_hint())"
+    path = f"{tmp_path}:{Path(groundwire.__file__).parents[1]}"
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={"PYTHONPATH": path}, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith(f"{hint}\n")
 
 
 @pytest.mark.req("B33")

@@ -17,11 +17,11 @@ from typing import Final
 
 import click
 
-from groundwire._version import __version__
+from groundwire._version import __version__, upgrade_hint
 from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
-from groundwire.models.aliases import METHODS
+from groundwire.models.alias_table import METHODS
 
 __all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "group", "main"]
 
@@ -47,7 +47,7 @@ _COMMANDS = MappingProxyType(
         "proxy": "serve:proxy",
         "serve": "serve",
         "verify": "verify",
-        "export": "export",
+        "export": "mcp:export",
         "keys": "keys",
     }
 )
@@ -81,7 +81,7 @@ _OF_PROVIDERS = MappingProxyType(
 LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("-L", "--location", "-f", "--fail", "--follow", "-s", "--silent", "-S", "--no-progress"), ""),
-        **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes"), ""),
+        **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes", "-dump", "-qO-"), ""),
         **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
         **dict.fromkeys(("-A", "--user-agent", "-H", "--header"), "groundwire config set network.user_agent TEXT"),
         **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),
@@ -99,10 +99,10 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("auth", "init", "login", "logout", "configure"), "setup"),
         **dict.fromkeys(("status", "check", "ping", "info", "health"), "doctor"),
         **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
-        **dict.fromkeys(("update", "upgrade", "self"), "pip install --upgrade groundwire"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
         **dict.fromkeys(("history", "log", "logs"), "archive list"),
-        **dict.fromkeys(("edit", "unset", "delete", "rm"), "set"),
+        **dict.fromkeys(("edit", "write"), "set"),
+        **dict.fromkeys(("delete", "rm", "reset"), "unset"),
         **dict.fromkeys(("add", "register"), "install"),
         "remove": "uninstall",
     }
@@ -140,6 +140,8 @@ class _Group(click.Group):
         known = [*self.list_commands(ctx), *_ALIASES]
         if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
             near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], known, n=1)
+            if args[0] in ("update", "upgrade", "self"):
+                ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
             if len(args[0].split()) > 1:
                 near = [f"ask {args[0]}"]
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
@@ -179,7 +181,12 @@ class _Group(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog='First steps: groundwire demo, groundwire setup, then groundwire search "reciprocal rank fusion".',
 )
-@click.option("-v", "--verbose", count=True, help="Log to standard error; -vv also logs debug messages.")
+@click.option(
+    "-v",
+    "--verbose",
+    count=True,
+    help="Log a line with the facts of each call to standard error; -vv also logs attempts and debug messages.",
+)
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),

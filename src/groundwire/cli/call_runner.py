@@ -12,10 +12,12 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -27,7 +29,8 @@ from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import QUIET, clean, escaped, is_quiet, say_error, say_failure, warn
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
-from groundwire.models.aliases import ASK, FOREIGN, OPEN_PAGE, SEARCH, foreign, translated, without_effect
+from groundwire.models.alias_table import ASK, FLAGS, FOREIGN, OPEN_PAGE, SEARCH, SHORT_OPTIONS
+from groundwire.models.aliases import foreign, translated, without_effect
 from groundwire.settings import load
 from groundwire.web import Web
 
@@ -73,13 +76,19 @@ def progress(doing: str) -> Iterator[Observer]:
     with Console(stderr=True).status(f"{escape(doing)} …") as status:
         token = _stop.set(status.stop)
         failed: list[str] = []
+        done = 0
+        latest = ""
 
         def observe(event: Event) -> None:
+            nonlocal done, latest
             if isinstance(event, AttemptStarted):
-                before = f"{'; '.join(failed)}; " if failed else ""
-                status.update(escape(clean(f"{doing}: {before}asking {event.provider} …")))
-            elif event.attempt.outcome not in {"ok", "partial"}:
+                latest = event.provider
+            elif event.attempt.outcome in {"ok", "partial"}:
+                done += 1
+            else:
                 failed.append(f"{event.attempt.provider} {event.attempt.outcome}")
+            before = [*([f"{done} done"] if done else []), *failed, f"asking {latest} …"]
+            status.update(escape(clean(f"{doing}: {'; '.join(before)}")))
 
         try:
             yield observe
@@ -185,10 +194,11 @@ async def without_waiting(work: Callable[[], Awaitable[_T]]) -> _T:
 
 
 def _log(event: Event) -> None:
+    """Log an attempt for -vv; -v has one line per call, in which the attempts are listed."""
     if isinstance(event, AttemptStarted):
-        _logger.info("Asking %s", event.provider)
+        _logger.debug("Asking %s", event.provider)
     else:
-        _logger.info("%s", event.attempt.describe())
+        _logger.debug("%s", event.attempt.describe())
 
 
 Failed = Callable[[str, GroundwireError], "ToolResult"]
@@ -205,7 +215,9 @@ _TRUTH = MappingProxyType({"true": True, "false": False})
 _OUTPUT = "groundwire.output"
 _SILENT = frozenset({"-s", "--silent", "-sS", "-sL", "--no-progress"})
 _FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
+_HEADERS = frozenset({"-H", "--header", "-A", "--user-agent"})
 _FORMATS = frozenset({"--format", "--output-format", "-f", "--formats"})
+_LINES = frozenset({"jsonl", "ndjson", "json-lines", "jsonlines", "json_lines"})
 _TEXTS = frozenset({"markdown", "md", "text", "txt", "plain", "table", "pretty"})
 
 
@@ -231,48 +243,80 @@ class ToolCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments, with the options of other command lines under their names here."""
         end = args.index("--") if "--" in args else len(args)
-        given = list(args[:end])
-        for at, word in enumerate(given):
-            if word in ("-o", "--output") and at + 1 < end:
-                ctx.meta[_OUTPUT] = given[at + 1]
+        for word, after in pairwise(args[:end]):
+            if word == "--json" and _FIELDS.fullmatch(after):
+                raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
+        given = self._renamed(list(args[:end]))
+        for word, after in pairwise([*given, ""]):
+            if word in ("-o", "--output") and after:
+                ctx.meta[_OUTPUT] = after
             elif word.startswith("--output="):
                 ctx.meta[_OUTPUT] = word.partition("=")[2]
-            elif word == "--json" and at + 1 < end and _FIELDS.fullmatch(given[at + 1]):
-                raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
-        return super().parse_args(ctx, [*self._renamed(given), *args[end:]])
+        return super().parse_args(ctx, [*given, *args[end:]])
 
     def _renamed(self, given: list[str]) -> list[str]:
         options = [one for one in self.params if isinstance(one, click.Option)]
         known = {opt for one in options for opt in (*one.opts, *one.secondary_opts)} | {"-h", "--help"}
         plain: list[str] = []
         self._ignored: tuple[str, ...] = ()
-        words = iter(given)
-        for word in words:
+        short = SHORT_OPTIONS.get(self._subject, {})
+        words = deque(given)
+        while words:
+            word = words.popleft()
             name, equals, value = word.partition("=")
             plainly = name.lstrip("-").replace("-", "_")
-            right = self._names.get(name[2:].replace("-", "_")) if name.startswith("--") else None
-            if name == "-L" and (number := next(words, "")).isdigit():  # of gh
-                plain += [next(opt for one in options if one.name == "limit" for opt in one.opts), number]
-            elif name in known or not word.startswith("-"):
-                plain.append(word)
-            elif name in _SILENT:
+            right = self._names.get(plainly) if name.startswith("--") else None
+            if word == "-q" and self._subject == "urls" and (not words or words[0].startswith("-")):  # of wget
                 plain.append("--quiet")
             elif name in _FORMATS:
-                shape = value if equals else next(words, "")
-                plain += [] if shape in _TEXTS else ["--json"] if shape.startswith("json") else [name, shape]
-            elif name.lstrip("-") in ("query", "url", "question", "q", self._subject):
+                shape = value if equals or not words else words.popleft()
+                plain += self._format(name, shape, known)
+            elif name in known or not word.startswith("-"):
+                plain.append(word)
+            elif name in short:
+                plain.append(short[name] + equals + value)
+            elif name in _SILENT:
+                plain.append("--quiet")
+            elif name.lstrip("-") in ("query", "url", "question", "q", "k", "keywords", self._subject):
                 plain += [value] if equals else []  # the argument itself
             elif opts := [opt for one in options if one.name == right for opt in one.opts if opt.startswith("--")]:
                 plain.append(opts[0] + equals + value)
+            elif name in _HEADERS and words:
+                header = "User-Agent" if name in ("-A", "--user-agent") else words[0].partition(":")[0]
+                words.popleft()
+                self._ignore(name, "headers", {header: ""})
             elif plainly in FOREIGN and name.startswith("--") and name not in LIKE_OPTIONS:
-                asked = value if equals else next(words, "")
-                if (one := _TRUTH.get(asked.lower(), asked)) != "" and translated(plainly, one, {}, ()) == {}:
-                    self._ignored += without_effect({plainly: one})
-                else:
-                    raise click.UsageError(f"No such option {name!r}{foreign(plainly, (), {})}.")
+                is_flag = plainly in FLAGS and not equals and (not words or words[0].lower() not in _TRUTH)
+                asked = "true" if is_flag else value if equals or not words else words.popleft()
+                self._ignore(name, plainly, _TRUTH.get(asked.lower(), asked))
             elif LIKE_OPTIONS.get(name) != "":
+                if name.startswith("--") and name not in LIKE_OPTIONS and (hint := foreign(plainly, (), self._names)):
+                    raise click.UsageError(f"No such option {name!r}{hint}.")
                 plain.append(word)
         return plain
+
+    @staticmethod
+    def _format(name: str, shape: str, known: set[str]) -> list[str]:
+        """Return the options for a format; only a search has both one object and a line per result."""
+        if shape in _TEXTS:
+            return []
+        if shape in _LINES or (shape.startswith("json") and "--format" not in known):
+            return ["--json"]
+        if "--format" not in known:
+            raise click.UsageError(f"No such option {name!r}{foreign('format', (), {})}.")
+        return ["--format", shape]
+
+    def _whole(self, given: Sequence[str]) -> bool:
+        """Return whether the output is one JSON object, and so is an error."""
+        if all(one.name != "form" for one in self.params):
+            return "--json" in given
+        return "--format=json" in given or "json" in [after for name, after in pairwise(given) if name in _FORMATS]
+
+    def _ignore(self, option: str, name: str, value: object) -> None:
+        """Note that an option has no effect, or refuse it if it asks for something else."""
+        if value == "" or translated(name, value, {}, ()) != {}:
+            raise click.UsageError(f"No such option {option!r}{foreign(name, (), {})}.")
+        self._ignored += tuple(text.replace(name, option, 1) for text in without_effect({name: value}, self._names))
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -282,7 +326,7 @@ class ToolCommand(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            if "--json" not in given:
+            if not self._whole(given):
                 raise
             text = f"{error.format_message().rstrip('.')}. See groundwire {info_name} --help."
             print_json(self._failed("", GroundwireError(text)))
@@ -306,7 +350,7 @@ class ToolCommand(click.Command):
             self._end(ctx, GroundwireError(text), ExitCode.FAILED)
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
-        if ctx.params.get("as_json"):
+        if ctx.params.get("as_json") or ctx.params.get("form") == "json":
             asked = ctx.params.get(self._subject) or ""
             text = asked if isinstance(asked, str) else " ".join(asked)
             print_json(self._failed(storable(text)[:_SHOWN], error))

@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -35,6 +35,11 @@ Exit codes:
   0  the settings are valid
   2  a setting is invalid, or no provider can be used"""
 _WIDEST = 44  # columns of a value; a longer one pushes its origin to the right
+
+
+_project = click.option(
+    "--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your user settings."
+)
 
 
 class _Config(click.Group):
@@ -109,27 +114,47 @@ def get(key: str) -> None:
 
 @config.command("set", short_help="Change a setting in the settings file.")
 @click.argument("key")
-@click.argument("value")
-@click.option("--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your user settings.")
-def set_(key: str, value: str, project: bool) -> None:
+@click.argument("value", required=False)
+@_project
+def set_(key: str, value: str | None, project: bool) -> None:
     """Set KEY, such as search.limit, to VALUE; separate list items by commas. Comments in the file are preserved."""
+    if value is None and "=" in key:
+        key, _, value = map(str.strip, key.partition("="))
+    if value is None:
+        raise click.UsageError("Missing argument 'VALUE'. To return to the default, use groundwire config unset KEY.")
+    given = _toml(value)
+    _write({key: given}, project, f"{key} = {value}")
+
+
+@config.command("unset", short_help="Remove a setting from the settings file.")
+@click.argument("key")
+@_project
+def unset(key: str, project: bool) -> None:
+    """Remove KEY, such as search.limit, so that its default applies again."""
+    _write({key: None}, project, f"{key} is not set")
+
+
+def _write(values: Mapping[str, Any], project: bool, done: str) -> None:
     from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 
+    ((key, given),) = values.items()
     if key.endswith("_API_KEY") or key.startswith("keys."):
         say_error("API keys do not belong in a settings file. Run groundwire setup, or set an environment variable.")
         sys.exit(ExitCode.WRONG_USE)
     file = working_folder() / FILE_NAME if project else user_file()
     before = read(file)
-    given = _toml(value)
-    plan = SetupPlan(file, before, with_values(before, {key: given}))
-    if "." not in key:
+    plan = SetupPlan(file, before, with_values(before, values))
+    if "." not in key or (given is None and key not in known_keys() and not key.startswith("providers.")):
         raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")
     would_load(plan)
-    if key in {"search.providers", "read.providers"}:
+    if given is not None and key in {"search.providers", "read.providers"}:
         for name in given if isinstance(given, list) else (str(given),):
             provider_class(name)
     commit(plan, datetime.now(UTC))
-    click.echo(clean(f"{key} = {value}  ({file})"))
+    click.echo(clean(f"{done}  ({file})"))
+    for row in load().rows():
+        if row.key == key and row.origin.startswith("environment"):
+            warn(f"{row.origin} takes precedence: {key} is {row.value}.")
 
 
 def _toml(value: str) -> Any:

@@ -1,4 +1,4 @@
-"""`groundwire mcp`: the server, and its entry in the configurations of clients."""
+"""`groundwire mcp` and `groundwire export`: the server, and the files by which clients and hosts start it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 else:
     _Name = click.ParamType  # generic since click 8.4
 
-__all__ = ["install", "mcp", "uninstall"]
+__all__ = ["export", "install", "mcp", "uninstall"]
 
 _CONFIG_EXIT_CODES = """\b
 Exit codes:
@@ -267,3 +267,30 @@ def _say(text: str) -> None:
 
 mcp.add_command(install)
 mcp.add_command(uninstall)
+
+
+_EXPORT_EXIT_CODES = """\b
+Exit codes:
+  0  written
+  2  a file already exists with different content, or cannot be written"""
+
+
+@click.group(short_help="Write the files that an agent host loads.")
+def export() -> None:
+    """Write the files from which an agent host loads Groundwire."""
+
+
+@export.command(short_help="Write an extension: manifest.yaml and main.py.", epilog=_EXPORT_EXIT_CODES)
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
+def extension(folder: Path, force: bool) -> None:
+    """Write manifest.yaml and main.py into DIR: an extension with the tools web_search and open_page."""
+    from groundwire.integrations.hosts.extension import export_extension
+
+    try:
+        written = export_extension(folder, force=force)
+    except OSError as error:
+        say_error(f"{folder} cannot be written: {error.strerror or error}.")
+        sys.exit(ExitCode.WRONG_USE)
+    for path in written:
+        click.echo(path)

@@ -73,9 +73,14 @@ _DEFAULTS = ReadSettings.model_construct()
 def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_json: bool, **options: Any) -> None:
     """Read the page at each URL as Markdown.
 
-    Several URLs are read in parallel: --max-length and --max-tokens then limit all pages together, and --json prints
-    one line per page.
+    With - the URLs are read from standard input. Several URLs are read in parallel: --max-length and --max-tokens
+    then limit all pages together, and --json prints one line per page.
     """
+    if "-" in urls:
+        given = sys.stdin.read().split()
+        urls = tuple(url for one in urls for url in (given if one == "-" else [one]))
+    if not urls:
+        raise click.UsageError("Standard input has no URL.")
     if len(urls) > 1 and options.pop("cursor") is not None:
         raise click.UsageError("--cursor continues one page: give one URL.")
 
@@ -92,7 +97,11 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
             _warn_of_proxy(web, urls)
         return found
 
-    pages = run("Opening", {"read.providers": each(readers)} if readers else {}, call)
+    pages = run(
+        f"Opening {len(urls)} pages" if len(urls) > 1 else "Opening",
+        {"read.providers": each(readers)} if readers else {},
+        call,
+    )
     for page in pages:
         if as_json:
             print_json(opened(page))

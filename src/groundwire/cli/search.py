@@ -13,7 +13,7 @@ import click
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clamped, clean, day, is_quiet, shown_url, warn, wrap
+from groundwire.cli.terminal_text import clamped, clean, day, escaped, is_quiet, shown_url, warn, wrap
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import MAX_LIMIT, SearchResponse
 from groundwire.models.validators import TimeRangeName
@@ -124,9 +124,19 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     metavar="SECONDS",
     help=f"Timeout of the whole search. By default the setting search.timeout ({_DEFAULTS.timeout:g}).",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
-def search(query: tuple[str, ...], providers: tuple[str, ...], as_json: bool, **options: Any) -> None:
-    """Search the web for QUERY."""
+@click.option("--json", "as_lines", is_flag=True, help="Print each result as a line of JSON: --format jsonl.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "jsonl", "json"]),
+    default="text",
+    help="Print text; a line of JSON per result; or one JSON object, the tool's structured result, also of a failure.",
+)
+def search(query: tuple[str, ...], providers: tuple[str, ...], as_lines: bool, form: str, **options: Any) -> None:
+    """Search the web for QUERY.
+
+    With --json, standard output has a line per result and nothing else, for jq; notes and errors go to standard error.
+    """
     words = storable(" ".join(query))
     options |= {name: each(options[name]) for name in ("allowed_domains", "blocked_domains")}
 
@@ -135,16 +145,23 @@ def search(query: tuple[str, ...], providers: tuple[str, ...], as_json: bool, **
 
     started = time.perf_counter()
     response = run("Searching", {"search.providers": each(providers)} if providers else {}, call)
-    if as_json:
+    if form == "json":
         from groundwire.tools import searched
 
         print_json(searched(response))
     else:
-        _print(response, time.perf_counter() - started)
+        show = _print_lines if as_lines or form == "jsonl" else _print_text
+        show(response)
+        _print_notes(response, time.perf_counter() - started)
     sys.exit(ExitCode.OK if response.results else ExitCode.NOTHING)
 
 
-def _print(response: SearchResponse, seconds: float) -> None:
+def _print_lines(response: SearchResponse) -> None:
+    for row in response.results:
+        click.echo(escaped(row.model_dump_json()))
+
+
+def _print_text(response: SearchResponse) -> None:
     width = min(_WIDEST, shutil.get_terminal_size().columns)
     for row in response.results:
         number = f"{row.citation_id:>2}. "
@@ -155,6 +172,9 @@ def _print(response: SearchResponse, seconds: float) -> None:
             click.echo(wrap(clean(row.snippet), width, _INDENT))
         facts = " · ".join(filter(None, (row.source, day(row.published))))
         click.echo(_INDENT + click.style(clean(facts), dim=True) + "\n")
+
+
+def _print_notes(response: SearchResponse, seconds: float) -> None:
     if response.results:  # otherwise the warnings explain it
         failed = [one for one in response.attempts if one.outcome not in {"ok", "partial", "empty"}]
         warn(

@@ -174,8 +174,15 @@ class _Cleaning(logging.Formatter):
 
 def _fact(value: object) -> str:
     if isinstance(value, list):  # the attempts of a call
-        return ",".join(f"{one.get('provider')}:{one.get('outcome')}" for one in value if isinstance(one, dict))
+        return ",".join(map(_attempt, value))
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _attempt(one: object) -> str:
+    if not isinstance(one, dict):
+        return str(one)
+    status = one.get("status")
+    return f"{one.get('provider')}:{one.get('outcome')}" + (f":{status}" if status not in (None, 200) else "")
 
 
 @contextmanager

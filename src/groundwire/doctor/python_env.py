@@ -210,7 +210,7 @@ def _broken(examination: Examination) -> Iterator[DoctorFinding]:
                 subject=name,
                 what=f"The package {name} is installed but cannot be imported ({type(error).__name__}).",
                 why="It was built for another Python or another machine, or is incomplete.",
-                fix=f"pip install --force-reinstall --no-cache-dir {name}",
+                fix=install_command("--force-reinstall", "--no-cache-dir", name),
             )
 
 

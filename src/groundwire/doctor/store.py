@@ -12,7 +12,7 @@ from contextlib import closing
 from errno import ENOTDIR
 from pathlib import Path
 
-from groundwire._version import install_extra
+from groundwire._version import install_extra, upgrade_hint
 from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.errors import ConfigurationError
@@ -161,7 +161,7 @@ def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> It
             subject=subject,
             what=f"{path} was written by another version of Groundwire (format {version}, this one has {VERSION}).",
             why="It is not changed, and nothing is stored until this is fixed.",
-            fix=f"pip install --upgrade groundwire, or {other}.",
+            fix=f"To update Groundwire: {upgrade_hint()}. Or {other}.",
         )
         return
     if owner != APPLICATION_ID and db.execute("select 1 from sqlite_master").fetchone():

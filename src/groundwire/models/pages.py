@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Match", "Page", "ReadResult", "Section"]
+__all__ = ["Excerpt", "Freshness", "Match", "OpenedPages", "Page", "ReadResult", "Section"]
 
 
 class Freshness(FrozenModel):
@@ -108,6 +108,28 @@ class Match(FrozenModel):
     """Its start, in code points of the page's whole Markdown."""
     end: int
     """Its end."""
+
+
+class OpenedPages(tuple["Page", ...]):
+    """OpenedPages, in order; `results` are the same ones, and `failed_results` those that could not be read."""
+
+    __slots__ = ()
+
+    @property
+    def results(self) -> tuple[Page, ...]:
+        """The pages: an alias."""
+        return self
+
+    @property
+    def failed_results(self) -> tuple[Page, ...]:
+        """The pages that could not be read."""
+        return tuple(page for page in self if page.status == "error")
+
+    if not TYPE_CHECKING:
+
+        def __getitem__(self, index: Any) -> Any:
+            """Return a page, several, or, as where responses are dictionaries, an attribute by its name."""
+            return getattr(self, index) if isinstance(index, str) else super().__getitem__(index)
 
 
 class Page(FrozenModel):

@@ -237,7 +237,7 @@ TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType
 
 _OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        **dict.fromkeys(("link", "href", "uri", "id", "source_url", "sourceURL"), ("url",)),
+        **dict.fromkeys(("link", "href", "uri", "id", "source_url", "sourceURL", "sourceUrl"), ("url",)),
         **dict.fromkeys(("body", "description", "excerpt", "summary", "abstract"), ("snippet", "content")),
         **dict.fromkeys(("text", "page_content", "raw_content", "rawContent", "md"), ("content", "snippet")),
         **dict.fromkeys(("content", "markdown"), ("snippet",)),
@@ -278,6 +278,8 @@ class FrozenModel(BaseModel):
                 return getattr(self, right)
             if name in ("ok", "success", "is_success", "successful") and "status" in fields:
                 return self.status == "success"
+            if name == "metadata" and "content" in fields:  # of Firecrawl: title, sourceURL, language
+                return self
             near = next((one for one in _LIKE.get(name, ()) if one in fields), None)
             if near is None:
                 return super().__getattr__(name)
@@ -285,8 +287,9 @@ class FrozenModel(BaseModel):
 
         def __getitem__(self, name: str) -> Any:
             """Return a field by its name, as where results are dictionaries."""
-            if name not in type(self).model_fields and name not in _OTHER_NAMES:
-                raise KeyError(name)
+            if name not in type(self).model_fields and name not in _OTHER_NAMES and name != "metadata":
+                near = next((one for one in _LIKE.get(name, ()) if one in type(self).model_fields), None)
+                raise KeyError(f"{name!r}; did you mean {near!r}?" if near else name)
             return getattr(self, name)
 
         def raise_for_status(self) -> Self:

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field
 
-from groundwire._version import install_extra
+from groundwire._version import install_command, install_extra
 from groundwire.cassette import CallFailed, Cassette, RecordedFailure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -114,7 +114,7 @@ class DuckDuckGoSearchProvider:
                 try:
                     known[backend]()
                 except Exception as error:  # ddgs 9.10 names browsers that primp 2 no longer imitates
-                    fix = "Update it with: pip install --upgrade ddgs"
+                    fix = f"Update it with: {install_command('--upgrade', 'ddgs')}"
                     raise ConfigurationError(
                         f"{where}.backends: ddgs cannot use {backend!r}: {error}. {fix}"
                     ) from error

@@ -260,6 +260,8 @@ def shown(key: str, value: object) -> str:
         return _MASK
     if value is None:
         return ""
+    if isinstance(value, bool):  # as TOML, JSON, and the environment have it
+        return str(value).lower()
     text = ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return _WORD.sub(lambda found: _without_password(found[0]), text) if "@" in text else text
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import tempfile
 from contextlib import suppress
 from datetime import datetime
@@ -133,10 +134,16 @@ def no_home() -> str:
 
 
 def _without_home() -> Path:
+    """Return a folder of this user in the temporary folder, which other users could have made in advance."""
     try:
-        return Path(tempfile.gettempdir()) / f"groundwire-{os.getuid()}"
+        folder = Path(tempfile.gettempdir()) / f"groundwire-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
     except OSError:
         raise ConfigurationError(f"There is no temporary folder that can be written, and {_NO_HOME}") from None
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o022:
+        raise ConfigurationError(f"{folder} belongs to another user, or others may write to it, and {_NO_HOME}")
+    return folder
 
 
 def expand_user(path: str | Path) -> Path:

@@ -220,7 +220,7 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
     Args:
         text: The file; empty for none.
         values: Values by dotted key, such as `search.providers` or `providers.searxng:backup.base_url`; lists as tuples
-            or lists.
+            or lists. None removes a setting.
 
     Raises:
         ConfigurationError: the text is not TOML, or a key that should be a section has another type.
@@ -236,7 +236,11 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         section, _, option = dotted.rpartition(".")
         wanted = list(value) if isinstance(value, (tuple, list)) else value
         table = _table(document, section)
-        if option in table and table[option] == wanted:
+        if (option in table and table[option] == wanted) or (wanted is None and option not in table):
+            continue
+        if wanted is None:
+            del table[option]
+            changed = True
             continue
         table[option] = wanted
         changed = True

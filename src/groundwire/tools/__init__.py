@@ -164,7 +164,7 @@ async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs
     except Exception:  # the agent must never see a traceback; the log has it for the operator
         _logger.exception("web_search failed")
         return WebSearchToolResult(query=echo, status="error", error=_INTERNAL)
-    return searched(noted(response, unwrapped("web_search", arguments)))
+    return searched(noted(response, unwrapped(arguments)))
 
 
 async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageToolResult:
@@ -186,7 +186,7 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
     except Exception:  # the agent must never see a traceback; the log has it for the operator
         _logger.exception("open_page failed")
         return OpenPageToolResult(url=echo, status="error", error=_INTERNAL)
-    return opened(noted(page, unwrapped("open_page", arguments)), brief=brief)
+    return opened(noted(page, unwrapped(arguments)), brief=brief)
 
 
 def _filters(asked: SearchArguments, needs: Needs | None) -> dict[str, Any]:

@@ -31,6 +31,8 @@ _OFFERED = ("query", "limit", "allowed_domains", "time_range")
 _WORDS = frozenset({"query", "find", "cursor"})
 _LONGEST_JSON = 10_000  # characters; a list of domains is shorter
 
+_OF_THE_APPLICATION = frozenset({"timeout", "refresh", "keep"})  # a model's wish for these has no effect
+
 _NAMES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "web_search": SEARCH,
@@ -117,16 +119,24 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         A copy. What is not plain is in it as it was written.
     """
     names = _NAMES.get(tool, {})
-    known = {*names.values(), *_known(tool)}
-    given = unwrapped(tool, arguments)
+    own = _known(tool)
+    given = unwrapped(arguments)
     plain: dict[str, Any] = {}
     for name, value in given.items():
         right = names.get(name, name)
         if _is_nothing(value) and (right not in _REQUIRED or right in plain):
             continue
-        if right not in known and (meant := translated(name, value, names, known)) is not None:
-            plain.update({other: said for other, said in meant.items() if _is_nothing(plain.get(other))})
+        if right in _OF_THE_APPLICATION:
             continue
+        if name not in own:
+            meant = translated(name, value, names, own)
+            if meant is None:
+                right = name  # refused with a hint
+            elif meant.keys() == {right}:
+                value = meant[right]
+            else:
+                plain.update({other: said for other, said in meant.items() if _is_nothing(plain.get(other))})
+                continue
         if right != name and not _is_nothing(given.get(right)):
             right = name  # both were given: ambiguous
         if not _is_nothing(plain.get(right)):
@@ -173,19 +183,18 @@ def _known(tool: str) -> set[str]:
     return {"query", "max_results", "backend", "allowed_domains"}
 
 
-def unwrapped(tool: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def unwrapped(arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments without the wrapper object that some models add.
 
     Args:
-        tool: The tool's name.
         arguments: What the model wrote.
     """
-    names = _NAMES.get(tool, {})
-    known = {*names, *names.values(), *_known(tool)}
     if len(arguments) != 1:
         return arguments
     ((name, value),) = arguments.items()
-    if name in known or name not in _AROUND:
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict):  # one of several at a time
+        return value[0] if all(isinstance(key, str) for key in value[0]) else arguments
+    if name not in _AROUND:
         return arguments
     inner = _json(value) if isinstance(value, str) else value
     return inner if isinstance(inner, dict) and all(isinstance(key, str) for key in inner) else arguments

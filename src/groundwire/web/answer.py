@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -65,7 +66,8 @@ class AnsweringView(SessionView):
             quote: Whether to quote passages without asking a model.
             on_event: Called with each tool call of the model, at its start and its end; not with `stream`.
             timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
-            aliases: The question under the names of other libraries: `query`, `input`, `prompt`.
+            aliases: The question under the names of other libraries: `query`, `input`, `prompt`; and their arguments
+                without effect, which become warnings.
 
         Returns:
             The answer; with `stream` an async generator of `groundwire.agent_loop.AskEvent`, whose failures are raised
@@ -75,12 +77,13 @@ class AnsweringView(SessionView):
             GroundwireError: see `groundwire.agent_loop.ask`.
         """
         if aliases:
-            from groundwire.models.aliases import ASK, canonical
+            from groundwire.models.aliases import ASK, canonical, without_effect
 
             asked: Coroutine[Any, Any, CitedAnswer] | AskStream = self.ask(
                 **canonical(AnsweringView.ask, locals(), ASK)
             )
-            return asked
+            ignored = without_effect(aliases, ASK)
+            return asked if isinstance(asked, AskStream) or not ignored else _noted(asked, ignored)
         loop = import_module("groundwire.agent_loop")  # by name, as it is built on this class
         if not stream:
             answer: Coroutine[Any, Any, CitedAnswer] = loop.ask(
@@ -90,6 +93,11 @@ class AnsweringView(SessionView):
         if on_event is not None:
             raise InvalidRequest("on_event", "is given with stream", "Read the events from what ask returns.")
         return AskStream(loop.ask_stream(question, web=self, model=model, quote=quote, timeout=timeout))
+
+
+async def _noted(asked: Coroutine[Any, Any, CitedAnswer], warnings: tuple[str, ...]) -> CitedAnswer:
+    answer = await asked
+    return replace(answer, warnings=(*answer.warnings, *warnings))
 
 
 class AskStream:

@@ -300,7 +300,7 @@ class Web(AnsweringView):
             from groundwire.models.aliases import OPEN_PAGE, canonical, noted
 
             pages = await self.open_pages(**canonical(Web.open_pages, locals(), OPEN_PAGE))
-            return tuple(noted(page, aliases) for page in pages)
+            return type(pages)(noted(page, aliases) for page in pages)
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import PageTarget, check_urls
 

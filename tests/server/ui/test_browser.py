@@ -291,6 +291,7 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
             for card in await cards.all()
         }
         assert first
+        said = await look.page.locator(".answer [data-question]").inner_text()
         for card in await cards.all():
             assert await card.locator(".host").inner_text()
             assert await card.locator(".snippet").inner_text()
@@ -301,6 +302,11 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
         await look.page.keyboard.press("Enter")
         await look.page.locator("text=Follow-up to").wait_for()
         assert await look.page.locator(".answer .by a").inner_text() == "reciprocal rank fusion"
+        earlier = look.page.locator(".answer .earlier")  # the answer before this one stands above it, closed
+        assert await earlier.locator("summary").all_inner_texts() == ["reciprocal rank fusion"]
+        assert not await earlier.locator("p").is_visible()
+        await earlier.locator("summary").click()
+        assert await earlier.locator("p").inner_text() == said
         again = {
             await card.locator("a").inner_text(): await card.locator(".number").inner_text()
             for card in await cards.all()

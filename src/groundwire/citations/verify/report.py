@@ -161,7 +161,7 @@ class _ReportResult:
 
 
 def pages_from_json(text: str) -> tuple[CitedPage, ...]:
-    """Parse sources from a JSON list of objects, or from an object with such a list as `sources` or `results`.
+    """Parse sources from a JSON list of objects, an object with such a list as `sources` or `results`, or JSON lines.
 
     Each has a `number` (or `citation_id`, as in tool results) and any of `url`, `title`, `content` and `snippet`; other
     members are ignored.
@@ -169,6 +169,9 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
     Raises:
         InvalidRequest: it is not such a list; the message says where.
     """
+    lines = text.strip().splitlines()
+    if lines and all(line.startswith('{"citation_id"') for line in lines):  # of groundwire search --json
+        text = f"[{','.join(lines)}]"
     form = 'Pass [{"number": 1, "url": "https://…", "content": "…"}].'
     try:
         whole = TypeAdapter(list[_Given] | _ReportResult).validate_json(text)

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.models.aliases import METHODS
+from groundwire.models.alias_table import METHODS
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
 from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
@@ -112,7 +112,7 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     last = request.url.path.rstrip("/").rpartition("/")[2]
-    meant = {"health": "/healthz", "ready": "/readyz"}.get(last) or _OTHER_PATHS.get(f"/v1/{last}")
+    meant = {"health": "/healthz", "ready": "/readyz"}.get(last) or _PATHS.get(last) or _OTHER_PATHS.get(f"/v1/{last}")
     hint = f"; did you mean {meant}?" if meant else "."
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     text = {

@@ -11,11 +11,13 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime
+from types import MappingProxyType
 from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from groundwire.models import SearchResponse, SearchResult, TimeRange
+from groundwire.models.alias_table import SEARCH
 from groundwire.server.api.context import Caller
 from groundwire.server.api.request_models import ApiRequest, Tokens, Whole, Words
 from groundwire.web import Web
@@ -34,6 +36,10 @@ class PerplexityRequest(ApiRequest):
     """A request in Perplexity's format."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
+
+    _aliases: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {name: "max_results" if right == "limit" else right for name, right in SEARCH.items() if right != "region"}
+    )
 
     query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
     """The words, or several queries whose results come as one list."""

@@ -28,6 +28,7 @@ from groundwire.errors import (
     ProviderError,
 )
 from groundwire.models import Attempt, Outcome
+from groundwire.models.aliases import foreign
 from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
 
@@ -119,10 +120,16 @@ def invalid(error: ValidationError) -> Failed:
     if found[0]["type"] == "json_invalid":
         return failed(400, "invalid_json", f"The body is not JSON. {found[0]['msg']}.")
     said = dict.fromkeys(
-        f"{_named(item['loc'])}: {text}." for item, (_, text) in zip(found, faults(error), strict=True)
+        f"{_named(item['loc'])}: {text}{_hint(item['type'], item['loc'])}."
+        for item, (_, text) in zip(found, faults(error), strict=True)
     )
     text = " ".join(line.removeprefix(": ") for line in list(said)[:_MOST])
     return Failed(400, Problem(code="invalid_request", message=text, field=_named(found[0]["loc"]) or None))
+
+
+def _hint(kind: str, location: Sequence[int | str]) -> str:
+    """Return what to use instead of another API's argument."""
+    return foreign(str(location[-1]), (), {}) if kind == "extra_forbidden" and location else ""
 
 
 def _named(location: Sequence[int | str]) -> str:

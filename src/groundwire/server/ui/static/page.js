@@ -69,9 +69,41 @@
 
   // The list stays where it was when a page is opened beside it.
   const place = () => `place:${location.pathname}:${new URLSearchParams(location.search).get("q") ?? ""}`;
+  // The answers that this one follows stand above it, oldest first; a tab remembers its own.
+  const conversation = () => {
+    const prose = document.querySelector("[data-question]");
+    if (!prose) return;
+    const { question, follows } = prose.dataset;
+    let said = {};
+    try {
+      said = JSON.parse(sessionStorage.getItem("answers") ?? "{}");
+      delete said[question];
+      said[question] = { follows, text: prose.innerText };
+      const latest = Object.entries(said).slice(-20);
+      sessionStorage.setItem("answers", JSON.stringify(Object.fromEntries(latest)));
+    } catch {
+      return; // A browser that keeps nothing shows this answer only.
+    }
+    const shown = new Set([question]);
+    let above = prose.closest("section").querySelector("h2");
+    for (let one = follows; said[one] && !shown.has(one); one = said[one].follows) {
+      shown.add(one);
+      const entry = document.createElement("details");
+      entry.className = "earlier";
+      const title = entry.appendChild(document.createElement("summary"));
+      const text = entry.appendChild(document.createElement("p"));
+      title.dir = text.dir = "auto";
+      title.textContent = one;
+      text.textContent = said[one].text;
+      above.before(entry);
+      above = entry;
+    }
+  };
+
   const ready = () => {
     offerThemes();
     mark();
+    conversation();
     const list = document.getElementById("results");
     if (!list) return;
     try {
