@@ -219,10 +219,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         (*ALL, "your network ", "subscribe to "),
         heavy=True,
     ),
-    "reading.block_pages.empty_shell.later_parts": Growing(
-        lambda text: module("reading.block_pages.empty_shell").later_parts(f"<script></script>{text}loading show more"),
-        HTML,
-    ),
     "reading.block_pages.empty_shell.is_shell": Growing(
         lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML
     ),

@@ -34,6 +34,7 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
         only if it has scripts and all its text is menus.
     """
+    from groundwire.reading.block_pages.empty_shell import has_program, later_parts
     from groundwire.reading.html.semantics import apply_roles, may_have_roles, parse_page
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
@@ -51,12 +52,15 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
     said, entitled = read_metadata(document, url, metas, found), title_element(document)
     hints = read_hints(found, metas, url)
     base = document.base_url(url) if document.find("base") is not None else url
-    scripted = document.select_one("script") is not None
+    scripted, programmed = document.find("script") is not None, has_program(document)
     removed = drop_unseen(document)
     if may_have_shortcodes(markup):
         drop_shortcodes(document)
     title = read_title(document, entitled, metas, found, said.site or "", url)
-    shown = read_byline(document, said.language, title)
+    body = document.find("body")
+    text = "\n".join(body.stripped_strings) if body is not None else ""
+    later = later_parts(document, text, markup) if programmed else ()
+    shown = read_byline(document, text, said.language, title)
     chosen = select_main(document, model, hints, url=url, comments=comments)
     if may_have_roles(markup):
         apply_roles(chosen.root)
@@ -78,6 +82,7 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
         kind=chosen.kind,
         cut=cut,
         warnings=warnings,
+        later=later,
     )
 
 

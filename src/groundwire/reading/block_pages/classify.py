@@ -28,6 +28,7 @@ from groundwire.reading.block_pages.phrases import (
     MEMBERS,
     PACE,
     PAYWALL,
+    PAYWALL_WORDS,
     QUEUE,
     REFUSED,
     REGION,
@@ -365,4 +366,7 @@ def _ends_early(markup: str, content: str) -> bool:
         return True
     phrases, heads = PAYWALL
     end = content[-_END:]
+    low = end.lower()
+    if not any(word in low for word in PAYWALL_WORDS):
+        return False
     return phrases.search(end) is not None or any(heads.fullmatch(line) for line in end.split("\n"))

@@ -6,7 +6,7 @@ Structured data come first; this is for pages without, and for dates and authors
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -33,6 +33,11 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 """What precedes a date on pages."""
+_LABEL_WORDS: Final = (
+    "erschienen", "erstellt", "veröffentlicht", "publi", "datum", "posted", "submitted", "asked", "started", "date",
+    "released", "pubblicat", "gepubliceerd", "опубликован",
+)  # fmt: skip
+"""The beginning of every word of `_LABEL`."""
 _MARKS: Final = (
     "time, [class*=date i], [class*=datum i], [class*=publi i], [class*=fecha i], [class*=byline i], [class*=author i],"
     "[class*=meta i], [class*=time i], [class*=posted i], [id*=date i], [id*=datum i], [itemprop*=date i],"
@@ -92,18 +97,16 @@ class Byline:
     """The authors, separated by commas."""
 
 
-def read_byline(document: Document, language: str | None, title: str) -> Byline:
+def read_byline(document: Document, text: str, language: str | None, title: str) -> Byline:
     """Read what a page displays about itself.
 
     Args:
         document: The page, without invisible parts.
+        text: Its texts, a line each.
         language: The page's language, which determines the order of numeric dates.
         title: The page's title, by which its heading is found.
     """
-    body = document.find("body")
-    if body is None:
-        return Byline()
-    text = "\n".join(body.stripped_strings)[:_MAX_TEXT]
+    text = text[:_MAX_TEXT]
     start, end = _heading(document, text, title)
     order = day_order(text, language)
     dates: list[tuple[int, int, str]] = []
@@ -185,10 +188,29 @@ def author_of(said: Metadata, shown: Byline) -> str | None:
 
 
 def _labelled(text: str, order: str) -> str | None:
-    for label in islice(_LABEL.finditer(text), _MAX_MARKS):
+    for label in islice(_labels(text), _MAX_MARKS):
         if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
             return day
     return None
+
+
+def _labels(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of `_LABEL`, looking only where one of the words is."""
+    low = text.lower()
+    if len(low) != len(text):  # the positions differ
+        yield from _LABEL.finditer(text)
+        return
+    places = {place for word in _LABEL_WORDS for place in _occurrences(low, word)}
+    for place in sorted(places):
+        if label := _LABEL.match(text, place):
+            yield label
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + 1)
 
 
 def _heading(document: Document, text: str, title: str) -> tuple[int, int]:
