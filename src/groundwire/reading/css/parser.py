@@ -135,16 +135,15 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
     stray = False
     for piece in text.split("}"):
         parts = piece.split("{")
-        for part in parts:
-            if _SIGN.search(part) is not None and not _is_closed(part):
-                return False
+        if _SIGN.search(piece) is not None and not all(map(_is_closed, parts)):
+            return False
         body = parts.pop()
         block = stack[-1]
         if len(parts) == 1 and not stray and block.kind in {"group", "skip"} and not block.selector:
             prelude = parts[0].strip()
             if block.kind == "skip":
                 continue
-            if prelude[:1] != "@" and not any(sign in prelude for sign in "&;"):
+            if prelude[:1] != "@" and "&" not in prelude and ";" not in prelude:
                 wanted = len(prelude) <= _MAX_SELECTOR and (may_match is None or may_match(prelude))
                 if wanted and (declared := _told(body)):
                     sheet.rules.append(StyleRule(prelude, tuple(declared), block.layer))
@@ -191,12 +190,8 @@ def _told(body: str) -> list[Declaration]:
     if _NESTING.search(body) is not None:
         parts = declarations(body)
         return [declared for declared in parts if declared.name.startswith("--") or is_told(declared.name)]
-    found = []
-    for part in body.split(";"):
-        name = part.partition(":")[0].strip()
-        if (name.startswith("--") or is_told(name.lower())) and (declared := _declaration(part)) is not None:
-            found.append(declared)
-    return found
+    parts = body.split(";")
+    return [declared for part in parts if (declared := (_common if len(part) <= _COMMON else _telling)(part))]
 
 
 def _read_nested(text: str, sheet: Sheet) -> None:
@@ -232,6 +227,17 @@ def _declaration(text: str) -> Declaration | None:
 @lru_cache(maxsize=2048)
 def _known(text: str) -> Declaration | None:
     return _read(text)
+
+
+def _telling(text: str) -> Declaration | None:
+    """Parse a declaration that may affect visibility."""
+    name = text.partition(":")[0].strip()
+    return _declaration(text) if name.startswith("--") or is_told(name.lower()) else None
+
+
+@lru_cache(maxsize=4096)
+def _common(text: str) -> Declaration | None:
+    return _telling(text)
 
 
 def _read(text: str) -> Declaration | None:

@@ -176,7 +176,7 @@ def _is_hidden(element: Element) -> bool:
 def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
     found = _Judgement(texts={name: {} for name in INHERITED})
     faint: dict[Element, float] = {}
-    known: dict[tuple[str, tuple[int, ...]], _Look] = {}
+    known: dict[tuple[str, int], _Look] = {}
     for element in styles:
         tag, kind = element.tag, styles.kind(element)
         look = known.get((tag, kind)) if kind is not None else None
