@@ -118,7 +118,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     HTML: """
         reading.html.limits: fit tokens
-        reading.html.semantics: may_have_roles parse_page
+        reading.html.semantics: parse_page
     """,
     SIGNS: """
         reading.text.sanitize: strip_controls strip_invisible

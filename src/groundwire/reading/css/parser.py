@@ -123,7 +123,7 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
     known = len(sheet.rules)
     if not _read_flat(text, sheet, may_match):
         del sheet.rules[known:]
-        _read_nested(text, sheet)
+        _read_nested(text, sheet, may_match)
 
 
 def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None) -> bool:
@@ -159,7 +159,7 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
                     _end_statement(statement, block, sheet)
             opened = _Block("skip") if stray else _open(prelude.strip(), block, sheet, deep=len(stack) > _MAX_DEPTH)
             stray = False
-            stack.append(opened)
+            stack.append(_if_wanted(opened, may_match))
         block = stack[-1]
         if block.kind in {"rule", "frame"}:
             block.declared.extend(_told(body))
@@ -194,7 +194,13 @@ def _told(body: str) -> list[Declaration]:
     return [declared for part in parts if (declared := (_common if len(part) <= _COMMON else _telling)(part))]
 
 
-def _read_nested(text: str, sheet: Sheet) -> None:
+def _if_wanted(block: _Block, may_match: Callable[[str], bool] | None) -> _Block:
+    """Return a block, or one that is ignored for a rule that matches no element: nor do the rules nested in it."""
+    unwanted = block.kind == "rule" and may_match is not None and not may_match(block.selector)
+    return _Block("skip") if unwanted else block
+
+
+def _read_nested(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None) -> None:
     """Parse a sheet character by character."""
     stack, start, brackets = [_Block("group")], 0, 0
     for match in _PIECE.finditer(text):
@@ -206,7 +212,8 @@ def _read_nested(text: str, sheet: Sheet) -> None:
         elif brackets or piece not in "{};":
             continue
         elif piece == "{":
-            stack.append(_open(text[start : match.start()].strip(), block, sheet, deep=len(stack) > _MAX_DEPTH))
+            opened = _open(text[start : match.start()].strip(), block, sheet, deep=len(stack) > _MAX_DEPTH)
+            stack.append(_if_wanted(opened, may_match))
             start = match.end()
         elif piece == "}" and len(stack) == 1:
             continue  # part of the next selector, which it makes invalid

@@ -342,7 +342,7 @@ def _keep_main_part(document: Document, found: _Judgement) -> None:
 
 def _topmost(elements: Iterable[Element]) -> Iterator[Element]:
     """Yield the elements that are not inside another of them; linear, since no path is visited twice."""
-    wanted = set(elements)
+    wanted = dict.fromkeys(elements)  # in order, so that a page is always read the same way
     inside: dict[Element, bool] = {}
     for element in wanted:
         path, node, answer = [], element.parent, False
