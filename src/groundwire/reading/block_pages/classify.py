@@ -241,7 +241,11 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
     has_captcha = any(mark in lowered for mark in _CAPTCHA_MARKS)
     if not asks_for_text and said.words <= _WORDY:
         if said.pleads(*BOT_CHECK) or (
-            said.words <= _SHORT and has_captcha and _CAPTCHA.search(seen) and not _USER.search(seen) and said.speaks_of(CHECKS)
+            said.words <= _SHORT
+            and has_captcha
+            and _CAPTCHA.search(seen)
+            and not _USER.search(seen)
+            and said.speaks_of(CHECKS)
         ):
             return SoftBlock(kind="bot check", name="a bot check")
         if said.words <= _SHORT and said.pleads(HELD_OFF, HELD_OFF_TITLE, room=_FEW):

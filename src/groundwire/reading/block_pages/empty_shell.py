@@ -17,6 +17,7 @@ __all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "has_program", "is_shell", "later
 
 FEW: Final = 60
 """Words; a page with more is not a shell, whatever its scripts would add."""
+_MANY_WORDS: Final = 2_000  # no page with more is a block page, a notice or a beginning
 _TINY: Final = 25  # words of menus and messages around an empty root
 _ROOTS: Final = frozenset(
     {
@@ -68,8 +69,12 @@ _MIN_SCRIPT: Final = 100  # characters; a shorter inline script is rather a visi
 
 
 def word_count(text: str) -> int:
-    """Return the number of words; scripts without spaces between words count two letters as one word."""
-    return len(text.split()) + len(_WIDE.findall(text[:20_000])) // 2
+    """Return the number of words, of which no more than `_MANY_WORDS` are counted.
+
+    In scripts without spaces between words, two letters count as one word.
+    """
+    wide = 0 if text.isascii() else len(_WIDE.findall(text[:20_000])) // 2
+    return len(text.split(None, _MANY_WORDS)) + wide
 
 
 def is_shell(markup: str, content: str) -> bool:
@@ -105,7 +110,9 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
     """
     low = text.lower()
     found = []
-    if (any(word in low for word in _WAIT_WORDS) or "aria-busy" in markup) and _waiting(document):
+    if (
+        any(word in low for word in _WAIT_WORDS) or document.find(attrs={"aria-busy": "true"}) is not None
+    ) and _waiting(document):
         found.append(LOADS_PARTS)
     scrolls = any(words in low for words in _MORE_WORDS) and any(word in markup.lower() for word in _SCROLLS)
     if scrolls and any(_MORE.fullmatch(" ".join(element.text.split())) for element in document.select(_BUTTONS)):

@@ -234,9 +234,11 @@ def alike(one: Color, other: Color) -> bool:
     """Return whether text of one opaque color on another is unreadable: a contrast below 1.1 to 1 (WCAG 2.2)."""
     if None in one[:3] or None in other[:3]:
         return False
+    for a, b in zip(one[:3], other[:3], strict=True):
+        if not abs((a or 0) - (b or 0)) < 0.15:
+            return False
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
-    close = all(abs((a or 0) - (b or 0)) < 0.15 for a, b in zip(one[:3], other[:3], strict=True))
-    return close and (lighter + 0.05) / (darker + 0.05) < 1.1
+    return (lighter + 0.05) / (darker + 0.05) < 1.1
 
 
 def blend(front: Color, back: Color) -> Color:
