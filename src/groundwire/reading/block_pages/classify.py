@@ -352,7 +352,7 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
         title: Its title.
         content: The converted content.
     """
-    words = word_count(content)
+    words = word_count(content, 2 * _MANY)
     start, begun = title[:_SAID], content[:_SAID]
     remarks = []
     if words <= _MAX_NOTICE_WORDS:

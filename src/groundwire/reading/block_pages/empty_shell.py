@@ -17,7 +17,6 @@ __all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "has_program", "is_shell", "later
 
 FEW: Final = 60
 """Words; a page with more is not a shell, whatever its scripts would add."""
-_MANY_WORDS: Final = 2_000  # no page with more is a block page, a notice or a beginning
 _TINY: Final = 25  # words of menus and messages around an empty root
 _ROOTS: Final = frozenset(
     {
@@ -68,13 +67,14 @@ _MAX_ROOTS: Final = 20  # a page has one, or a few
 _MIN_SCRIPT: Final = 100  # characters; a shorter inline script is rather a visitor counter
 
 
-def word_count(text: str) -> int:
-    """Return the number of words, of which no more than `_MANY_WORDS` are counted.
+def word_count(text: str, most: int = -1) -> int:
+    """Return the number of words; scripts without spaces between words count two letters as one word.
 
-    In scripts without spaces between words, two letters count as one word.
+    Args:
+        text: The text.
+        most: After how many words to stop counting; -1 counts all.
     """
-    wide = 0 if text.isascii() else len(_WIDE.findall(text[:20_000])) // 2
-    return len(text.split(None, _MANY_WORDS)) + wide
+    return len(text.split(None, most)) + (0 if text.isascii() else len(_WIDE.findall(text[:20_000])) // 2)
 
 
 def is_shell(markup: str, content: str) -> bool:
@@ -84,7 +84,7 @@ def is_shell(markup: str, content: str) -> bool:
         markup: The page's HTML.
         content: The converted content.
     """
-    words = word_count(content)
+    words = word_count(content, 2 * FEW)
     if words > FEW or "<script" not in markup.lower():
         return False
     document = parse_page(fit(strip_controls(markup))[0])
