@@ -95,9 +95,17 @@ class Styles:
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
         """Apply declarations to elements, unless a stronger one applies."""
-        number = self.source(declared, inline=inline, layer=layer, specificity=specificity)
+        source = self.source(declared, inline=inline, layer=layer, specificity=specificity)
+        if source is None:
+            return
+        numbers = self._numbers
+        before, after = -1, 0
         for element in elements:
-            self.give(element, number)
+            number = numbers.get(element, 0)
+            if number != before:
+                before, after = number, self._with(number, source)
+            numbers[element] = after
+        self._custom.clear()
 
     def source(
         self,
@@ -125,13 +133,16 @@ class Styles:
     def give(self, element: Element, source: int | None) -> None:
         """Apply registered declarations to an element, unless a stronger one applies."""
         if source is not None:
-            before = self._numbers.get(element, 0)
-            number = self._longer.get((before, source))
-            if number is None:
-                number = self._longer[before, source] = len(self._sources)
-                self._sources.append((*self._sources[before], source))
-            self._numbers[element] = number
+            self._numbers[element] = self._with(self._numbers.get(element, 0), source)
             self._custom.clear()
+
+    def _with(self, before: int, source: int) -> int:
+        """Return the number of a sequence of sources with another one at its end."""
+        number = self._longer.get((before, source))
+        if number is None:
+            number = self._longer[before, source] = len(self._sources)
+            self._sources.append((*self._sources[before], source))
+        return number
 
     def _merge(self, number: int) -> dict[str, _Entry]:
         merged = self._merged.get(number)

@@ -240,12 +240,17 @@ class _Finder:
         if self._index is None and len(self._found) < _MANY:
             return self._all(name)
         if self._index is None:
-            self._index = {}
+            index = self._index = {}
+            places: dict[str, list[list[Element]]] = {}  # many elements have the same classes
             for element in self._document.select("[class], [id]"):
-                for part in dict.fromkeys((element.attr("class") or "").split()):
-                    self._index.setdefault("." + part, []).append(element)
+                if names := element.attr("class"):
+                    if (found := places.get(names)) is None:
+                        parts = dict.fromkeys(names.split())
+                        found = places[names] = [index.setdefault("." + part, []) for part in parts]
+                    for place in found:
+                        place.append(element)
                 if own := element.attr("id"):
-                    self._index.setdefault("#" + own, []).append(element)
+                    index.setdefault("#" + own, []).append(element)
         return self._index.get(name, [])
 
     def _all(self, selector: str) -> list[Element]:
