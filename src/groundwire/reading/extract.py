@@ -61,7 +61,7 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
         text = "\n".join(body.stripped_strings)
     title = read_title(document, entitled, metas, found, said.site or "", url)
     later = later_parts(document, text, markup) if programmed else ()
-    shown = read_byline(document, text, said.language, title)
+    shown = read_byline(document, text, said, title, removed.named)
     chosen = select_main(document, model, hints, url=url, comments=comments)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]

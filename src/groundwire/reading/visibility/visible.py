@@ -79,6 +79,8 @@ class Removed:
     """How many pieces of text were removed, by reason: the property, `attribute`, `class`, `color`, `element`."""
     revealed: int = 0
     """How many pieces were kept because a script or an animation shows them."""
+    named: frozenset[str] = field(default=frozenset(), compare=False)
+    """All class names of the page's elements."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -134,7 +136,7 @@ def drop_unseen(document: Document) -> Removed:
     reasons = _declare_defaults(document, marked, styles, named)
     declare_attributes(marked, styles)
     if not len(styles):
-        return Removed(counts)
+        return Removed(counts, named=named)
     found = _judge(styles, reasons)
     measure_fonts(document, found.texts["font-size"], styles)
     found.texts["color"] = unreadable(document, styles)
@@ -146,7 +148,7 @@ def drop_unseen(document: Document) -> Removed:
     for name, states in found.texts.items():
         if any(states.values()) and (dropped := _drop_texts(states)):
             counts[name] += dropped
-    return Removed(dict(counts), found.revealed)
+    return Removed(dict(counts), found.revealed, named)
 
 
 def _declare_defaults(
