@@ -172,7 +172,7 @@ class Color(NamedTuple):
     alpha: float
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def color(value: str, *, dark: bool = False) -> Color | None:
     """Parse a color in lower case; None if it is invalid, and for `currentcolor`.
 
@@ -187,8 +187,8 @@ def color(value: str, *, dark: bool = False) -> Color | None:
         value = "#" + _NAMED[value]
     if match := _HEX.fullmatch(value):
         digits = match[1] if len(match[1]) > 4 else "".join(char * 2 for char in match[1])
-        parts = [int(digits[index : index + 2], 16) / 255 for index in range(0, len(digits), 2)]
-        return Color(parts[0], parts[1], parts[2], parts[3] if len(parts) == 4 else 1.0)
+        red, green, blue, *alpha = bytes.fromhex(digits)
+        return Color(red / 255, green / 255, blue / 255, alpha[0] / 255 if alpha else 1.0)
     called = _FUNCTION.fullmatch(value)
     if called is None or called[1] not in _FUNCTIONS:
         return None

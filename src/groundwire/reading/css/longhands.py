@@ -134,7 +134,7 @@ def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
     return _known(name, value) if len(value) <= _COMMON else tuple(_split(name, value))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def _known(name: str, value: str) -> tuple[tuple[str, str], ...]:
     return tuple(_split(name, value))
 

@@ -85,12 +85,15 @@ def fraction(value: str) -> float | None:
 
 def comma_parts(value: str) -> list[str]:
     """Split a value at commas outside of brackets."""
-    return [part.strip() for part in _split(value, ",")]
+    parts = _split(value, ",") if "(" in value or ")" in value else value.split(",")
+    return [part.strip() for part in parts]
 
 
 def arguments(value: str) -> list[str]:
     """Split a value at commas, slashes or spaces outside of brackets."""
-    return [part for part in _split(value, ",/ \t\n\r\f") if part]
+    if "(" in value or ")" in value:
+        return [part for part in _split(value, ",/ \t\n\r\f") if part]
+    return value.replace(",", " ").replace("/", " ").split()
 
 
 def _split(value: str, signs: str) -> list[str]:
