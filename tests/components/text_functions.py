@@ -117,7 +117,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     HTML: """
         reading.html.limits: fit tokens
-        reading.html.semantics: may_have_roles parse_page
+        reading.html.semantics: parse_page
     """,
     SIGNS: """
         reading.text.sanitize: strip_controls strip_invisible
@@ -217,10 +217,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: module("reading.block_pages.classify").soft_block({}, URL, text, title=text, content=text),
         (*ALL, "your network ", "subscribe to "),
         heavy=True,
-    ),
-    "reading.block_pages.empty_shell.later_parts": Growing(
-        lambda text: module("reading.block_pages.empty_shell").later_parts(f"<script></script>{text}loading show more"),
-        HTML,
     ),
     "reading.block_pages.empty_shell.is_shell": Growing(
         lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML

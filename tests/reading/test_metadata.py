@@ -287,3 +287,18 @@ def test_an_answer_does_not_date_its_question() -> None:
 @given(st.text(alphabet="By Jo Doe,and3/May 2024\n<>pclasdte=\"'", max_size=300))
 def test_no_byline_raises(text: str) -> None:
     extract(page("", text), URL)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Published: May 4, 2019", "POSTED ON 4 May 2019", "Date posted: 4 May 2019", "Erschienen am 4. Mai 2019",
+        "Veröffentlicht: 4.5.2019", "Publié le 4 mai 2019", "Pubblicato il 4 maggio 2019", "Опубликовано: 4 мая 2019",
+        "Updated often, asked May 4, 2019",
+    ],
+)  # fmt: skip
+def test_a_day_that_is_labelled_counts_wherever_it_is(said: str) -> None:
+    far = "<p>Reeds grow beside the water, and herons stand in it all day.</p>" * 40
+    assert (
+        extract(page("", f"<div>Oak</div>{far}<p>{said} in Oslo, where it rains.</p>"), URL).published == "2019-05-04"
+    )

@@ -16,7 +16,8 @@ from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, DeadlineExceeded, PageNeedsScripts, PageUnavailable
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities
-from groundwire.reading.block_pages.empty_shell import LOADS_MORE, LOADS_PARTS, later_parts
+from groundwire.reading.block_pages.empty_shell import LOADS_MORE, LOADS_PARTS
+from groundwire.reading.extract import extract
 from groundwire.testing import EmulatedResponse, World
 
 Make = Callable[..., Settings]
@@ -160,5 +161,6 @@ async def test_a_part_is_better_than_nothing(settings: Make, site: Application, 
     ],
 )
 def test_boxes_that_wait(main: str, after: str, said: str) -> None:
-    assert later_parts(WITH_A_BOX.format(WORDS + main, after)) == ((said,) if said else ())
-    assert later_parts(WITH_A_BOX.format(WORDS + main, after).replace("<script src=/app.js></script>", "")) == ()
+    page = WITH_A_BOX.format(WORDS + main, after)
+    assert extract(page, "https://a.example/").later == ((said,) if said else ())
+    assert extract(page.replace("<script src=/app.js></script>", ""), "https://a.example/").later == ()

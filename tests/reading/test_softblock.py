@@ -175,6 +175,24 @@ def test_a_page_that_is_not_what_was_expected_says_so(markup: str, title: str, c
     assert said in remark
 
 
+@pytest.mark.parametrize(
+    "end",
+    [
+        "Subscribe to continue reading.", "Read the rest of this article for 1 euro.", "To keep reading, please sign in.",
+        "Register to read the full story.", "This story is available to members only.",
+        "You've used all of your free articles.", "Weiterlesen mit Plus.", "Nur für Abonnenten.",
+        "Réservé aux abonnés.", "Il vous reste 80% de cet article.", "Pour lire la suite, abonnez-vous.",
+        "Exclusivo para suscriptores.", "Sigue leyendo por 1 euro.", "Riservato agli abbonati.",
+        "Exclusivo para assinantes.", "Alleen voor abonnees.", "Verder lezen?", "Pozostało jeszcze 80% artykułu.",
+        "Tylko dla subskrybentów.", "Доступ только для подписчиков.", "订阅后阅读。", "付费阅读。", "会員限定です。",
+        "続きをお読みください。", "구독자 전용입니다.", "Premium article",
+    ],
+)  # fmt: skip
+def test_the_beginning_of_a_page_for_subscribers_says_so(end: str) -> None:
+    (remark,) = page_remarks("", title="Ferries", content=f"The ferry sails at eight.\n\n{end}")
+    assert "not free" in remark
+
+
 @pytest.mark.parametrize("title", ["Route 404 to the coast", "Found: a page of the Book of Kells", "Bakery"])
 def test_an_ordinary_page_has_no_remarks(title: str) -> None:
     assert page_remarks('{"isAccessibleForFree": true}', title=title, content="Open daily.") == ()

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
-from groundwire.reading.block_pages.empty_shell import is_shell, later_parts
+from groundwire.reading.block_pages.empty_shell import is_shell
 from groundwire.reading.documents.document import FILES, read_file
 from groundwire.reading.documents.simple_formats import read_notebook
 from groundwire.reading.documents.tabular import read_delimited
@@ -95,7 +95,7 @@ def convert(
         block = SHELL
     if block is not None and block.kind == "script shell" and (found := hydrate(decoded.text, url, extracted)):
         return Converted(extracted=found, warnings=warnings)
-    later = later_parts(decoded.text) if block is None else ()
+    later = extracted.later if block is None else ()
     warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
     return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=bool(later))
 

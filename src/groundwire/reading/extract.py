@@ -34,7 +34,8 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
         only if it has scripts and all its text is menus.
     """
-    from groundwire.reading.html.semantics import apply_roles, may_have_roles, parse_page
+    from groundwire.reading.block_pages.empty_shell import has_program, later_parts
+    from groundwire.reading.html.semantics import apply_roles, parse_page
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.markdown.serializer import to_markdown
@@ -51,15 +52,18 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
     said, entitled = read_metadata(document, url, metas, found), title_element(document)
     hints = read_hints(found, metas, url)
     base = document.base_url(url) if document.find("base") is not None else url
-    scripted = document.select_one("script") is not None
+    scripted, programmed = document.find("script") is not None, has_program(document)
     removed = drop_unseen(document)
-    if may_have_shortcodes(markup):
+    body = document.find("body")
+    text = "\n".join(body.stripped_strings) if body is not None else ""
+    if body is not None and may_have_shortcodes(text):
         drop_shortcodes(document)
+        text = "\n".join(body.stripped_strings)
     title = read_title(document, entitled, metas, found, said.site or "", url)
-    shown = read_byline(document, said.language, title)
+    later = later_parts(document, text, markup) if programmed else ()
+    shown = read_byline(document, text, said, title, removed.named)
     chosen = select_main(document, model, hints, url=url, comments=comments)
-    if may_have_roles(markup):
-        apply_roles(chosen.root)
+    apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:
         content, warnings = "", ("the response has only menus; the content may need a browser",)
@@ -78,6 +82,7 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
         kind=chosen.kind,
         cut=cut,
         warnings=warnings,
+        later=later,
     )
 
 

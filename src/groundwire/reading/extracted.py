@@ -38,6 +38,8 @@ class Extracted:
     """The kind of page: article, documentation, forum, product, listing, collection, service; None means unknown."""
     warnings: tuple[str, ...] = ()
     """What was removed, as phrases with counts."""
+    later: tuple[str, ...] = ()
+    """Warnings about parts that scripts load."""
 
 
 Why = Literal["protected", "scanned", "broken", "empty", "large", "missing"]

@@ -28,6 +28,7 @@ from groundwire.reading.block_pages.phrases import (
     MEMBERS,
     PACE,
     PAYWALL,
+    PAYWALL_WORDS,
     QUEUE,
     REFUSED,
     REGION,
@@ -144,6 +145,8 @@ _CAPTCHA = re.compile(
     r"|smart-captcha|altcha|captcha)\b|<(?:cap|altcha)-widget\b|arkoselabs\.com|geetest\.com|mtcaptcha\.com|funcaptcha\.com",
     re.IGNORECASE,
 )
+_CAPTCHA_MARKS: Final = ("captcha", "turnstile", "altcha", "cap-widget", "arkoselabs", "geetest")
+"""Substrings of lower-case markup that `_CAPTCHA` needs."""
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
 _BUTTON = re.compile(
     r"<button\b[^>]{0,500}>([^<>]{1,60})<|<input\b[^>]{0,500}\bvalue\s*=\s*[\"']([^\"'<>]{1,60})", re.IGNORECASE
@@ -231,12 +234,18 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
 
 def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
     """Return the block page that a page without known signatures is, judged by its sentences."""
+    lowered = seen.lower()
     asks_for_text = (
-        "<textarea" in seen.lower() and _TEXTAREA.search(seen) is not None
+        "<textarea" in lowered and _TEXTAREA.search(seen) is not None
     )  # a form for writing, with a check beside it
+    has_captcha = any(mark in lowered for mark in _CAPTCHA_MARKS)
     if not asks_for_text and said.words <= _WORDY:
         if said.pleads(*BOT_CHECK) or (
-            said.words <= _SHORT and _CAPTCHA.search(seen) and not _USER.search(seen) and said.speaks_of(CHECKS)
+            said.words <= _SHORT
+            and has_captcha
+            and _CAPTCHA.search(seen)
+            and not _USER.search(seen)
+            and said.speaks_of(CHECKS)
         ):
             return SoftBlock(kind="bot check", name="a bot check")
         if said.words <= _SHORT and said.pleads(HELD_OFF, HELD_OFF_TITLE, room=_FEW):
@@ -279,7 +288,7 @@ def _wants_consent(said: PageSentences, seen: str) -> bool:
 def _is_login(said: PageSentences, url: str, seen: str) -> bool:
     """Return whether a page has little but a login form."""
     leads = LOGIN_PATH.search(url) is not None
-    if _PASSWORD.search(seen):
+    if "password" in seen.lower() and _PASSWORD.search(seen):
         if said.is_headed(LOGIN) and said.rest(LOGIN) <= (_LITTLE if leads else _FEW):
             return True
         if leads and said.rest(LOGIN) <= _LITTLE:
@@ -343,7 +352,7 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
         title: Its title.
         content: The converted content.
     """
-    words = word_count(content)
+    words = word_count(content, 2 * _MANY)
     start, begun = title[:_SAID], content[:_SAID]
     remarks = []
     if words <= _MAX_NOTICE_WORDS:
@@ -365,4 +374,7 @@ def _ends_early(markup: str, content: str) -> bool:
         return True
     phrases, heads = PAYWALL
     end = content[-_END:]
+    low = end.lower()
+    if not any(word in low for word in PAYWALL_WORDS):
+        return False
     return phrases.search(end) is not None or any(heads.fullmatch(line) for line in end.split("\n"))

@@ -12,9 +12,8 @@ from groundwire.reading.block_pages.phrases import JAVASCRIPT
 from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.text.sanitize import strip_controls
-from groundwire.reading.visibility.visible import drop_unseen
 
-__all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "is_shell", "later_parts", "word_count"]
+__all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "has_program", "is_shell", "later_parts", "word_count"]
 
 FEW: Final = 60
 """Words; a page with more is not a shell, whatever its scripts would add."""
@@ -42,9 +41,7 @@ _BOX: Final = re.compile(
     rf"\W{{0,5}}{_WAITS}(?:(?: [^\W\d_]{{1,20}}){{0,4}}\s?(?:\.{{2,4}}|…))?\W{{0,3}}", re.IGNORECASE
 )
 """The whole text of a box that waits for its content; words after the first need an ellipsis, as titles have none."""
-_MAY_WAIT: Final = re.compile(rf">[^\w<>]{{0,50}}{_WAITS}|aria-busy=.?true")
-"""Markup in lower case that may have such a box."""
-_WAIT_WORDS: Final = (*_WAITS.removeprefix("(?:").removesuffix(")").split("|"), "aria-busy")
+_WAIT_WORDS: Final = tuple(_WAITS.removeprefix("(?:").removesuffix(")").split("|"))
 _ASIDE: Final = re.compile(
     r"comment|disqus|related|recommend|advert|(?:^|[-_ ])ads?(?:[-_ ]|$)|banner|share|social|newsletter|cookie|consent"
     r"|chat|login|sign-?in|search|cart|modal|popup|overlay|dialog|toast|tooltip|player|captcha|sidebar|widget|menu|footer"
@@ -70,9 +67,14 @@ _MAX_ROOTS: Final = 20  # a page has one, or a few
 _MIN_SCRIPT: Final = 100  # characters; a shorter inline script is rather a visitor counter
 
 
-def word_count(text: str) -> int:
-    """Return the number of words; scripts without spaces between words count two letters as one word."""
-    return len(text.split()) + len(_WIDE.findall(text[:20_000])) // 2
+def word_count(text: str, most: int = -1) -> int:
+    """Return the number of words; scripts without spaces between words count two letters as one word.
+
+    Args:
+        text: The text.
+        most: After how many words to stop counting; -1 counts all.
+    """
+    return len(text.split(None, most)) + (0 if text.isascii() else len(_WIDE.findall(text[:20_000])) // 2)
 
 
 def is_shell(markup: str, content: str) -> bool:
@@ -82,12 +84,12 @@ def is_shell(markup: str, content: str) -> bool:
         markup: The page's HTML.
         content: The converted content.
     """
-    words = word_count(content)
+    words = word_count(content, 2 * FEW)
     if words > FEW or "<script" not in markup.lower():
         return False
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
-    if not _has_program(document):
+    if not has_program(document):
         return False
     pleads = any(JAVASCRIPT.search(element.text[:2_000]) for element in document.find_all("noscript"))
     if words > _TINY:
@@ -98,28 +100,21 @@ def is_shell(markup: str, content: str) -> bool:
     return words == 0 and (body is None or body.select_one(_SHOWS) is None or _has_empty_root(document))
 
 
-def later_parts(markup: str) -> tuple[str, ...]:
+def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
     """Return the warnings for a page with content whose scripts load more of it.
 
     Args:
-        markup: The page's HTML.
+        document: The page, without invisible parts: most boxes are hidden until they are needed.
+        text: Its texts, a line each.
+        markup: Its HTML.
     """
-    low = markup.lower()
-    if "<script" not in low:
-        return ()
-    waits = any(word in low for word in _WAIT_WORDS) and _MAY_WAIT.search(low) is not None
-    scrolls = any(word in low for word in _SCROLLS) and any(words in low for words in _MORE_WORDS)
-    if not waits and not scrolls:
-        return ()
-    document = parse_page(fit(strip_controls(markup))[0])
-    trim(document)
-    if not _has_program(document):
-        return ()
+    low = text.lower()
     found = []
-    if waits and _waiting(document):
-        drop_unseen(document)  # most boxes are hidden until they are needed
-        if _waiting(document):
-            found.append(LOADS_PARTS)
+    if (
+        any(word in low for word in _WAIT_WORDS) or document.find(attrs={"aria-busy": "true"}) is not None
+    ) and _waiting(document):
+        found.append(LOADS_PARTS)
+    scrolls = any(words in low for words in _MORE_WORDS) and any(word in markup.lower() for word in _SCROLLS)
     if scrolls and any(_MORE.fullmatch(" ".join(element.text.split())) for element in document.select(_BUTTONS)):
         found.append(LOADS_MORE)
     return tuple(found)
@@ -154,8 +149,8 @@ def _is_beside(element: Element) -> bool:
     return False
 
 
-def _has_program(document: Document) -> bool:
-    """Return whether a page has a script that could render it."""
+def has_program(document: Document) -> bool:
+    """Return whether a page, with all its elements, has a script that could render it."""
     for script in document.iter_elements("script"):
         if script.attr("src") or (script.attr("type") or "").lower() == "module":
             return True

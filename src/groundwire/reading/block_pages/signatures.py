@@ -17,6 +17,7 @@ from groundwire.reading.block_pages.empty_shell import word_count
 __all__ = ["CONSENT_FORM", "CONSENT_MARKS", "HEADERS", "LOGIN_PATH", "VENDORS", "PageSentences", "Vendor", "VendorKind"]
 
 _MOST: Final = 4_000  # characters; a few words may be long ones
+_MANY_WORDS: Final = 1_000  # no block page has so many
 _ROOM: Final = 14  # words of a block page beside its message: a name, a URL, a greeting
 _HEAD: Final = 3  # first lines, in which a page identifies itself
 _LIST = re.compile(r"\s*(?:[-*+|]|\d+[.)])\s")
@@ -67,7 +68,7 @@ class PageSentences:
     def __init__(self, title: str, content: str) -> None:
         self._title = title[:_MOST]
         self._content = content[:_MOST]
-        self.words: int = word_count(content)
+        self.words: int = word_count(content, _MANY_WORDS)
 
     @property
     def explains(self) -> bool:

@@ -27,7 +27,8 @@ _Priority = tuple[bool, bool, int, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
 _Row = tuple[str, _Entry]
 _Sources = tuple[int, ...]
-"""The indexes of the declarations that apply to an element, in order."""
+"""The indexes of the declarations that apply to an element, in order. Each sequence that occurs has a number, and an
+element has that number: most elements of a page share a few."""
 
 
 class Styles:
@@ -50,33 +51,34 @@ class Styles:
         self.named = named
         self.added: dict[Element, dict[str, str]] = {}
         self._rows: list[list[_Row]] = []
-        self._sources: dict[Element, list[int]] = {}
-        self._merged: dict[_Sources, dict[str, _Entry]] = {}
-        self._plain: dict[_Sources, dict[str, str] | None] = {}
+        self._numbers: dict[Element, int] = {}
+        self._sources: list[_Sources] = [()]
+        self._longer: dict[tuple[int, int], int] = {}
+        self._merged: dict[int, dict[str, _Entry]] = {}
+        self._plain: dict[int, dict[str, str] | None] = {}
         self._custom: dict[str, dict[Element, str]] = {}
 
     def __iter__(self) -> Iterator[Element]:
-        return iter(self._sources)
+        return iter(self._numbers)
 
     def __len__(self) -> int:
-        return len(self._sources)
+        return len(self._numbers)
 
-    def kind(self, element: Element) -> tuple[int, ...] | None:
+    def kind(self, element: Element) -> int | None:
         """Return a key shared by all elements with the same longhands; None if they depend on the position."""
-        sources = tuple(self._sources[element])
-        return None if self._shared(sources) is None else sources
+        number = self._numbers[element]
+        return None if self._shared(number) is None else number
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands, with custom properties resolved."""
-        noted = self._sources.get(element)
-        if noted is None:
+        number = self._numbers.get(element)
+        if number is None:
             return _NOTHING
-        sources = tuple(noted)
-        shared = self._shared(sources)
+        shared = self._shared(number)
         if shared is not None:
             return shared
         style: dict[str, str] = {}
-        for name, value in _in_force(self._merge(sources)):
+        for name, value in _in_force(self._merge(number)):
             if "var(" not in value:
                 style[name] = value
             elif not name.startswith("--"):
@@ -92,9 +94,17 @@ class Styles:
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
         """Apply declarations to elements, unless a stronger one applies."""
-        number = self.source(declared, layer=layer, specificity=specificity)
+        source = self.source(declared, layer=layer, specificity=specificity)
+        if source is None:
+            return
+        numbers = self._numbers
+        before, after = -1, 0
         for element in elements:
-            self.give(element, number)
+            number = numbers.get(element, 0)
+            if number != before:
+                before, after = number, self._with(number, source)
+            numbers[element] = after
+        self._custom.clear()
 
     def source(
         self,
@@ -122,27 +132,35 @@ class Styles:
     def give(self, element: Element, source: int | None) -> None:
         """Apply registered declarations to an element, unless a stronger one applies."""
         if source is not None:
-            self._sources.setdefault(element, []).append(source)
+            self._numbers[element] = self._with(self._numbers.get(element, 0), source)
             self._custom.clear()
 
-    def _merge(self, sources: _Sources) -> dict[str, _Entry]:
-        merged = self._merged.get(sources)
+    def _with(self, before: int, source: int) -> int:
+        """Return the number of a sequence of sources with another one at its end."""
+        number = self._longer.get((before, source))
+        if number is None:
+            number = self._longer[before, source] = len(self._sources)
+            self._sources.append((*self._sources[before], source))
+        return number
+
+    def _merge(self, number: int) -> dict[str, _Entry]:
+        merged = self._merged.get(number)
         if merged is None:
-            merged = self._merged[sources] = {}
-            for number in sources:
-                for longhand, entry in self._rows[number]:
+            merged = self._merged[number] = {}
+            for source in self._sources[number]:
+                for longhand, entry in self._rows[source]:
                     if longhand not in merged or merged[longhand][0] <= entry[0]:
                         merged[longhand] = entry
         return merged
 
-    def _shared(self, sources: _Sources) -> dict[str, str] | None:
-        """Return the longhands of some sources; None if custom properties are involved."""
-        if sources not in self._plain:
-            style = dict(_in_force(self._merge(sources)))
+    def _shared(self, number: int) -> dict[str, str] | None:
+        """Return the longhands of a sequence of sources; None if custom properties are involved."""
+        if number not in self._plain:
+            style = dict(_in_force(self._merge(number)))
             found = any("var(" in value and not name.startswith("--") for name, value in style.items())
             plain = {name: value for name, value in style.items() if "var(" not in value}
-            self._plain[sources] = None if found else plain
-        return self._plain[sources]
+            self._plain[number] = None if found else plain
+        return self._plain[number]
 
     def _resolve(self, element: Element, value: str) -> str:
         for _ in range(8):
@@ -162,7 +180,7 @@ class Styles:
                 value = said
                 break
             path.append(node)
-            if (sources := self._sources.get(node)) and (entry := self._merge(tuple(sources)).get(name)) is not None:
+            if (number := self._numbers.get(node)) and (entry := self._merge(number).get(name)) is not None:
                 value = entry[1]
                 if value == "initial":
                     value = ""

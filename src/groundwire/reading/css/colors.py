@@ -172,7 +172,7 @@ class Color(NamedTuple):
     alpha: float
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def color(value: str, *, dark: bool = False) -> Color | None:
     """Parse a color in lower case; None if it is invalid, and for `currentcolor`.
 
@@ -187,8 +187,8 @@ def color(value: str, *, dark: bool = False) -> Color | None:
         value = "#" + _NAMED[value]
     if match := _HEX.fullmatch(value):
         digits = match[1] if len(match[1]) > 4 else "".join(char * 2 for char in match[1])
-        parts = [int(digits[index : index + 2], 16) / 255 for index in range(0, len(digits), 2)]
-        return Color(parts[0], parts[1], parts[2], parts[3] if len(parts) == 4 else 1.0)
+        red, green, blue, *alpha = bytes.fromhex(digits)
+        return Color(red / 255, green / 255, blue / 255, alpha[0] / 255 if alpha else 1.0)
     called = _FUNCTION.fullmatch(value)
     if called is None or called[1] not in _FUNCTIONS:
         return None
@@ -234,9 +234,11 @@ def alike(one: Color, other: Color) -> bool:
     """Return whether text of one opaque color on another is unreadable: a contrast below 1.1 to 1 (WCAG 2.2)."""
     if None in one[:3] or None in other[:3]:
         return False
+    for a, b in zip(one[:3], other[:3], strict=True):
+        if not abs((a or 0) - (b or 0)) < 0.15:
+            return False
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
-    close = all(abs((a or 0) - (b or 0)) < 0.15 for a, b in zip(one[:3], other[:3], strict=True))
-    return close and (lighter + 0.05) / (darker + 0.05) < 1.1
+    return (lighter + 0.05) / (darker + 0.05) < 1.1
 
 
 def blend(front: Color, back: Color) -> Color:

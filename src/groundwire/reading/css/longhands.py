@@ -14,7 +14,7 @@ from typing import Final
 from groundwire.reading.css.colors import color
 from groundwire.reading.css.values import arguments, pixels, ratio
 
-__all__ = ["is_told", "longhands"]
+__all__ = ["is_told", "longhands", "may_hide"]
 
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final[Mapping[str, str]] = {
@@ -134,7 +134,7 @@ def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
     return _known(name, value) if len(value) <= _COMMON else tuple(_split(name, value))
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=4096)
 def _known(name: str, value: str) -> tuple[tuple[str, str], ...]:
     return tuple(_split(name, value))
 
@@ -230,6 +230,52 @@ _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]
     "background": _background,
     "mask": _mask,
 }
+
+_PLAIN: Final = frozenset(
+    {
+        "color", "text-fill", "background-color", "background-image", "background-clip", "text-shadow", "text-stroke",
+        "text-stroke-color", "box-shadow", "color-scheme", "float", "white-space", "position", "min-width",
+        "min-height", "backface-visibility", "overflow-x", "overflow-y", "padding-right", "padding-bottom",
+    }
+)  # fmt: skip
+"""Longhands that hide nothing without another one; colors are compared elsewhere."""
+_PLAIN_VALUES: Final[Mapping[str, frozenset[str]]] = {
+    "display": _DISPLAYS - {"none", "contents", "table-column", "table-column-group"},
+    "visibility": frozenset({"visible"}),
+    "letter-spacing": frozenset({"normal", "inherit"}),
+    "line-height": frozenset({"normal", "inherit"}),
+    "font-size": frozenset({"inherit"}),
+    "z-index": frozenset({"auto", "inherit"}),
+    **dict.fromkeys(("width", "height", "max-width", "max-height"), frozenset({"auto", "none", "inherit"})),
+    **dict.fromkeys(("transform", "filter", "animation", "clip-path", "text-security"), frozenset({"none"})),
+}
+_PLAIN_RANGES: Final[Mapping[str, tuple[float, float, float | None]]] = {
+    "font-size": (9.0, 1e6, 16.0), "text-indent": (-50.0, 100.0, None), "letter-spacing": (-5.0, 50.0, None),
+    "line-height": (1.0, 1e6, 16.0),
+    **dict.fromkeys(("width", "height", "max-width", "max-height"), (3.0, 1e6, 500.0)),
+    **dict.fromkeys(("left", "right", "top", "bottom"), (0.0, 100.0, 200.0)),
+    **dict.fromkeys(
+        ("margin-left", "margin-top", "padding-left", "padding-top", "border-left", "border-top"), (-50.0, 100.0, 200.0)
+    ),
+}  # fmt: skip
+"""Pixels that no rule takes for hiding, and what a percentage refers to."""
+
+
+@lru_cache(maxsize=4096)
+def may_hide(name: str, value: str) -> bool:
+    """Return whether a longhand may hide an element or its text, alone or with others; most of a page's cannot."""
+    if name in _PLAIN or value in _PLAIN_VALUES.get(name, ()):
+        return False
+    if name in {"opacity", "line-height", "z-index"} and (number := ratio(value)) is not None and "%" not in value:
+        return number < (0.0 if name == "z-index" else 0.5)
+    if value in {"auto", "inherit"} and name.startswith(("margin", "padding", "left", "right", "top", "bottom")):
+        return False
+    if (room := _PLAIN_RANGES.get(name)) is None:
+        return True
+    low, high, whole = room
+    size = pixels(value.partition(" ")[0] if name.startswith("border") else value, whole)
+    return size is None or not low <= size <= high
+
 
 _TOLD: Final = _KEPT | frozenset(_SHORTHANDS)
 _COMMON: Final = 40  # characters of a value that is likely to be repeated on other pages

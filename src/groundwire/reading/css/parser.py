@@ -123,7 +123,7 @@ def read_sheet(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None 
     known = len(sheet.rules)
     if not _read_flat(text, sheet, may_match):
         del sheet.rules[known:]
-        _read_nested(text, sheet)
+        _read_nested(text, sheet, may_match)
 
 
 def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None) -> bool:
@@ -135,16 +135,15 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
     stray = False
     for piece in text.split("}"):
         parts = piece.split("{")
-        for part in parts:
-            if _SIGN.search(part) is not None and not _is_closed(part):
-                return False
+        if _SIGN.search(piece) is not None and not all(map(_is_closed, parts)):
+            return False
         body = parts.pop()
         block = stack[-1]
         if len(parts) == 1 and not stray and block.kind in {"group", "skip"} and not block.selector:
             prelude = parts[0].strip()
             if block.kind == "skip":
                 continue
-            if prelude[:1] != "@" and not any(sign in prelude for sign in "&;"):
+            if prelude[:1] != "@" and "&" not in prelude and ";" not in prelude:
                 wanted = len(prelude) <= _MAX_SELECTOR and (may_match is None or may_match(prelude))
                 if wanted and (declared := _told(body)):
                     sheet.rules.append(StyleRule(prelude, tuple(declared), block.layer))
@@ -160,7 +159,7 @@ def _read_flat(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None)
                     _end_statement(statement, block, sheet)
             opened = _Block("skip") if stray else _open(prelude.strip(), block, sheet, deep=len(stack) > _MAX_DEPTH)
             stray = False
-            stack.append(opened)
+            stack.append(_if_wanted(opened, may_match))
         block = stack[-1]
         if block.kind in {"rule", "frame"}:
             block.declared.extend(_told(body))
@@ -191,15 +190,17 @@ def _told(body: str) -> list[Declaration]:
     if _NESTING.search(body) is not None:
         parts = declarations(body)
         return [declared for declared in parts if declared.name.startswith("--") or is_told(declared.name)]
-    found = []
-    for part in body.split(";"):
-        name = part.partition(":")[0].strip()
-        if (name.startswith("--") or is_told(name.lower())) and (declared := _declaration(part)) is not None:
-            found.append(declared)
-    return found
+    parts = body.split(";")
+    return [declared for part in parts if (declared := (_common if len(part) <= _COMMON else _telling)(part))]
 
 
-def _read_nested(text: str, sheet: Sheet) -> None:
+def _if_wanted(block: _Block, may_match: Callable[[str], bool] | None) -> _Block:
+    """Return a block, or one that is ignored for a rule that matches no element: nor do the rules nested in it."""
+    unwanted = block.kind == "rule" and may_match is not None and not may_match(block.selector)
+    return _Block("skip") if unwanted else block
+
+
+def _read_nested(text: str, sheet: Sheet, may_match: Callable[[str], bool] | None) -> None:
     """Parse a sheet character by character."""
     stack, start, brackets = [_Block("group")], 0, 0
     for match in _PIECE.finditer(text):
@@ -211,7 +212,8 @@ def _read_nested(text: str, sheet: Sheet) -> None:
         elif brackets or piece not in "{};":
             continue
         elif piece == "{":
-            stack.append(_open(text[start : match.start()].strip(), block, sheet, deep=len(stack) > _MAX_DEPTH))
+            opened = _open(text[start : match.start()].strip(), block, sheet, deep=len(stack) > _MAX_DEPTH)
+            stack.append(_if_wanted(opened, may_match))
             start = match.end()
         elif piece == "}" and len(stack) == 1:
             continue  # part of the next selector, which it makes invalid
@@ -232,6 +234,17 @@ def _declaration(text: str) -> Declaration | None:
 @lru_cache(maxsize=2048)
 def _known(text: str) -> Declaration | None:
     return _read(text)
+
+
+def _telling(text: str) -> Declaration | None:
+    """Parse a declaration that may affect visibility."""
+    name = text.partition(":")[0].strip()
+    return _declaration(text) if name.startswith("--") or is_told(name.lower()) else None
+
+
+@lru_cache(maxsize=4096)
+def _common(text: str) -> Declaration | None:
+    return _telling(text)
 
 
 def _read(text: str) -> Declaration | None:

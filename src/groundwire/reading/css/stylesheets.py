@@ -86,6 +86,7 @@ _ALWAYS: Final = ":not(.\u2205)"
 """A selector that matches every element, with the specificity of the replaced one."""
 _NAMED: Final = re.compile(r"[.#][\w\x80-\U0010ffff-]+(?!\\)")
 _ESCAPED: Final = re.compile(r"[.#](?:[\w\x80-\U0010ffff-]|\\.)+")
+_SPECIAL: Final = re.compile(r"[(\[\\,]")
 _HEX: Final = re.compile(r"\\[0-9a-fA-F\s]")
 """A numeric escape, which is not compared with names."""
 _ATTRIBUTE: Final = re.compile(r"\[(?:[^\[\]\"']|\"[^\"]*+\"|'[^']*+')*+\]")
@@ -156,14 +157,21 @@ class _Names:
     def __init__(self, classes: frozenset[str], ids: set[str]) -> None:
         self.asked: set[str] = set()
         """The classes and ids in selectors, written as selectors."""
+        self._verdicts: dict[str, bool] = {}
         self._known = {"." + name for name in classes} | {"#" + name for name in ids}
 
     def may_match(self, selector: str) -> bool:
         """Return whether a selector list may match an element: none of its classes and ids is missing from the page."""
+        verdict = self._verdicts.get(selector)
+        if verdict is None:
+            verdict = self._verdicts[selector] = self._judge(selector)
+        return verdict
+
+    def _judge(self, selector: str) -> bool:
         names = _NAMED.findall(selector)
         self.asked.update(names)
         known = self._known.issuperset
-        if not any(sign in selector for sign in "([\\,"):
+        if _SPECIAL.search(selector) is None:
             return known(names)
         if "\\" in selector:
             if "(" in selector or "[" in selector or _HEX.search(selector) is not None:
@@ -232,12 +240,17 @@ class _Finder:
         if self._index is None and len(self._found) < _MANY:
             return self._all(name)
         if self._index is None:
-            self._index = {}
+            index = self._index = {}
+            places: dict[str, list[list[Element]]] = {}  # many elements have the same classes
             for element in self._document.select("[class], [id]"):
-                for part in dict.fromkeys((element.attr("class") or "").split()):
-                    self._index.setdefault("." + part, []).append(element)
+                if names := element.attr("class"):
+                    if (found := places.get(names)) is None:
+                        parts = dict.fromkeys(names.split())
+                        found = places[names] = [index.setdefault("." + part, []) for part in parts]
+                    for place in found:
+                        place.append(element)
                 if own := element.attr("id"):
-                    self._index.setdefault("#" + own, []).append(element)
+                    index.setdefault("#" + own, []).append(element)
         return self._index.get(name, [])
 
     def _all(self, selector: str) -> list[Element]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Final
 
 __all__ = ["SCREEN_HEIGHT", "SCREEN_WIDTH", "arguments", "comma_parts", "fraction", "pixels", "ratio"]
@@ -37,6 +38,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
 }  # fmt: skip
 _MAX_FORMULA: Final = 500  # characters
 _MAX_DEPTH: Final = 16
+_COMMON: Final = 20  # characters of a value that is likely to be repeated
 
 
 class _NotANumber(Exception):
@@ -50,6 +52,15 @@ def pixels(value: str, whole: float | None = None) -> float | None:
         value: The value in lower case, such as `-9999px` or `calc(-1 * 100em)`.
         whole: The reference of percentages, in pixels; without it, a percentage is not a length.
     """
+    return _known_pixels(value, whole) if len(value) <= _COMMON else _pixels(value, whole)
+
+
+@lru_cache(maxsize=4096)
+def _known_pixels(value: str, whole: float | None) -> float | None:
+    return _pixels(value, whole)
+
+
+def _pixels(value: str, whole: float | None) -> float | None:
     if match := _QUANTITY.fullmatch(value):
         number, unit = float(match[1]), match[2]
         if not unit:
@@ -74,12 +85,15 @@ def fraction(value: str) -> float | None:
 
 def comma_parts(value: str) -> list[str]:
     """Split a value at commas outside of brackets."""
-    return [part.strip() for part in _split(value, ",")]
+    parts = _split(value, ",") if "(" in value or ")" in value else value.split(",")
+    return [part.strip() for part in parts]
 
 
 def arguments(value: str) -> list[str]:
     """Split a value at commas, slashes or spaces outside of brackets."""
-    return [part for part in _split(value, ",/ \t\n\r\f") if part]
+    if "(" in value or ")" in value:
+        return [part for part in _split(value, ",/ \t\n\r\f") if part]
+    return value.replace(",", " ").replace("/", " ").split()
 
 
 def _split(value: str, signs: str) -> list[str]:

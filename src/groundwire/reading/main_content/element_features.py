@@ -107,7 +107,7 @@ def link_columns(layout: Layout, around: Sequence[Picker]) -> list[bytes]:
     entries = bytearray(count)
     for block, pieces in layout.targets.items():
         sizes = [0] * (_TAXONOMY + 1)
-        common = 0
+        common, text = 0, ""
         for number, size in pieces:
             target = targets.get(number)
             if target is None:
@@ -115,7 +115,7 @@ def link_columns(layout: Layout, around: Sequence[Picker]) -> list[bytes]:
             kind, words = target
             sizes[kind] += size
             if words:
-                text = layout.texts[block].lower()
+                text = text or layout.texts[block].lower()
                 common = max(common, sum([word in text for word in words]))
         entries[block] = min(_MOST, common)
         length = layout.lengths[block]

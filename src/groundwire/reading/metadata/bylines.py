@@ -6,7 +6,7 @@ Structured data come first; this is for pages without, and for dates and authors
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -33,12 +33,19 @@ _LABEL: Final = re.compile(
     re.IGNORECASE,
 )
 """What precedes a date on pages."""
+_LABEL_WORDS: Final = (
+    "erschienen", "erstellt", "veröffentlicht", "publi", "datum", "posted", "submitted", "asked", "started", "date",
+    "released", "pubblicat", "gepubliceerd", "опубликован",
+)  # fmt: skip
+"""The beginning of every word of `_LABEL`."""
 _MARKS: Final = (
-    "time, [class*=date i], [class*=datum i], [class*=publi i], [class*=fecha i], [class*=byline i], [class*=author i],"
-    "[class*=meta i], [class*=time i], [class*=posted i], [id*=date i], [id*=datum i], [itemprop*=date i],"
-    "[rel~=author], [itemprop~=author], [class*=writer i], [class*=username i], a[href*='/author'], a[href*='/user'],"
-    "a[href*='/member'], a[href*='/people/'], a[href*='/profile'], a[href*='/u/']"
+    "time, [id*=date i], [id*=datum i], [itemprop*=date i], [rel~=author], [itemprop~=author], a[href*='/author'],"
+    "a[href*='/user'], a[href*='/member'], a[href*='/people/'], a[href*='/profile'], a[href*='/u/']"
 )
+_CLASSES: Final = (
+    "date", "datum", "publi", "fecha", "byline", "author", "meta", "time", "posted", "writer", "username",
+)  # fmt: skip
+"""The same by parts of class names. Looking for each takes as long as for all of `_MARKS`; few pages have most."""
 _NO_DATE: Final = re.compile(
     r"updat|modif|timeline|sometime|comment|kommentar|event|calendar|footer|related", re.IGNORECASE
 )
@@ -92,24 +99,27 @@ class Byline:
     """The authors, separated by commas."""
 
 
-def read_byline(document: Document, language: str | None, title: str) -> Byline:
+def read_byline(document: Document, text: str, said: Metadata, title: str, named: Iterable[str]) -> Byline:
     """Read what a page displays about itself.
 
     Args:
         document: The page, without invisible parts.
-        language: The page's language, which determines the order of numeric dates.
+        text: Its texts, a line each.
+        said: The structured data. With a day that is certain, none is looked for. The language determines the order of
+            numeric dates.
         title: The page's title, by which its heading is found.
+        named: The class names of its elements.
     """
-    body = document.find("body")
-    if body is None:
-        return Byline()
-    text = "\n".join(body.stripped_strings)[:_MAX_TEXT]
+    text = text[:_MAX_TEXT]
     start, end = _heading(document, text, title)
-    order = day_order(text, language)
+    dated = not said.published or _is_rewritten(said)
+    order = day_order(text, said.language) if dated else ""
+    classes = "\n".join(named).lower()
+    marks = ",".join((_MARKS, *(f"[class*={part} i]" for part in _CLASSES if part in classes)))
     dates: list[tuple[int, int, str]] = []
     writers: list[tuple[int, int, int, str]] = []
     cursor = 0
-    for element in islice(document.select(_MARKS), _MAX_MARKS):
+    for element in islice(document.select(marks), _MAX_MARKS):
         strings = list(element.stripped_strings)
         shown = "\n".join(strings)
         if len(shown) > _MARK:
@@ -120,7 +130,7 @@ def read_byline(document: Document, language: str | None, title: str) -> Byline:
         cursor = place
         names = f"{element.attr('class')} {element.attr('id')}"
         elsewhere: bool | None = None
-        if (day := _marked_day(element, names, shown, order)) is not None:
+        if dated and (day := _marked_day(element, names, shown, order)) is not None:
             elsewhere = element.closest(_ELSEWHERE) is not None
             if not elsewhere:
                 dates.append((*_rank(place, start, end, marked=True), day))
@@ -128,7 +138,7 @@ def read_byline(document: Document, language: str | None, title: str) -> Byline:
             elsewhere = element.closest(_ELSEWHERE) is not None if elsewhere is None else elsewhere
             if not elsewhere:
                 writers.append((*_rank(place, start, end, marked=True), place + len(shown), author))
-    for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER):
+    for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if dated else ():
         before = text[max(0, match.start() - 60) : match.start()]
         if _OTHER_DAY.search(before) or (day := written_day(match, order)) is None:
             continue
@@ -140,7 +150,7 @@ def read_byline(document: Document, language: str | None, title: str) -> Byline:
         else:
             dates.append((6, match.start(), day))
     rank, _, published = min(dates) if dates else (9, 0, None)
-    if published is None:
+    if dated and published is None:
         published = _labelled(text, order)
     return Byline(
         published=published,
@@ -163,10 +173,13 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     in_address = date_in_address(url)
     if not said.published:
         return in_address or shown.published
-    rewritten = said.modified is not None and said.published[:10] >= said.modified[:10]
-    if rewritten and shown.is_marked and shown.published and shown.published < said.published[:10]:
+    if _is_rewritten(said) and shown.is_marked and shown.published and shown.published < said.published[:10]:
         return shown.published
     return same_day(said.published, in_address)
+
+
+def _is_rewritten(said: Metadata) -> bool:
+    return bool(said.published and said.modified) and (said.published or "")[:10] >= (said.modified or "")[:10]
 
 
 def author_of(said: Metadata, shown: Byline) -> str | None:
@@ -185,10 +198,29 @@ def author_of(said: Metadata, shown: Byline) -> str | None:
 
 
 def _labelled(text: str, order: str) -> str | None:
-    for label in islice(_LABEL.finditer(text), _MAX_MARKS):
+    for label in islice(_labels(text), _MAX_MARKS):
         if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
             return day
     return None
+
+
+def _labels(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of `_LABEL`, looking only where one of the words is."""
+    low = text.lower()
+    if len(low) != len(text):  # the positions differ
+        yield from _LABEL.finditer(text)
+        return
+    places = {place for word in _LABEL_WORDS for place in _occurrences(low, word)}
+    for place in sorted(places):
+        if label := _LABEL.match(text, place):
+            yield label
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    place = text.find(word)
+    while place >= 0:
+        yield place
+        place = text.find(word, place + 1)
 
 
 def _heading(document: Document, text: str, title: str) -> tuple[int, int]:

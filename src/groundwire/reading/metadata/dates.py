@@ -164,7 +164,8 @@ WRITTEN: Final = re.compile(
     r")(?![\d%€$])"
     r"|\b(?P<m5>[^\W\d_]{3,12})\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
-_NUMERIC: Final = re.compile(r"(?<![\d/-])(\d{1,2})([/-])(\d{1,2})\2(?:20|19)?\d\d(?![\d/-])")
+_NUMERIC: Final = re.compile(r"(\d(?<![\d/-]\d)\d?)([/-])(\d{1,2})\2(?:20|19)?\d\d(?![\d/-])")
+"""Begins with a digit and looks back only afterwards, which passes other text several times as fast."""
 
 
 def day_order(text: str, language: str | None) -> str:

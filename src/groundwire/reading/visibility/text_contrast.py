@@ -51,6 +51,26 @@ class Backdrop:
         self._known: dict[Element, Color | None] = {}
         self._paints: dict[tuple[int, str], Color | None] = {}
         self._anything_placed = placed or bool(styles.added)
+        self._palette: list[Color] | None = self._all_paints()
+        self._like: dict[Color, bool] = {}
+
+    def _all_paints(self) -> list[Color] | None:
+        """Return all background colors of the page; None if some may be mixed."""
+        styles = {id(style): style for style in (*self._given.values(), *self._styles.added.values())}
+        if any("inset" in style.get("box-shadow", "") for style in styles.values()):
+            return None
+        paints = {paint for style in styles.values() if (paint := self._painted(style, "")) is not None}
+        if any(0 < paint.alpha < 0.95 for paint in paints):
+            return None
+        return [*paints - {_CLEAR}, WHITE, _DARK, _YELLOW]
+
+    def may_be_like(self, front: Color) -> bool:
+        """Return whether any background of the page may be like a text's color; quicker than looking for its own."""
+        if front.alpha < 1 or self._palette is None:
+            return True
+        if front not in self._like:
+            self._like[front] = any(alike(front, paint) for paint in self._palette)
+        return self._like[front]
 
     def behind(self, element: Element) -> Color | None:
         """Return the background color of an element's text; None if unknown."""
@@ -255,7 +275,7 @@ class _TextLook:
     def hides(self, element: Element) -> bool:
         """Return whether an element's own text is unreadable."""
         front = self._front(element, self._names)
-        if front is None:
+        if front is None or not self._backdrop.may_be_like(front):
             return False
         back = None
         if front.alpha <= FAINT:

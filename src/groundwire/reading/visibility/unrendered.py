@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
@@ -14,7 +15,7 @@ from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
 
-__all__ = ["drop_shortcodes", "drop_unrendered", "fill_streamed", "flatten_shadows", "may_have_shortcodes"]
+__all__ = ["drop_shortcodes", "drop_unrendered", "fill_streamed", "flatten_shadows", "may_have_shortcodes", "topmost"]
 
 _NEVER: Final = frozenset(
     {
@@ -168,3 +169,23 @@ def fill_streamed(document: Document) -> None:
             place.insert_before(*children)
         place.extract()
         segment.extract()
+
+
+def topmost(elements: Iterable[Element]) -> Iterator[Element]:
+    """Yield the elements that are not inside another of them, in order; linear, since no path is visited twice."""
+    wanted = dict.fromkeys(elements)
+    inside: dict[Element, bool] = {}
+    for element in wanted:
+        path, node, answer = [], element.parent, False
+        while isinstance(node, Element):
+            if node in wanted:
+                answer = True
+                break
+            if node in inside:
+                answer = inside[node]
+                break
+            path.append(node)
+            node = node.parent
+        inside.update(dict.fromkeys(path, answer))
+        if not answer:
+            yield element

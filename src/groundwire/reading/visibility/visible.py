@@ -17,6 +17,7 @@ from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
 from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.longhands import may_hide
 from groundwire.reading.css.parser import Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import class_names, read_styles
@@ -32,7 +33,7 @@ from groundwire.reading.visibility.hidden_styles import (
     text_hidden,
 )
 from groundwire.reading.visibility.text_contrast import COLORED, declare_attributes, unreadable
-from groundwire.reading.visibility.unrendered import drop_unrendered, fill_streamed, flatten_shadows
+from groundwire.reading.visibility.unrendered import drop_unrendered, fill_streamed, flatten_shadows, topmost
 
 __all__ = ["Removed", "drop_unseen"]
 
@@ -78,6 +79,8 @@ class Removed:
     """How many pieces of text were removed, by reason: the property, `attribute`, `class`, `color`, `element`."""
     revealed: int = 0
     """How many pieces were kept because a script or an animation shows them."""
+    named: frozenset[str] = field(default=frozenset(), compare=False)
+    """All class names of the page's elements."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -133,7 +136,7 @@ def drop_unseen(document: Document) -> Removed:
     reasons = _declare_defaults(document, marked, styles, named)
     declare_attributes(marked, styles)
     if not len(styles):
-        return Removed(counts)
+        return Removed(counts, named=named)
     found = _judge(styles, reasons)
     measure_fonts(document, found.texts["font-size"], styles)
     found.texts["color"] = unreadable(document, styles)
@@ -145,7 +148,7 @@ def drop_unseen(document: Document) -> Removed:
     for name, states in found.texts.items():
         if any(states.values()) and (dropped := _drop_texts(states)):
             counts[name] += dropped
-    return Removed(dict(counts), found.revealed)
+    return Removed(dict(counts), found.revealed, named)
 
 
 def _declare_defaults(
@@ -176,7 +179,7 @@ def _is_hidden(element: Element) -> bool:
 def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
     found = _Judgement(texts={name: {} for name in INHERITED})
     faint: dict[Element, float] = {}
-    known: dict[tuple[str, tuple[int, ...]], _Look] = {}
+    known: dict[tuple[str, int], _Look] = {}
     for element in styles:
         tag, kind = element.tag, styles.kind(element)
         look = known.get((tag, kind)) if kind is not None else None
@@ -207,6 +210,10 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
 
 def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     """Return the effect of a style, as far as it does not depend on the element's position."""
+    pushed = _MOVED.isdisjoint(style) and any((pixels(style.get(name, "")) or 0.0) >= _LINE for name in _MARGINS)
+    if not any(may_hide(name, value) for name, value in style.items()):
+        shows = tuple((name, False) for name in INHERITED if style.get(name, "inherit") != "inherit")
+        return _Look("", None, shows, flat=False, pushed=pushed)
     if styles.keyframes or "animation" in style or "animation-name" in style:
         style = _animated(style, styles)
     if styles.incomplete and "position" not in style:
@@ -220,7 +227,7 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
         opacity if opacity is not None and opacity < 0.5 else None,
         tuple((name, state) for name, state in said if state is not None),
         style.get("grid-template-rows") in _NO_ROWS or (boxed and is_flattened(style)),
-        _MOVED.isdisjoint(style) and any((pixels(style.get(name, "")) or 0.0) >= _LINE for name in _MARGINS),
+        pushed,
     )
 
 
@@ -288,14 +295,14 @@ def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
     A box clips positioned content only if it is positioned itself, otherwise the content is relative to an ancestor;
     and content over the padding is visible, as in aspect-ratio boxes.
     """
-    for element in list(_topmost([element for element, reason in whole.items() if reason == "size"])):
+    for element in list(topmost([element for element, reason in whole.items() if reason == "size"])):
         style = styles.get(element)
         free = _OUT if style.get("position", "static") == "static" else _FREE
         if style.get("position", "static") != "static" and (pixels(style.get("padding-top", ""), 500.0) or 0) > 2:
             free = _OUT
         inside = [node for node in element.descendants if isinstance(node, Element)] if element.text.strip() else []
         placed = [node for node in inside if styles.get(node).get("position") in free and node not in whole]
-        for node in list(_topmost(placed)):
+        for node in list(topmost(placed)):
             element.insert_before(node.extract())
 
 
@@ -324,7 +331,7 @@ def _keep_main_part(document: Document, found: _Judgement) -> None:
     hides = [*found.whole, *(element for element, hidden in found.texts["visibility"].items() if hidden)]
     if body is None or not hides:
         return
-    sizes = {element: len(element.text) for element in _topmost(hides)}
+    sizes = {element: len(element.text) for element in topmost(hides)}
     if not any(sizes.values()):
         return
     total = len(body.text)
@@ -340,28 +347,8 @@ def _keep_main_part(document: Document, found: _Judgement) -> None:
             found.revealed += 1
 
 
-def _topmost(elements: Iterable[Element]) -> Iterator[Element]:
-    """Yield the elements that are not inside another of them; linear, since no path is visited twice."""
-    wanted = set(elements)
-    inside: dict[Element, bool] = {}
-    for element in wanted:
-        path, node, answer = [], element.parent, False
-        while isinstance(node, Element):
-            if node in wanted:
-                answer = True
-                break
-            if node in inside:
-                answer = inside[node]
-                break
-            path.append(node)
-            node = node.parent
-        inside.update(dict.fromkeys(path, answer))
-        if not answer:
-            yield element
-
-
 def _drop_whole(whole: Mapping[Element, str], reasons: Mapping[Element, str], counts: Counter[str]) -> None:
-    for element in list(_topmost(whole)):
+    for element in list(topmost(whole)):
         if element.tag in {"html", "body"}:
             element.clear()
         if element.text.strip():
