@@ -279,7 +279,8 @@ def test_day_of_publication_is_read_from_the_address(url: str, day: str | None) 
         ("13/01/2020", "en", "2020-01-13"),
         ("03/04/2020", "fr", "2020-04-03"),
         ("03/04/2020", "en", None),  # the order depends on the country
-        ("Last updated: 13 January 2020", "en", None),
+        ("Last updated: 13 January 2020", "en", "2020-01-13"),
+        ("Copyright: 13 January 2020", "en", None),
         ("31.02.2020", "de", None),
         ("version 1.13.2020", "de", None),
         ("13 apples 2020", "en", None),

@@ -40,7 +40,8 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.metadata.bylines import author_of, publication_day, read_byline
     from groundwire.reading.metadata.embedded_json import things
-    from groundwire.reading.metadata.page_metadata import read_metadata, read_metas, read_title, title_element
+    from groundwire.reading.metadata.page_metadata import read_metadata, read_metas
+    from groundwire.reading.metadata.titles import read_title, title_element
     from groundwire.reading.visibility.unrendered import drop_shortcodes, may_have_shortcodes
     from groundwire.reading.visibility.visible import drop_unseen
 

@@ -1,4 +1,7 @@
-"""PyPI over its JSON API (https://docs.pypi.org/api/json)."""
+"""npm over its registry, and PyPI over its JSON API.
+
+See https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md and https://docs.pypi.org/api/json.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,69 @@ from groundwire.reading.sites.site import (
     text,
 )
 
-__all__ = ["PYPI"]
+__all__ = ["NPM", "PYPI"]
 
-_API: Final = "https://pypi.org"
+_NPM: Final = "https://registry.npmjs.org"
+_NAME: Final = r"(?:@[^/]{1,100}/)?[^/@]{1,214}"
+
+
+def package(page: PageAddress) -> Steps:
+    """Read a package, or one version of it."""
+    at, version = f"{page.api}/{page.quoted('name')}", page.quoted("version") or "latest"
+    # The list of all versions has the README, and is too large for some packages.
+    one, every = yield (
+        SiteRequest(url=f"{at}/{version}"),
+        SiteRequest(url=at, optional="the README and the day of the release"),
+    )
+    name, version = need(one, "name"), need(one, "version")
+    readme = one.get("readme") or (every or {}).get("readme")
+    released = text(every, "time", version)
+    return SiteContent(
+        title=f"{name} {version}",
+        published=released,
+        parts=(
+            heading(1, f"{name} {version}"),
+            say(text(one, "description")),
+            facts(
+                (
+                    ("Released", day(released)),
+                    ("Deprecated", text(one, "deprecated")),
+                    ("License", text(one, "license")),
+                    ("Homepage", text(one, "homepage")),
+                    ("Repository", _repository(one)),
+                    ("Dependencies", _dependencies(one)),
+                    ("Node", text(one, "engines", "node")),
+                )
+            ),
+            markdown(readme if isinstance(readme, str) else "", below=1),
+        ),
+        warnings=() if every is None or str(readme or "").strip() else ("the registry has no README of it",),
+    )
+
+
+def _repository(one: Any) -> str:
+    return (text(one, "repository", "url") or text(one, "repository")).removeprefix("git+").removesuffix(".git")
+
+
+def _dependencies(one: Any) -> str:
+    found = one.get("dependencies") if isinstance(one, dict) else None
+    return ", ".join(f"{name} {wanted}" for name, wanted in found.items()) if isinstance(found, dict) else ""
+
+
+NPM: Final = SiteSpec(
+    name="npm",
+    title="npm",
+    hosts={"www.npmjs.com": _NPM, "npmjs.com": _NPM},
+    elsewhere="{origin}",
+    rate=SiteRate(60, 60.0, "https://blog.npmjs.org/post/187698412060/acceptible-use"),
+    routes=(
+        route("/package/{name}", package, name=_NAME),
+        route("/package/{name}/v/{version}", package, name=_NAME),
+    ),
+)
+
+
+_PYPI: Final = "https://pypi.org"
 
 
 def project(page: PageAddress) -> Steps:
@@ -68,7 +131,7 @@ def _description(info: dict[str, Any]) -> SitePart:
 PYPI: Final = SiteSpec(
     name="pypi",
     title="PyPI",
-    hosts={"pypi.org": _API, "www.pypi.org": _API},
+    hosts={"pypi.org": _PYPI, "www.pypi.org": _PYPI},
     elsewhere="{origin}",
     rate=SiteRate(60, 60.0, "https://docs.pypi.org/api"),
     routes=(route("/project/{name}", project), route("/project/{name}/{version}", project)),
