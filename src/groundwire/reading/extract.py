@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["Extracted", "extract", "fragment_to_markdown"]
 
 
-def extract(html: str, url: str, model: Model | None = None, *, comments: bool = False) -> Extracted:
+def extract(html: str, url: str, model: Model | None = None, *, include: Collection[str] = ()) -> Extracted:
     """Extract the main content of a page.
 
     Args:
         html: The page's HTML. No input raises.
         url: The page's URL, for its relative links.
         model: The classifier of the main content; by default the built-in one.
-        comments: Whether readers' comments are kept on every kind of page, not only in forums.
+        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.roles`.
 
     Returns:
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
@@ -58,7 +59,7 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
         drop_shortcodes(document)
     title = read_title(document, entitled, metas, found, said.site or "", url)
     shown = read_byline(document, said.language, title)
-    chosen = select_main(document, model, hints, url=url, comments=comments)
+    chosen = select_main(document, model, hints, url=url, include=include)
     if may_have_roles(markup):
         apply_roles(chosen.root)
     warnings: tuple[str, ...]
