@@ -280,6 +280,12 @@ def test_comments_are_known_by_the_names_around_them(markup: str, kept: list[int
     assert role_blocks(layout, names_of(layout), list(map(bool, kept)), "comments") == found
 
 
+def test_comments_may_be_longer_than_an_article_that_is_long_enough() -> None:
+    for length, found in ((1_900, []), (2_100, [2])):
+        layout = page(f"<p>{'y' * (length - 220)}</p><div class=comment-list><p>{'x' * 9_000}</p></div>")
+        assert role_blocks(layout, names_of(layout), [True] * 3, "comments") == found
+
+
 PARTS = (
     "<main><p>{0}</p><p>{0}</p><p>{0}</p><p class=byline>By Ada</p><figure><figcaption>The marsh</figcaption></figure>"
     "<div id=comments><p>So it is.</p><button>Reply</button></div><div class=cookie-banner><p>We bake.</p></div>"

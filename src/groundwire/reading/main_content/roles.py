@@ -27,7 +27,7 @@ ROLES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
         "captions": _named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"),
         "comments": _named(
-            r"comments?", "commentlist", "disqus", "replies", "respond", r"kommentare?", r"comentarios?",
+            r"comments?(?:area|body|list|listing|section)?", "disqus", "replies", "respond", r"kommentare?", r"comentarios?",
             r"commentaires?",
         ),
         "notices": _named(
@@ -54,7 +54,9 @@ _LIKELY: Final = 0.8
 _TAGS: Final[Mapping[str, str]] = MappingProxyType({"figcaption": "captions", "caption": "captions"})
 _CONTROLS: Final = frozenset({"button", "label", "legend"})
 _MOST_OF_IT: Final = 0.7
-"""The share of the selected text from which an element is the content, whatever its name says."""
+_ENOUGH: Final = 2_000  # characters
+"""An element with more than this share of the selected text is the content, whatever its name says, unless so much is
+left without it: below some articles there are more comments than it has text."""
 
 
 def apply_roles(
@@ -95,7 +97,7 @@ def role_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], role
         held[owner] += len(text) if kept else 0
     for element in range(len(parents) - 1, 0, -1):
         held[parents[element]] += held[element]
-    most = _MOST_OF_IT * held[0]
+    most = max(_MOST_OF_IT * held[0], held[0] - _ENOUGH)
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (
