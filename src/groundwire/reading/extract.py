@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
@@ -68,12 +69,15 @@ def extract(html: str, url: str, model: Model | None = None, *, include: Collect
     else:
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
+    published = publication_day(said, url, shown)
+    if published and publication_day(said, url, replace(shown, changed=None)) is None:
+        warnings += ("the page states only the day of its last change",)
     if len(content) > MAX_CONTENT:
         content, cut = content[:MAX_CONTENT].rstrip(), True
     return Extracted(
         title=_line(title),
         content=content,
-        published=publication_day(said, url, shown),
+        published=published,
         language=said.language,
         author=_line(author_of(said, shown)) or None,
         site=_line(said.site) or None,

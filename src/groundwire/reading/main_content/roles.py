@@ -27,8 +27,8 @@ ROLES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
         "captions": _named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"),
         "comments": _named(
-            r"comments?(?:area|body|list|listing|section)?", "disqus", "replies", "respond", r"kommentare?", r"comentarios?",
-            r"commentaires?",
+            r"comments?(?:area|body|list|listing|section)?", "disqus", "replies", "respond", r"kommentare?",
+            r"comentarios?", r"commentaires?",
         ),
         "notices": _named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
