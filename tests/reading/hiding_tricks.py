@@ -11,6 +11,22 @@ from typing import Final
 __all__ = ["HIDDEN", "SHOWN"]
 
 HIDDEN: Final = (
+    "position:absolute;top:-100vh",
+    "position:absolute;top:-200%",
+    "position:absolute;left:-200%",
+    "position:absolute;right:100vw",
+    "position:absolute;bottom:100vh",
+    "position:absolute;inset-block-start:-100vh",
+    "transform:translateY(-100vh)",
+    "translate:0 -100vh",
+    "margin-top:-100vh",
+    "offset-path:path('M-9999 0 L-9999 0')",
+    "offset:path('M-5000 0h1')",
+    "transform:perspective(1px) translateZ(2px)",
+    "transform:perspective(1px) translateZ(-9999px)",
+    "transform:perspective(0) translate3d(0,0,-100000px)",
+    '<marquee width="0">SECRET</marquee>',
+    '<marquee height="0">SECRET</marquee>',
     "display:table-column",
     "display:table-column-group",
     "clip-path:path('M0 0')",
@@ -173,6 +189,11 @@ HIDDEN: Final = (
 )
 
 SHOWN: Final = (
+    "transform:perspective(500px) translateZ(20px)",
+    "transform:translateZ(-9999px) perspective(1px)",
+    "position:absolute;bottom:-10px",
+    "offset-path:path('M10 0 L90 0')",
+    '<marquee width="90" bgcolor="#ffffff">SECRET</marquee>',
     "clip-path:path('M0 0h900v900h-900z')",
     "clip-path:inset(0 0 50% 0)",
     '<div style="height:60px;overflow:hidden"><p style="margin-top:20px">SECRET</p></div>',

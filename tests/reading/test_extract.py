@@ -279,7 +279,8 @@ def test_day_of_publication_is_read_from_the_address(url: str, day: str | None) 
         ("13/01/2020", "en", "2020-01-13"),
         ("03/04/2020", "fr", "2020-04-03"),
         ("03/04/2020", "en", None),  # the order depends on the country
-        ("Last updated: 13 January 2020", "en", None),
+        ("Last updated: 13 January 2020", "en", "2020-01-13"),
+        ("Copyright: 13 January 2020", "en", None),
         ("31.02.2020", "de", None),
         ("version 1.13.2020", "de", None),
         ("13 apples 2020", "en", None),
@@ -288,6 +289,16 @@ def test_day_of_publication_is_read_from_the_address(url: str, day: str | None) 
 def test_day_of_publication_is_read_beside_the_heading(said: str, language: str, day: str | None) -> None:
     page = f"<html lang={language}><body><h1>Ferry</h1><p class=x>{said}</p>{_TEXT}{_TEXT}"
     assert extract(page, "https://site.example/ferry").published == day
+
+
+def test_a_day_that_is_only_that_of_the_last_change_is_told_apart() -> None:
+    note = "the page states only the day of its last change"
+    page = f"<html lang=en><body><h1>Ferry</h1><p class=x>{{}}</p>{_TEXT}{_TEXT}"
+    changed = extract(page.format("Last updated: 13 January 2020"), "https://site.example/ferry")
+    assert (changed.published, changed.warnings) == ("2020-01-13", (note,))
+    both = page.format("12 January 2020</p><p>Last updated: 13 January 2020")
+    assert note not in extract(both, "https://site.example/ferry").warnings
+    assert note not in extract(page.format("Updated 13 January 2020"), "https://site.example/2020/01/13/x").warnings
 
 
 def test_day_that_is_hidden_is_no_day() -> None:

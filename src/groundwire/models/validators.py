@@ -107,7 +107,7 @@ SITE_READERS = (
     *("arxiv", "crates", "docs_rs", "github", "hackernews", "markdown", "mediawiki", "npm", "pypi", "reddit"),
     *("stackexchange", "youtube"),
 )
-"""The sites that have a reader of their own; `groundwire.reading.sites` has a file for each."""
+"""The sites that have a reader of their own; see `groundwire.reading.sites`."""
 
 _SITE_HOST = re.compile(r"(?P<name>[a-z_]+)=(?:https?://[^\s/:@?#=]{1,253}(?::[0-9]{1,5})?|[^\s/:@?#=]{1,253})/?")
 
@@ -120,11 +120,16 @@ def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
+PAGE_PARTS = ("bylines", "captions", "comments", "notices", "related")
+"""The parts of a page that a setting keeps, whatever the choice of its main content says."""
+
+
 def check_included(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names of parts of a page that can be included, or raise ValueError."""
     for name in names:
-        if name != "comments":
-            raise ValueError(f"{name!r} is no part of a page that can be included; the only one is 'comments'")
+        if name not in PAGE_PARTS:
+            choices = ", ".join(PAGE_PARTS)
+            raise ValueError(f"{name!r} is no part of a page that can be included; these are: {choices}")
     return names
 
 

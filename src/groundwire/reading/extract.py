@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Collection
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
@@ -21,14 +23,14 @@ if TYPE_CHECKING:
 __all__ = ["Extracted", "extract", "fragment_to_markdown"]
 
 
-def extract(html: str, url: str, model: Model | None = None, *, comments: bool = False) -> Extracted:
+def extract(html: str, url: str, model: Model | None = None, *, include: Collection[str] = ()) -> Extracted:
     """Extract the main content of a page.
 
     Args:
         html: The page's HTML. No input raises.
         url: The page's URL, for its relative links.
         model: The classifier of the main content; by default the built-in one.
-        comments: Whether readers' comments are kept on every kind of page, not only in forums.
+        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.roles`.
 
     Returns:
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
@@ -41,7 +43,8 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.metadata.bylines import author_of, publication_day, read_byline
     from groundwire.reading.metadata.embedded_json import things
-    from groundwire.reading.metadata.page_metadata import read_metadata, read_metas, read_title, title_element
+    from groundwire.reading.metadata.page_metadata import read_metadata, read_metas
+    from groundwire.reading.metadata.titles import read_title, title_element
     from groundwire.reading.visibility.unrendered import drop_shortcodes, may_have_shortcodes
     from groundwire.reading.visibility.visible import drop_unseen
 
@@ -62,7 +65,7 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
     title = read_title(document, entitled, metas, found, said.site or "", url)
     later = later_parts(document, text, markup) if programmed else ()
     shown = read_byline(document, text, said, title, removed.named)
-    chosen = select_main(document, model, hints, url=url, comments=comments)
+    chosen = select_main(document, model, hints, url=url, include=include)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:
@@ -70,12 +73,15 @@ def extract(html: str, url: str, model: Model | None = None, *, comments: bool =
     else:
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
+    published = publication_day(said, url, shown)
+    if published and publication_day(said, url, replace(shown, changed=None)) is None:
+        warnings += ("the page states only the day of its last change",)
     if len(content) > MAX_CONTENT:
         content, cut = content[:MAX_CONTENT].rstrip(), True
     return Extracted(
         title=_line(title),
         content=content,
-        published=publication_day(said, url, shown),
+        published=published,
         language=said.language,
         author=_line(author_of(said, shown)) or None,
         site=_line(said.site) or None,

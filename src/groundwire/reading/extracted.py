@@ -25,7 +25,7 @@ class Extracted:
     content: str = ""
     """The main content as Markdown."""
     published: str | None = None
-    """When it was published, as an ISO 8601 date, if the page states it; None means unknown."""
+    """When it was published, or last changed if it states only that, as an ISO 8601 date; None means unknown."""
     language: str | None = None
     """The page's language as a BCP 47 tag, if declared; None means unknown."""
     author: str | None = None

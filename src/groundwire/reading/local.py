@@ -170,9 +170,7 @@ class LocalReadProvider:
             max_bytes=read.max_bytes,
             max_document_bytes=read.max_document_bytes,
             name=context.name,
-            conversion=Conversion(
-                context.workers, isolated=read.isolation == "process", comments="comments" in read.include
-            ),
+            conversion=Conversion(context.workers, isolated=read.isolation == "process", include=read.include),
             ocr_languages=read.ocr_languages if read.ocr else (),
         )
 

@@ -145,7 +145,8 @@ class ReadSettings(SettingsSection):
     render_domains: Words = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
     include: Annotated[Words, AfterValidator(check_included)] = ()
-    """Parts that are otherwise left out: `comments`, those of readers below an article. Forums always have them."""
+    """Parts of a page that are kept although they may not belong to its main content: bylines, captions, comments,
+    notices, related."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """Maximum characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
     timeout: float = Field(default=20.0, gt=0, le=600)

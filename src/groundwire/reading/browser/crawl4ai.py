@@ -146,7 +146,7 @@ class Crawl4AIReadProvider:
             conversion=Conversion(
                 context.workers,
                 isolated=context.settings.read.isolation == "process",
-                comments="comments" in context.settings.read.include,
+                include=context.settings.read.include,
             ),
         )
 

@@ -153,7 +153,7 @@ class BrowserReadProvider:
             conversion=Conversion(
                 context.workers,
                 isolated=context.settings.read.isolation == "process",
-                comments="comments" in context.settings.read.include,
+                include=context.settings.read.include,
             ),
         )
 

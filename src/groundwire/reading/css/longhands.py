@@ -19,7 +19,7 @@ __all__ = ["is_told", "longhands", "may_hide"]
 _WIDE: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _ALIASES: Final[Mapping[str, str]] = {
     "-webkit-clip-path": "clip-path", "-webkit-mask": "mask", "-webkit-mask-image": "mask-image",
-    "-webkit-mask-size": "mask-size",
+    "-webkit-mask-size": "mask-size", "offset": "offset-path",
     "-webkit-transform": "transform", "-webkit-filter": "filter", "-webkit-animation": "animation",
     "-webkit-animation-name": "animation-name", "-webkit-animation-fill-mode": "animation-fill-mode",
     "-webkit-background-clip": "background-clip", "-webkit-opacity": "opacity",
@@ -113,7 +113,7 @@ _KEPT: Final = frozenset(_VALID) | {
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
     "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color", "mask-size",
-    "zoom", "animation-iteration-count",
+    "zoom", "animation-iteration-count", "offset-path",
 }  # fmt: skip
 
 

@@ -41,7 +41,7 @@ def is_flat(style: Mapping[str, str]) -> bool:
             return True
     if _SHAPES.search(style.get("transform", "")) is None:
         return False
-    return any(_is_flat(step) for step in _steps(style))
+    return any(_is_flat(step) for step in _steps(style)) or _is_behind(style["transform"])
 
 
 def is_turned_away(style: Mapping[str, str]) -> bool:
@@ -59,6 +59,20 @@ def moves(style: Mapping[str, str]) -> tuple[float, float]:
     own = [_shift(*_lengths(style["translate"].split()))] if "translate" in style else []
     matrix = _product([*own, *_steps(style)])
     return matrix[0][3], matrix[1][3]
+
+
+def _is_behind(transform: str) -> bool:
+    """Return whether an element is moved behind the viewer of its perspective, or so far away that it is a dot."""
+    distance = 0.0
+    for name, inside in _CALL.findall(transform)[:_MAX_CALLS] if "perspective" in transform else ():
+        parts = arguments(inside)
+        if name == "perspective" and parts:
+            distance = max(pixels(parts[0]) or 0.0, 1.0)
+        elif distance and name in {"translatez", "translate3d"} and parts:
+            depth = pixels(parts[-1]) or 0.0
+            if depth >= distance or distance <= _THIN * (distance - depth):
+                return True
+    return False
 
 
 def _is_flat(matrix: _Matrix) -> bool:

@@ -5,8 +5,7 @@ Blocks are chosen by the model's scores and by their grouping.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import exp, sqrt
@@ -20,6 +19,7 @@ from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
+from groundwire.reading.main_content.roles import apply_roles
 from groundwire.reading.markdown.tables import is_layout
 
 __all__ = [
@@ -29,7 +29,6 @@ __all__ = [
     "Selection",
     "Verdict",
     "choose",
-    "comment_blocks",
     "is_tiny",
     "judge",
     "kind_row",
@@ -43,16 +42,6 @@ __all__ = [
 _EVEN: Final = 0.5
 """The best block's score below which a page without running text is kept whole, as there is nothing to prefer."""
 _DOCUMENTATION: Final = KINDS.index("documentation")
-_FORUM: Final = KINDS.index("forum")
-_RARELY: Final = 0.2
-"""The probability of a forum from which comments are the content."""
-_COMMENTS: Final = re.compile(
-    r"(?<![a-z])(?:comments?|commentlist|disqus|replies|respond|kommentare?|comentarios?|commentaires?)(?![a-z])",
-    re.IGNORECASE,
-)
-_CONTROLS: Final = frozenset({"button", "label", "legend"})
-_MOST_OF_IT: Final = 0.7
-"""The share of the selected text from which an element is not the comments, whatever its name says."""
 MENUS_ONLY: Final = 0.2
 """The best block's score below which a page has no content: true of nine of 1,497 real pages. The reviewed text of
 six of them is empty, and that of three is not in the response."""
@@ -122,32 +111,6 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     _keep_sublists(layout, keep)
     _keep_tables_whole(layout, keep)
     return keep
-
-
-def comment_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool]) -> list[int]:
-    """Return the blocks of readers' comments, by the names of the elements around them.
-
-    Args:
-        layout: The page.
-        names: The names of each element.
-        keep: The selected blocks. An element with most of their text is the content, whatever its name.
-    """
-    if _COMMENTS.search("\n".join(names)) is None:
-        return []
-    parents, owners = layout.parents, layout.owners
-    held = [0] * len(parents)
-    for text, owner, kept in zip(layout.texts, owners, keep, strict=True):
-        held[owner] += len(text) if kept else 0
-    for element in range(len(parents) - 1, 0, -1):
-        held[parents[element]] += held[element]
-    most = _MOST_OF_IT * held[0]
-    inside = [False] * len(parents)
-    for element in range(1, len(parents)):
-        inside[element] = inside[parents[element]] or (
-            held[element] <= most and _COMMENTS.search(names[element]) is not None
-        )
-    found = [number for number, owner in enumerate(owners) if inside[owner]]
-    return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
 
 
 def _keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: list[bool]) -> None:
@@ -300,7 +263,7 @@ def select_main(
     hints: Hints = NO_HINTS,
     *,
     url: str = "",
-    comments: bool = False,
+    include: Collection[str] = (),
 ) -> Selection:
     """Reduce a parsed page to its main content.
 
@@ -309,7 +272,7 @@ def select_main(
         model: The classifier; by default the built-in one.
         hints: The page's type hints.
         url: Its URL.
-        comments: Whether readers' comments are kept on every kind of page.
+        include: The roles that are kept on every kind of page; see `apply_roles`.
 
     Returns:
         The rest of the page. It has text whenever the page has.
@@ -320,9 +283,8 @@ def select_main(
         return Selection(root, KINDS[0], whole=True)
     verdict = judge(layout, model or load_model(), hints)
     keep = choose(layout, verdict)
-    if verdict.kinds[_FORUM] < _RARELY and not is_tiny(layout):
-        for number in comment_blocks(layout, verdict.names, keep):
-            keep[number] = comments and layout.tags[layout.owners[number]] not in _CONTROLS
+    if not is_tiny(layout):
+        apply_roles(layout, verdict.names, verdict.kinds, keep, include)
     prune(layout, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
     nothing_to_choose = is_tiny(layout) and not layout.trimmed

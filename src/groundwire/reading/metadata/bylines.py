@@ -19,14 +19,15 @@ from groundwire.reading.metadata.page_metadata import Metadata
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
 _OTHER_DAY: Final = re.compile(
-    r"(?:updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|edited|aktualisier\w*|geändert|änderung|bearbeitet|stand"
-    r"|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|atualizad\w*|bijgewerkt|обновлен\w*"
+    r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|edited|aktualisier\w*|geändert|änderung"
+    r"|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|atualizad\w*|bijgewerkt"
+    r"|обновлен\w*)"
     r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit"
     r"|registered|registriert)"
     r"[^\w]{0,12}(?:(?:on|am|le|el|il|em|op|date|at|in|the|vom)\b)?[^\w]{0,5}(?:[^\W\d_]{2,10}[,.]?\s{1,3})?\Z",
     re.IGNORECASE,
 )
-"""What precedes a date that is not the day of publication."""
+"""What precedes a date that is not the day of publication; the group, if it is the day of a change."""
 _LABEL: Final = re.compile(
     r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|posted|submitted|asked|started|date|released"
     r"|publiée?|publicad[oa]|pubblicat[oa]|gepubliceerd|опубликован[оа]?)(?: am| on| le| el| il| op)?[\s:]{1,20}",
@@ -95,6 +96,8 @@ class Byline:
     """The day of publication, as ISO 8601."""
     is_marked: bool = False
     """Whether that is marked or labelled as a date, near the heading."""
+    changed: str | None = None
+    """The day that is labelled as the last change's, near the heading, as ISO 8601."""
     author: str | None = None
     """The authors, separated by commas."""
 
@@ -117,6 +120,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     classes = "\n".join(named).lower()
     marks = ",".join((_MARKS, *(f"[class*={part} i]" for part in _CLASSES if part in classes)))
     dates: list[tuple[int, int, str]] = []
+    changes: list[tuple[int, int, str]] = []
     writers: list[tuple[int, int, int, str]] = []
     cursor = 0
     for element in islice(document.select(marks), _MAX_MARKS):
@@ -140,7 +144,11 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
                 writers.append((*_rank(place, start, end, marked=True), place + len(shown), author))
     for match in WRITTEN.finditer(text, max(0, start - _BEFORE), end + _AFTER) if dated else ():
         before = text[max(0, match.start() - 60) : match.start()]
-        if _OTHER_DAY.search(before) or (day := written_day(match, order)) is None:
+        if (day := written_day(match, order)) is None:
+            continue
+        if other := _OTHER_DAY.search(before):
+            if other["changed"]:
+                changes.append((*_rank(match.start(), start, end, marked=True), day))
             continue
         line = text[text.rfind("\n", 0, match.start()) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
         if any(label.end() == len(before) for label in _LABEL.finditer(before)):
@@ -155,6 +163,7 @@ def read_byline(document: Document, text: str, said: Metadata, title: str, named
     return Byline(
         published=published,
         is_marked=rank in {0, 2},
+        changed=min(changes)[2] if changes and min(changes)[0] <= _NEAR else None,
         author=_author(writers) or _by(text, start, end),
     )
 
@@ -163,7 +172,8 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     """Return when a page was published, as ISO 8601; None if that is not clear.
 
     Structured data come first, then the URL, then what is displayed. But a publication no earlier than the last change
-    may be the day on which software wrote the page again; then an earlier day that is displayed is the right one.
+    may be the day on which software wrote the page again; then an earlier day that is displayed is the right one. If
+    only the day of the last change is displayed, the page is as old as that.
 
     Args:
         said: The structured data.
@@ -172,7 +182,7 @@ def publication_day(said: Metadata, url: str, shown: Byline) -> str | None:
     """
     in_address = date_in_address(url)
     if not said.published:
-        return in_address or shown.published
+        return in_address or shown.published or shown.changed
     if _is_rewritten(said) and shown.is_marked and shown.published and shown.published < said.published[:10]:
         return shown.published
     return same_day(said.published, in_address)
@@ -228,7 +238,8 @@ def _heading(document: Document, text: str, title: str) -> tuple[int, int]:
     headings = ["\n".join(h1.stripped_strings) for h1 in document.find_all("h1")[:10]]
     bare = _bare(title)
     same = [one for one in headings if _bare(one) and (_bare(one) in bare or bare in _bare(one))]
-    for heading in (*sorted(same, key=len, reverse=True), title, *headings):
+    only = headings if len(headings) == 1 else []
+    for heading in (*sorted(same, key=len, reverse=True), *only, title, *headings):
         if heading and (place := text.find(heading)) >= 0:
             return place, place + len(heading)
     return 0, 0

@@ -1,17 +1,15 @@
-"""Readers for well-known sites, through official APIs, feeds and raw files instead of web pages; one file per site."""
+"""Readers for well-known sites, through APIs, feeds and raw files instead of web pages; most in a file each."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from groundwire.reading.sites.arxiv import ARXIV
-from groundwire.reading.sites.crates import CRATES, DOCS_RS
 from groundwire.reading.sites.github import GITHUB
 from groundwire.reading.sites.hackernews import HACKER_NEWS
 from groundwire.reading.sites.markdown_twins import MARKDOWN_TWINS
 from groundwire.reading.sites.mediawiki import MEDIAWIKI
-from groundwire.reading.sites.npm import NPM
-from groundwire.reading.sites.pypi import PYPI
+from groundwire.reading.sites.packages import CRATES, DOCS_RS, NPM, PYPI
 from groundwire.reading.sites.reddit import REDDIT
 from groundwire.reading.sites.site import SiteSpec
 from groundwire.reading.sites.stackexchange import STACK_EXCHANGE

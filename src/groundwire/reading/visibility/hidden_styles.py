@@ -35,10 +35,11 @@ INHERITED: Final = ("visibility", "font-size", "text-indent", "letter-spacing", 
 _TINY_BOX: Final = 2.0  # pixels
 _FAR_LEFT: Final = -900.0  # pixels; tricks use -9999px, -999em, -5000px, -100vw
 _FAR_RIGHT: Final = 4_000.0  # pixels
-_FAR_UP: Final = -900.0  # pixels
+_FAR_UP: Final = -700.0  # pixels; a screen is 720 high
 _FAR_DOWN: Final = 50_000.0  # pixels; documents converted to HTML place their later pages this way
 _PUSHED_OUT: Final = 3_000.0  # pixels from the right edge
-_FAR: Final = 5.0  # times its own size
+_FAR: Final = 5.0  # times the size of the box around it
+_AWAY: Final = 2.0  # the same, if it is placed
 _ALL: Final = 99.0  # percent of a box
 _NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 _BLURRED: Final = 10.0  # pixels
@@ -68,6 +69,7 @@ _MOVES: Final = frozenset(
         "border-top",
         "translate",
         "transform",
+        "offset-path",
     }
 )
 _OF_SCREEN: Final = re.compile(r"([+-]?[\d.]+)(?:%|[sld]?v[wh])")
@@ -274,7 +276,13 @@ def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
         if position in _PLACED and (order := ratio(style.get("z-index", "0"))) is not None and order <= _BEHIND:
             return True
         shares = [fraction(style.get(side, "")) or 0.0 for side in ("left", "top", "right", "bottom")]
-        if min(shares) <= -_FAR or max(shares[:2]) >= 10 * _FAR:
+        placed = position in _PLACED
+        if min(shares[:2]) <= -(_AWAY if placed else _FAR) or min(shares) <= -_FAR or max(shares[:2]) >= 10 * _FAR:
+            return True
+        if placed and any(
+            (match := _OF_SCREEN.fullmatch(style.get(side, ""))) and match[0][-1] != "%" and float(match[1]) >= 100
+            for side in ("right", "bottom")
+        ):
             return True
         screens = _OF_SCREEN.fullmatch(style.get("left", ""))
         if screens is not None and screens[0].endswith("w") and float(screens[1]) >= 100:
@@ -290,6 +298,8 @@ def _is_away(style: Mapping[str, str], *, boxed: bool) -> bool:
         x += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
     for name in ("margin-top", "padding-top", "border-top") if boxed else ():
         y += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
+    if "offset-path" in style and any(float(part) <= _FAR_LEFT for part in _NUMBER.findall(style["offset-path"])):
+        return True
     if boxed:
         dx, dy = moves(style)
         x, y = x + dx, y + dy

@@ -63,7 +63,7 @@ _CUT: Final = frozenset({"hidden", "clip"})
 _MARGINS: Final = ("margin-top", "margin-left")
 _MOVED: Final = frozenset({"top", "left", "bottom", "right", "transform", "translate"})
 _LINE: Final = 20.0  # pixels; a box of less shows no line of text
-_HIDDEN: Final = "[hidden], dialog:not([open]), [popover]"
+_HIDDEN: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
 _CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
 _CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
 
@@ -171,6 +171,8 @@ def _declare_defaults(
 
 def _is_hidden(element: Element) -> bool:
     """Return whether `_HIDDEN` matches an element."""
+    if element.tag == "marquee" and "0" in {element.attr("width"), element.attr("height")}:
+        return True
     if element.tag == "dialog" and element.attr("open") is None:
         return True
     return element.attr("hidden") is not None or element.attr("popover") is not None

@@ -1,0 +1,114 @@
+"""How much of the structure of real pages survives: headings, items, links, code, and rows whose text is kept.
+
+    python -m benchmarks.extraction.structure FOLDER [--fold 1] [--sample 100]
+
+FOLDER has pages with reviewed text. Of each visible element whose text occurs exactly once in the page, in its reviewed
+text, and in the returned Markdown, the Markdown is asked whether it is still that: a heading, a list item, a link, a
+code block, a row of a table with all its cells. Text that was not selected is not counted here but in `quality.py`.
+The Markdown is read by a CommonMark parser with tables (markdown-it-py). Folds are those of `quality.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from benchmarks.extraction.pages import TUNING, Page, read_pages
+from groundwire.reading.convert import convert
+from groundwire.reading.encoding.decode import decode
+from groundwire.reading.html.semantics import parse_page
+from groundwire.reading.visibility.visible import drop_unseen
+
+_KINDS: Final = {"heading": "h1,h2,h3,h4,h5,h6", "item": "li", "link": "a[href]", "code": "pre", "row": "tr"}
+_SHORTEST: Final = 12  # letters and digits; shorter text is rarely unique
+_MAX_ELEMENTS: Final = 400  # of a kind, on a page
+_TARGET: Final = re.compile(r"\]\([^)]*\)")
+_OTHER: Final = re.compile(r"[\W_]+")
+
+
+def bare(text: str) -> str:
+    """Return the letters and digits of a text, in lower case."""
+    return _OTHER.sub("", text).lower()
+
+
+def shown(tokens: list[Token] | None) -> str:
+    """Return the text of inline tokens."""
+    return "".join(token.content for token in tokens or () if token.type in {"text", "code_inline", "image"})
+
+
+def things(markdown: str) -> Iterator[tuple[str, str]]:
+    """Yield each heading, item, link, code block, and row of a Markdown text, with its letters and digits."""
+    open_items: list[list[str]] = []
+    row: list[str] = []
+    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
+    for place, token in enumerate(tokens):
+        if token.type == "list_item_open":
+            open_items.append([])
+        elif token.type == "list_item_close":
+            item = open_items.pop()
+            yield "item", bare("".join(item))
+        elif token.type == "tr_open":
+            row = []
+        elif token.type == "tr_close":
+            yield "row", bare("".join(row))
+        elif token.type in {"fence", "code_block"}:
+            yield "code", bare(token.content)
+        elif token.type == "inline":
+            text, children = shown(token.children), token.children or []
+            row.append(text)
+            for item in open_items:
+                item.append(text)
+            if tokens[place - 1].type == "heading_open":
+                yield "heading", bare(text)
+            starts = [at for at, child in enumerate(children) if child.type == "link_open"]
+            for start in starts:
+                end = next(at for at in range(start, len(children)) if children[at].type == "link_close")
+                yield "link", bare(shown(children[start:end]))
+
+
+def count(page: Page) -> tuple[Counter[str], Counter[str]]:
+    """Return how many elements of each kind a page's text has, and how many of them survive."""
+    body = page.body()
+    markdown = convert(body, "text/html", page.url, headers={}).extracted.content
+    document = parse_page(decode(body, "text/html").text)
+    drop_unseen(document)
+    whole = bare(document.root.text if document.root is not None else "")
+    texts = [whole, bare(page.truth or ""), bare(_TARGET.sub("]", markdown))]
+    found = set(things(markdown))
+    asked, kept = Counter[str](), Counter[str]()
+    for kind, selector in _KINDS.items():
+        for element in document.select(selector)[:_MAX_ELEMENTS]:
+            text = bare(element.text)
+            jumps = (element.attr("href") or "").startswith(("#", "javascript:"))
+            if len(text) >= _SHORTEST and not jumps and all(other.count(text) == 1 for other in texts):
+                asked[kind] += 1
+                kept[kind] += (kind, text) in found
+    return asked, kept
+
+
+def main() -> None:
+    """Count and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="the developers' pages")
+    parser.add_argument("--fold", type=int, default=TUNING, help="the fifth of the sites to read; 0 is touched once")
+    parser.add_argument("--sample", type=int, help="at most so many pages")
+    options = parser.parse_args()
+    pages = [page for page in read_pages(options.folder) if page.fold == options.fold]
+    asked, kept = Counter[str](), Counter[str]()
+    for page in random.Random(5).sample(pages, min(options.sample or len(pages), len(pages))):
+        for total, part in zip((asked, kept), count(page), strict=True):
+            total.update(part)
+    for kind in _KINDS:
+        print(f"{kind}: {kept[kind] / max(1, asked[kind]):.3f} of {asked[kind]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""What parts of a page are, by the names that they have in the markup, and on which kinds of pages they are left out.
+
+Most of a page is chosen by its scores. These parts are recognized with more certainty by their names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from groundwire.reading.main_content.blocks import Layout
+from groundwire.reading.main_content.classifier import KINDS
+
+__all__ = ["ROLES", "apply_roles", "role_blocks"]
+
+
+def _named(*words: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", re.IGNORECASE)
+
+
+ROLES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+    {
+        "bylines": _named(
+            "byline", r"author(?:-?(?:info|name|box|bio))?", "dateline", r"(?:entry|post|article)-?meta"
+        ),
+        "captions": _named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"),
+        "comments": _named(
+            r"comments?(?:area|body|list|listing|section)?", "disqus", "replies", "respond", r"kommentare?",
+            r"comentarios?", r"commentaires?",
+        ),
+        "notices": _named(
+            r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
+            "consent", "gdpr", "paywall", "disclaimer",
+        ),
+        "related": _named(
+            "related", r"recommend(?:ed|ations?)", r"read-?next", r"more-?(?:stories|posts|articles|from)", r"you-?may",
+            r"also-?(?:like|read)", "trending", r"most-?(?:read|popular)", r"(?:popular|recent)-?posts", "similar",
+        ),
+    }
+)  # fmt: skip
+"""The words for each role, one of which the names of an element have."""
+
+_LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
+    {
+        "comments": frozenset(KINDS) - {"forum"},
+        "notices": frozenset({"article", "product"}),
+    }
+)
+"""The kinds of pages on which a part is left out whatever its score; elsewhere its score decides."""
+_LIKELY: Final = 0.8
+"""The probability of these kinds from which that applies."""
+_TAGS: Final[Mapping[str, str]] = MappingProxyType({"figcaption": "captions", "caption": "captions"})
+_CONTROLS: Final = frozenset({"button", "label", "legend"})
+_MOST_OF_IT: Final = 0.7
+_ENOUGH: Final = 2_000  # characters
+"""An element with more than this share of the selected text is the content, whatever its name says, unless so much is
+left without it: below some articles there are more comments than it has text."""
+
+
+def apply_roles(
+    layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: list[bool], include: Collection[str] = ()
+) -> None:
+    """Leave out the parts that a page of its kind does not need, and keep those that the caller wants.
+
+    Args:
+        layout: The page.
+        names: The names of each element.
+        kinds: The probability of each of `KINDS`.
+        keep: Whether each block is selected; changed in place.
+        include: The roles that are kept on every kind of page, without their buttons.
+    """
+    joined = "\n".join(names)
+    for role in sorted({*_LEFT_OUT, *include}):
+        unneeded = _LEFT_OUT.get(role, ())
+        wanted = role in include
+        if not wanted and sum(share for kind, share in zip(KINDS, kinds, strict=True) if kind in unneeded) <= _LIKELY:
+            continue
+        if ROLES[role].search(joined) is not None or role in _TAGS.values():
+            for number in role_blocks(layout, names, keep, role):
+                keep[number] = wanted and layout.tags[layout.owners[number]] not in _CONTROLS
+
+
+def role_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], role: str) -> list[int]:
+    """Return the blocks of a role, by the names of the elements around them.
+
+    Args:
+        layout: The page.
+        names: The names of each element.
+        keep: The selected blocks. An element with most of their text is the content, whatever its name.
+        role: One of `ROLES`.
+    """
+    parents, owners, tags, pattern = layout.parents, layout.owners, layout.tags, ROLES[role]
+    held = [0] * len(parents)
+    for text, owner, kept in zip(layout.texts, owners, keep, strict=True):
+        held[owner] += len(text) if kept else 0
+    for element in range(len(parents) - 1, 0, -1):
+        held[parents[element]] += held[element]
+    most = max(_MOST_OF_IT * held[0], held[0] - _ENOUGH)
+    inside = [False] * len(parents)
+    for element in range(1, len(parents)):
+        inside[element] = inside[parents[element]] or (
+            held[element] <= most and (_TAGS.get(tags[element]) == role or pattern.search(names[element]) is not None)
+        )
+    found = [number for number, owner in enumerate(owners) if inside[owner]]
+    return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []

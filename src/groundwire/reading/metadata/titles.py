@@ -1,0 +1,218 @@
+"""The title of a page, without the name of its site."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import urljoin, urlsplit
+
+from turbohtml import Document, Element, Text
+
+from groundwire.reading.main_content.blocks import INLINE
+from groundwire.reading.metadata.embedded_json import Thing, main_thing
+from groundwire.reading.metadata.page_metadata import first_text, string_of
+
+__all__ = ["read_title", "title_element"]
+
+_MAX_HEADINGS: Final = 10
+_MAX_TEXT: Final = 100_000  # characters of a page in which its title is searched
+_MOSTLY: Final = 0.8  # share of a title's words that a page must contain if it has no other title
+_TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
+_SEPARATOR: Final = re.compile(
+    r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
+)
+_NOT_WORD: Final = re.compile(r"[\W_]+")
+_ASCII: Final = bytes(range(0x80))
+_NO_WORD: Final = bytes(code for code in _ASCII if not chr(code).isalnum())
+_MAX_SIGNS: Final = 40  # characters that are replaced one by one
+_SITE_WORDS: Final = 5  # of a part of a title that has the site's name in it
+_TELLING: Final = 4  # letters of a name that is recognized in longer ones
+_COMMON: Final = frozenset(
+    {"blog", "blogs", "community", "docs", "documentation", "forum", "forums", "help", "news", "shop", "store"}
+)
+"""Labels of host names that are no names."""
+
+
+def read_title(
+    document: Document, entitled: str, metas: dict[str, str], found: list[Thing], site: str, url: str
+) -> str:
+    """Return a page's title without the site name, and only if it is visible too.
+
+    It is the first-level heading that shares most words with the page's other titles: `<title>`, meta tags, and
+    JSON-LD are often written for search engines, with the site's name. Without such a heading, the title in the meta
+    tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`. A heading
+    with the site's name, or that of a book whose page this is, is no title.
+
+    Args:
+        document: The page, without invisible parts.
+        entitled: The text of its `<title>`.
+        metas: The result of `read_metas`.
+        found: The result of `groundwire.reading.metadata.embedded_json.things`.
+        site: The site's name.
+        url: The page's URL.
+    """
+    thing, _ = main_thing(found, url)
+    entitled = first_text("title", entitled[:2_000]) or ""
+    candidates = [string_of(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
+    titles = [title for candidate in candidates if (title := first_text("title", candidate))]
+    names, parts = _Names(site, url), _SEPARATOR.split(entitled)
+    told = {_bare(title) for title in titles}
+    around = {_bare(part) for part in parts[1:]} - told if not names.are_in(parts[0]) else set()
+    every, headings = [], []
+    for h1 in document.find_all("h1")[:_MAX_HEADINGS]:
+        if text := first_text("title", "".join(_spaced(h1))[:2_000]):
+            every.append(text)
+            if _bare(text) in around or names.leads_home(h1):
+                names.add(text)
+            elif not names.has(text):
+                headings.append(text)
+    seen = _Seen(document, [entitled, *every])
+    if own := _own_heading(headings, [entitled, *titles]):
+        own = names.strip(own)
+        same = [title for title in (*titles, *parts) if _bare(title) == _bare(own)]
+        return max(own, *same, key=_count) if same else own  # lines of a heading may have no space between them
+    if title := next(filter(seen.has, titles), "") or entitled:
+        return seen.shorten(names.strip(title))
+    return next(iter(headings or every), "") or next(filter(seen.has_words_of, titles), "")
+
+
+def title_element(document: Document) -> str:
+    """Return the text of a page's `<title>`, before anything is removed."""
+    element = next((title for title in document.find_all("title") if title.namespace.value == "html"), None)
+    return element.text[:2_000] if element is not None else ""
+
+
+def _spaced(heading: Element) -> Iterator[str]:
+    """Yield a heading's text, with spaces between its lines."""
+    for node in heading.descendants:
+        if isinstance(node, Text):
+            yield node.data
+        elif isinstance(node, Element) and node.tag not in INLINE:
+            yield " "
+
+
+def _own_heading(headings: list[str], titles: list[str]) -> str:
+    """Return the heading that shares most words with the titles: half of its own, a fifth of the shortest title."""
+    said = [words for title in titles if (words := _words(title))]
+    told = set().union(*said)
+    best, most = "", min(map(len, said), default=0) / 5
+    for heading in headings:
+        words = _words(heading)
+        shared = sum(word in told for word in words)
+        if shared >= most and 2 * shared >= len(words) > 0:
+            best, most = heading, shared + 1
+    return best
+
+
+class _Names:
+    """The names of a page's site: the one it gives itself, and those in its host name."""
+
+    def __init__(self, site: str, url: str) -> None:
+        try:
+            parts = urlsplit(url if url[:8].casefold().startswith(("http://", "https://")) else "")
+        except ValueError:
+            parts = urlsplit("")
+        self._url = parts.geturl()
+        host = (parts.hostname or "").removeprefix("www.")
+        labels = [_bare(label) for label in host.split(".")[:-1]]
+        self._names = {_bare(site), _bare(host), *labels} - {""}
+        self._telling = [name for name in self._names - _COMMON if len(name) >= _TELLING]
+        self._is_home = parts.path in {"", "/"}
+
+    def add(self, text: str) -> None:
+        self._names.add(_bare(text))
+        self._telling.append(_bare(text))
+
+    def has(self, text: str) -> bool:
+        return _bare(text) in self._names
+
+    def leads_home(self, heading: Element) -> bool:
+        """Return whether a heading is a link to the site's front page, as its name is."""
+        if not self._url or self._is_home:
+            return False
+        outer = heading.closest("a")
+        links = ([] if outer is None else [outer]) + heading.find_all("a")[:3]
+        front = urljoin(self._url, "/")
+        return any(
+            href == "/" or href.rstrip("/") == front.rstrip("/") for link in links if (href := link.attr("href"))
+        )
+
+    def strip(self, title: str) -> str:
+        """Remove the site's name from both ends of a title."""
+        for _ in range(3):
+            marks = list(_SEPARATOR.finditer(title))
+            if marks and self.are_in(title[marks[-1].end() :]):
+                title = title[: marks[-1].start()].strip() or title
+            elif marks and self.has(title[: marks[0].start()]):
+                title = title[marks[0].end() :].strip() or title
+            else:
+                break
+        return title
+
+    def are_in(self, part: str) -> bool:
+        """Return whether a part of a title is the site's name, or a few words with it."""
+        bare = _bare(part)
+        if bare in self._names or not bare:
+            return True
+        few = len(part.split()) <= _SITE_WORDS and len(bare) > 2
+        return few and any(name in bare or name.startswith(bare) for name in self._telling)
+
+
+class _Seen:
+    """Checks whether a text is visible on a page."""
+
+    def __init__(self, document: Document, titles: list[str]) -> None:
+        self._document = document
+        self._titles = [_bare(title) for title in titles]
+        self._text: str | None = None
+
+    def has(self, text: str) -> bool:
+        bare = _bare(text.removesuffix("\u2026"))
+        if not bare or any(bare in title for title in self._titles):
+            return bool(bare)
+        return self._shows(text)
+
+    def has_words_of(self, text: str) -> bool:
+        words, shown = _words(text), _words(self._shown)
+        return bool(words) and sum(word in shown for word in words) >= _MOSTLY * len(words)
+
+    def shorten(self, title: str) -> str:
+        """Return a title without its last parts if only the first ones, of several words, are on the page."""
+        ends = [mark.start() for mark in _SEPARATOR.finditer(title)]
+        if ends and not self._shows(title):
+            for end in reversed(ends):
+                if len(title[:end].split()) > 1 and self._shows(title[:end]):
+                    return title[:end]
+        return title
+
+    def _shows(self, text: str) -> bool:
+        return text in self._shown or _bare(text) in _bare(self._shown)
+
+    @property
+    def _shown(self) -> str:
+        if self._text is None:
+            root = self._document.root
+            self._text = root.text[:_MAX_TEXT] if root is not None else ""
+        return self._text
+
+
+def _words(text: str) -> set[str]:
+    return {bare for word in text.split() if (bare := _bare(word))}
+
+
+def _count(text: str) -> int:
+    return len(_NOT_WORD.split(text))
+
+
+def _bare(text: str) -> str:
+    """Return a text in lower case with only letters and digits; also applied to whole pages."""
+    if not text.isascii():
+        signs = set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+        odd = [sign for sign in signs if not sign.isalnum()]
+        if len(odd) > _MAX_SIGNS:
+            return _NOT_WORD.sub("", text).casefold()
+        for sign in odd:
+            text = text.replace(sign, "")
+    bare = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD).decode("utf-8", "surrogatepass")
+    return bare.casefold()

@@ -1,0 +1,228 @@
+"""Registries of packages: crates.io and docs.rs, npm, PyPI.
+
+See https://crates.io/data-access, https://github.com/npm/registry/blob/main/docs/REGISTRY-API.md and
+https://docs.pypi.org/api/json. Of docs.rs the container of its pages is read.
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any, Final
+
+from groundwire.reading.sites.parts import SitePart, code, facts, heading, html, markdown, plain, say
+from groundwire.reading.sites.site import (
+    FormatChanged,
+    NotAvailable,
+    PageAddress,
+    SiteContent,
+    SiteRate,
+    SiteRequest,
+    SiteSpec,
+    Steps,
+    day,
+    need,
+    route,
+    rows,
+    text,
+)
+
+__all__ = ["CRATES", "DOCS_RS", "NPM", "PYPI"]
+
+_CRATES: Final = "https://crates.io/api/v1"
+_STATIC: Final = "https://static.crates.io"
+_TITLE: Final = re.compile(r"<title>([^<]{1,500})</title>")
+_MAIN: Final = re.compile(r"""\sid=["']?main-content\b""")
+_CONTROLS: Final = (
+    ".anchor, .src, .srclink, #copy-path, #search, button, rustdoc-toolbar, .out-of-band, .example-wrap .test-arrow"
+)
+
+
+def crate(page: PageAddress) -> Steps:
+    """Read a crate, or one version of it, with its README."""
+    at = f"{page.api}/crates/{page.quoted('name')}"
+    (found,) = yield (SiteRequest(url=at),)
+    about = need(found, "crate", kind=dict)
+    name = need(about, "name")
+    wanted = page["version"] if page["version"] != "latest" else ""
+    number = wanted or text(about, "max_stable_version") or need(about, "newest_version")
+    version = next((row for row in rows(found, "versions") if row.get("num") == number), None)
+    if version is None and wanted:
+        raise NotAvailable(f"the API has no version {number}")
+    # The API would redirect there, and it is to be asked no more than once a second.
+    rendered = f"{_STATIC if page.api == _CRATES else page.url.origin}/readmes/{name}/{name}-{number}.html"
+    (readme,) = yield (SiteRequest(url=rendered, kind="text", accept="text/html", api=False, optional="the README"),)
+    version = version or {}
+    return SiteContent(
+        title=f"{name} {number}",
+        published=text(version, "created_at"),
+        parts=(
+            heading(1, f"{name} {number}"),
+            say(text(about, "description")),
+            facts(
+                (
+                    ("Released", day(version.get("created_at"))),
+                    ("Yanked", "yes" if version.get("yanked") else ""),
+                    ("License", text(version, "license")),
+                    ("Rust", text(version, "rust_version")),
+                    ("Downloads", text(about, "downloads")),
+                    ("Homepage", text(about, "homepage")),
+                    ("Documentation", text(about, "documentation")),
+                    ("Repository", text(about, "repository")),
+                )
+            ),
+            html(readme or "", base=text(about, "repository"), below=1),
+        ),
+    )
+
+
+def documentation(page: PageAddress) -> Steps:
+    """Read a page that rustdoc made: what is in its main container."""
+    (source,) = yield (SiteRequest(url=page.url.request_text, kind="text", accept="text/html", api=False),)
+    title = _TITLE.search(source[:20_000])
+    if title is None or not _MAIN.search(source):
+        raise FormatChanged("main-content is missing")
+    return SiteContent(title=unescape(title[1]), parts=(html(source, pick="#main-content", drop=_CONTROLS),))
+
+
+_RATE: Final = SiteRate(1, 1.0, "https://crates.io/data-access")
+CRATES: Final = SiteSpec(
+    name="crates",
+    title="crates.io",
+    hosts={"crates.io": _CRATES, "www.crates.io": _CRATES},
+    elsewhere="{origin}/api/v1",
+    rate=_RATE,
+    routes=(route("/crates/{name}", crate), route("/crates/{name}/{version}", crate)),
+)
+DOCS_RS: Final = SiteSpec(
+    name="docs_rs",
+    title="docs.rs",
+    hosts={"docs.rs": _CRATES},
+    elsewhere="{origin}/api/v1",
+    rate=_RATE,
+    routes=(
+        route("/crate/{name}", crate),
+        route("/crate/{name}/{version}", crate),
+        route(
+            "/{name}/{version}/{path}",
+            documentation,
+            name="(?!(?:about|crate|releases)/)[^/]+",
+            path="(?!src/).*(?:/|index\\.html|[a-z]+\\.[^/]+\\.html)",
+        ),
+    ),
+)
+
+
+_NPM: Final = "https://registry.npmjs.org"
+_NAME: Final = r"(?:@[^/]{1,100}/)?[^/@]{1,214}"
+
+
+def package(page: PageAddress) -> Steps:
+    """Read a package, or one version of it."""
+    at, version = f"{page.api}/{page.quoted('name')}", page.quoted("version") or "latest"
+    # The list of all versions has the README, and is too large for some packages.
+    one, every = yield (
+        SiteRequest(url=f"{at}/{version}"),
+        SiteRequest(url=at, optional="the README and the day of the release"),
+    )
+    name, version = need(one, "name"), need(one, "version")
+    readme = one.get("readme") or (every or {}).get("readme")
+    released = text(every, "time", version)
+    return SiteContent(
+        title=f"{name} {version}",
+        published=released,
+        parts=(
+            heading(1, f"{name} {version}"),
+            say(text(one, "description")),
+            facts(
+                (
+                    ("Released", day(released)),
+                    ("Deprecated", text(one, "deprecated")),
+                    ("License", text(one, "license")),
+                    ("Homepage", text(one, "homepage")),
+                    ("Repository", _repository(one)),
+                    ("Dependencies", _dependencies(one)),
+                    ("Node", text(one, "engines", "node")),
+                )
+            ),
+            markdown(readme if isinstance(readme, str) else "", below=1),
+        ),
+        warnings=() if every is None or str(readme or "").strip() else ("the registry has no README of it",),
+    )
+
+
+def _repository(one: Any) -> str:
+    return (text(one, "repository", "url") or text(one, "repository")).removeprefix("git+").removesuffix(".git")
+
+
+def _dependencies(one: Any) -> str:
+    found = one.get("dependencies") if isinstance(one, dict) else None
+    return ", ".join(f"{name} {wanted}" for name, wanted in found.items()) if isinstance(found, dict) else ""
+
+
+NPM: Final = SiteSpec(
+    name="npm",
+    title="npm",
+    hosts={"www.npmjs.com": _NPM, "npmjs.com": _NPM},
+    elsewhere="{origin}",
+    rate=SiteRate(60, 60.0, "https://blog.npmjs.org/post/187698412060/acceptible-use"),
+    routes=(
+        route("/package/{name}", package, name=_NAME),
+        route("/package/{name}/v/{version}", package, name=_NAME),
+    ),
+)
+
+
+_PYPI: Final = "https://pypi.org"
+
+
+def project(page: PageAddress) -> Steps:
+    """Read a project, or one version of it."""
+    version = f"/{page.quoted('version')}" if page["version"] else ""
+    (found,) = yield (SiteRequest(url=f"{page.api}/pypi/{page.quoted('name')}{version}/json"),)
+    info = need(found, "info", kind=dict)
+    name, number = need(info, "name"), need(info, "version")
+    uploaded = text(found, "urls", 0, "upload_time_iso_8601")
+    links = info.get("project_urls")
+    requires = info.get("requires_dist")
+    return SiteContent(
+        title=f"{name} {number}",
+        url=text(info, "release_url") if version else text(info, "project_url"),
+        published=uploaded,
+        parts=(
+            heading(1, f"{name} {number}"),
+            say(text(info, "summary")),
+            facts(
+                (
+                    ("Released", day(uploaded)),
+                    ("Yanked", (text(info, "yanked_reason") or "yes") if info.get("yanked") else ""),
+                    ("Requires Python", text(info, "requires_python")),
+                    ("License", text(info, "license_expression") or text(info, "license")[:100]),
+                    ("Author", text(info, "author") or text(info, "author_email")),
+                    ("Requires", ", ".join(map(str, requires[:100])) if isinstance(requires, list) else ""),
+                    *((str(label), str(link)) for label, link in (links.items() if isinstance(links, dict) else ())),
+                )
+            ),
+            heading(2, "Description"),
+            _description(info),
+        ),
+        missing=["the first 100 requirements are read"] if isinstance(requires, list) and len(requires) > 100 else [],
+    )
+
+
+def _description(info: dict[str, Any]) -> SitePart:
+    source = str(info.get("description") or "")
+    kind = text(info, "description_content_type").partition(";")[0].strip().lower()
+    if kind == "text/markdown":
+        return markdown(source, below=2)
+    return plain(source) if kind == "text/plain" else code(source, "rst")
+
+
+PYPI: Final = SiteSpec(
+    name="pypi",
+    title="PyPI",
+    hosts={"pypi.org": _PYPI, "www.pypi.org": _PYPI},
+    elsewhere="{origin}",
+    rate=SiteRate(60, 60.0, "https://docs.pypi.org/api"),
+    routes=(route("/project/{name}", project), route("/project/{name}/{version}", project)),
+)
