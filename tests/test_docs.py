@@ -113,11 +113,11 @@ def test_contributings_provider_can_be_misspelled() -> None:
 
 @pytest.mark.usefixtures("installed")
 async def test_contributings_parser_tells_failures_apart() -> None:
-    from importlib import import_module
-
+    from components.services import offline
+    from groundwire.providers.query_mapping import Mapped
     from groundwire.transport import Response as Answer
 
-    parse = import_module("groundwire_lookup").parse
+    lookup = offline("lookup")
     for status, body, error in (
         (429, b"", errors.RateLimited),
         (500, b"", errors.ProviderUnavailable),
@@ -125,4 +125,4 @@ async def test_contributings_parser_tells_failures_apart() -> None:
         (200, b'{"hits": [1]}', errors.UnexpectedResponse),
     ):
         with pytest.raises(error):
-            parse(Answer("http://x/", status, {}, body, body), "lookup")
+            lookup.to_results(Answer("http://x/", status, {}, body, body), Mapped({}))
