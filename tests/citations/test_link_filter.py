@@ -18,7 +18,7 @@ PARTS = st.lists(
         [
             KNOWN, "https://other.example/x", "http://o.example", "[label](", "![label](", ")", "[", "]", "(", "]: ",
             "[1]", "![1]", "[1]: ", "`", "```\n", "~~~\n", "\n", "\n\n", " ", "    ", "\\", "<", ">", "<img src=",
-            "<!--",             "<https://other.example>", "word", "!", "*", ".", "- ", "> ", "|", "h", "ht", "https:", "HTTPS://O.example",
+            "<!--", "<https://other.example>", "word", "!", "*", ".", "- ", "> ", "|", "h", "ht", "https:", "HTTPS://O.example",
         ]
     ),
     max_size=14,
