@@ -432,5 +432,47 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             'points = [point for point in range(0x300, 131071) if unicodedata.category(chr(point))[0] == "M"]',
         )
     ),
+    (
+        "src/groundwire/routing/politeness.py",
+        "RobotsFiles.of",
+        'until, reason, status = self._failed.get(origin, ((-1.0), "", None))',
+        "a clock that begins at 0 is past both",
+    ),
+    (
+        "src/groundwire/routing/cache.py",
+        "Cache._renewed",
+        "due = loop.call_later(self._ttl / 2, lambda: beats.append(loop.create_task(renew())))",
+        "the lease is renewed before it ends either way",
+    ),
+    (
+        "src/groundwire/citations/verify/argument_roles.py",
+        "_changed_places",
+        'if "word" in kinds or not aligned.claim[right[(-1)]].name or aligned.tongue.knows_form(page[first].keys[0]):',
+        "the words of a block are all names, or none is",
+    ),
+    (
+        "src/groundwire/reading/passages/excerpts.py",
+        "choose",
+        "best = sorted((row for row in ranked if row.score > (-1)), key=lambda row: (-row.score, row.number))",
+        "a score of 0 is below what is worth its space",
+    ),
+    (
+        "src/groundwire/reading/passages/excerpts.py",
+        "_one",
+        "several = sorted((form for form in forms if len(form) >= 1), key=len, reverse=True)",
+        "the single ones are in the pattern already",
+    ),
+    (
+        "src/groundwire/reading/passages/outline.py",
+        "Outline.headings",
+        'level = len(match["hashes"]) if match["hashes"] else 1 if match["line"][(-1)] == "=" else 2',
+        "a line is one character again and again",
+    ),
+    (
+        "src/groundwire/reading/passages/pagination.py",
+        "_cut",
+        "if len(cut) >= len(before) and cut[len(before) :].strip():",
+        "nothing is left to strip where they are equal",
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

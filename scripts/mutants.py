@@ -27,7 +27,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Literal, TextIO
+from typing import Final, Literal
 
 import pytest
 
@@ -309,10 +309,10 @@ class Journal:
                 print(json.dumps({"key": key, "fate": fate}), file=file)
 
 
-def show(module: str, mutation: Mutation, fate: str, to: TextIO = sys.stdout) -> None:
+def show(module: str, mutation: Mutation, fate: str) -> None:
     """Print a mutant as a one-line diff."""
-    print(f"{fate}: {module}:{mutation.line} {mutation.function}", file=to)
-    print(f"    - {mutation.before}\n    + {mutation.after}", file=to, flush=True)
+    print(f"{fate}: {module}:{mutation.line} {mutation.function}")
+    print(f"    - {mutation.before}\n    + {mutation.after}", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

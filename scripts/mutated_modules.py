@@ -90,7 +90,10 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         "citations/marker_parser",
         ("tests/citations/test_tables.py", "tests/citations/test_marks.py", "tests/citations/test_session.py"),
     ),
-    ("citations/link_filter", ("tests/citations/test_exfiltration.py", "tests/test_exfiltration.py")),
+    (
+        "citations/link_filter",
+        ("tests/citations/test_link_filter.py", "tests/citations/test_exfiltration.py", "tests/test_exfiltration.py"),
+    ),
     ("citations/text_fragments", ("tests/citations/test_fragments.py", "tests/citations/test_report.py")),
     *(
         (f"citations/verify/{module}", _VERIFICATION)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import mutants
-from mutations import mutations
+from mutations import Mutation, mutations
 
 CODE = '''
 """A module."""
@@ -56,6 +56,41 @@ def test_what_is_changed() -> None:
     ]
 
 
+def test_what_only_logs_is_not_changed() -> None:
+    code = 'def load(rows):\n    _logger.info("%s rows", len(rows) - 1)\n    rows.clear()\n'
+    assert [(mutation.line, mutation.before, mutation.after) for mutation in mutations(code)] == [
+        (3, "rows.clear()", "pass")
+    ]
+
+
+def test_a_fate_is_kept_until_the_module_or_a_test_changes(tmp_path: Path) -> None:
+    path, (first, second, *_) = tmp_path / "fates.jsonl", mutations(CODE)
+    tests = ["tests/gate/test_mutants.py"]
+    key = mutants.Journal.key(first, tests)
+    mutants.Journal(path).add(key, "survived")
+    assert mutants.Journal(path).get(key) == "survived"
+    assert mutants.Journal(path).get(mutants.Journal.key(second, tests)) is None
+    assert mutants.Journal(path).get(mutants.Journal.key(first, [*tests, "tests/conftest.py"])) is None
+    assert mutants.Journal(None).get(key) is None
+
+
+def test_the_report_lists_what_survived_and_what_did_not_end(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two, three, four, *_ = mutations(CODE)
+    module = "src/groundwire/routing/budget.py"
+    fates: list[tuple[str, Mutation, mutants.Fate]] = [
+        (module, one, "killed"),
+        (module, two, "looped"),
+        (module, three, "survived"),
+        (module, four, "equivalent"),
+    ]
+    mutants.report(fates, 7)
+    said = capsys.readouterr().out
+    assert f"looped: 1\nlooped: {module}:4 \n    - LIMIT: int = 3\n    + LIMIT: int = 2\n" in said
+    assert f"survived: {module}:7 decide\n" in said
+    assert "routing: 2 of 3 killed" in said
+    assert "seed 7: 4 mutants, 2 killed (1 of them looped, 0 stuck), 1 survived, 1 equivalent; killed 66.7%" in said
+
+
 @pytest.mark.parametrize("module", mutants.table())
 def test_each_mutant_is_a_module_that_differs(module: str) -> None:
     source = (mutants.ROOT / module).read_text()
@@ -92,12 +127,14 @@ workshop = mutants.Workshop(Path(sys.argv[1]))
 source = (mutants.ROOT / module).read_text()
 (changed,) = (one for one in mutations(source) if one.after.startswith("_KEPT = 201"))
 same = Mutation("", 1, (1, 1), "", "", source + "# nothing")
-for mutation in (same, changed, same):
-    print(workshop.fate(module, mutation, tests, mutants.Baseline(seconds=10.0, cpu=10.0)))
+endless = Mutation("", 1, (1, 1), "", "", source + "while True:\\n    pass\\n")
+mutants._CPU = 3
+for mutation in (same, changed, same, endless):
+    print(workshop.fate(module, mutation, tests, mutants.Baseline(seconds=10.0, cpu=0.6)))
 """
 
 
-def test_what_a_test_notices_is_killed_and_what_none_does_survives(tmp_path: Path) -> None:
+def test_what_a_test_notices_is_killed_what_none_does_survives_and_an_endless_loop_is_ended(tmp_path: Path) -> None:
     module = Path("src/groundwire/routing/provider_call.py")
     before = (mutants.ROOT / module).read_bytes()
     done = subprocess.run(
@@ -108,6 +145,6 @@ def test_what_a_test_notices_is_killed_and_what_none_does_survives(tmp_path: Pat
         text=True,
         check=True,
     )
-    assert done.stdout.split() == ["survived", "killed", "survived"]
+    assert done.stdout.split() == ["survived", "killed", "survived", "looped"]
     assert (mutants.ROOT / module).read_bytes() == before
     assert (tmp_path / module).read_bytes() == before

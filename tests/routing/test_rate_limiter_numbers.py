@@ -104,7 +104,8 @@ async def test_a_pause_begins_short_and_doubles_up_to_what_was_asked_for() -> No
         changes = tell(limiter, slot, "rate_limited", retry_after=7.0, reason="slow down: q")
         rest = limiter.rest_of(provider)
         assert rest is not None
-        assert rest == (pytest.approx(changes["rest"]), "slow down")
+        assert rest[0] == pytest.approx(changes["rest"])
+        assert rest[1] == "slow down"
         lengths.append(changes["rest"])
     assert lengths == [0.5, 1.0, 2.0, 4.0, 7.0, 7.0]
     assert changes["rests"] == 5
@@ -409,3 +410,21 @@ async def test_a_stated_rate_stays_when_a_response_says_nothing_of_it() -> None:
     assert (await turn(limiter, provider)).interval == 4.25
     assert await limiter.update_limits(provider, [RateWindow(limit=1, seconds=9)]) == Rate(9.25, 1)
     assert (await turn(limiter, provider)).interval == 9.25
+
+
+@virtually
+async def test_a_rate_learned_elsewhere_allows_no_burst() -> None:
+    limiter, provider = limited(), Asked()
+    limiter.merge("asked", announced=None, learned=2.0, learned_for=200.0, rest=0.0, times=0)
+    assert [(await turn(limiter, provider)).wait for _ in range(2)] == [0.0, pytest.approx(0.5)]
+
+
+@virtually
+async def test_nobody_waits_for_a_probe_longer_than_it_has_time() -> None:
+    limiter, provider = limited(), Asked()
+    slot = await turn(limiter, provider)
+    tell(limiter, slot, "rate_limited", retry_after=1.0)
+    await turn(limiter, provider)
+    began = now()
+    assert not (await turn(limiter, provider, max_wait=0.25)).granted
+    assert now() - began == 0.25

@@ -50,6 +50,7 @@ class TestPassages:
         word, clause = "word " * 20, "clause, "
         assert parts(f"{word.strip()}\n{'two ' * 60}".strip()) == [word.strip(), ("two " * 60).strip()]
         assert parts((clause * 40).strip()) == [(clause * 32).strip(), (clause * 8).strip()]
+        assert all(len(part) <= 260 for part in parts(f"{'word ' * 80}, {clause * 10}{'word ' * 80}, {clause * 60}"))
         assert parts(("word " * 53).strip()) == [("word " * 52).strip(), "word"]
 
     def test_a_short_sentence_stays_with_the_next(self) -> None:
@@ -272,6 +273,7 @@ class TestOutline:
             ("# One\n\n### Two\n###### Six\n####### no", [(0, 5, 1, "One"), (7, 14, 3, "Two"), (15, 25, 6, "Six")]),
             ("Over\n====\n\nUnder\n-----\n", [(0, 9, 1, "Over"), (11, 22, 2, "Under")]),
             ("   # Indented", [(0, 13, 1, "Indented")]),
+            ("Over\n=\n\nUnder\n-", [(0, 6, 1, "Over"), (8, 15, 2, "Under")]),
             ("    # Code", []),
             ("#no\n\n#\n\n# #\n\n- item\n---", []),
             ("# A `b` *c* [d](https://e.example/) ##", [(0, 38, 1, "A b c d")]),
@@ -322,6 +324,8 @@ class TestOutline:
     def test_deep_sections_are_left_out_first(self) -> None:
         text = "# T\n\n" + "## S\n\n" * 60 + "### U\n\n" * 60
         assert [one.level for one in Outline(text).sections] == [1] + [2] * 60
+        text = "# T\n\n" + "##### S\n\n" * 60 + "###### U\n\n" * 60
+        assert len(Outline(text).sections) == 61
         text = "# T\n\n" + "##### S\n\n" * 60 + "###### U\n\n" * 39
         assert len(Outline(text).sections) == 100
 
@@ -616,7 +620,7 @@ class TestTerms:
             ("bus", "bus"), ("running", "run"), ("falling", "fall"), ("passing", "pass"), ("buzzing", "buzz"),
             ("hoping", "hop"), ("hope", "hop"), ("string", "string"), ("sing", "sing"), ("king", "king"),
             ("quickly", "quick"), ("repeatedly", "repeat"), ("planned", "plan"), ("need", "need"), ("bed", "bed"),
-            ("used", "used"), ("the", "the"), ("tree", "tre"), ("naïve", "naiv"), ("größe", "gross"),
+            ("used", "used"), ("seeing", "see"), ("the", "the"), ("tree", "tre"), ("naïve", "naiv"), ("größe", "gross"),
         ],
     )  # fmt: skip
     def test_endings(self, word: str, term: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 import pytest
@@ -42,8 +42,8 @@ def passed(
         await asyncio.sleep(pause)
         return coming.pop(0) if coming else {"type": "http.disconnect"}
 
-    async def send(message: Message) -> None:
-        sent.append(message)
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(dict(message))
 
     async def run() -> None:
         limited = LimitedRequest(receive, send, limit=limit, seconds=seconds, headers={"x-more": "2"}, allowed=allowed)
