@@ -9,7 +9,7 @@ from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, load_model
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.roles import ROLES, apply_roles, role_blocks
+from groundwire.reading.main_content.page_parts import PARTS, choose_parts, part_blocks
 from groundwire.reading.main_content.select import (
     Verdict,
     choose,
@@ -300,16 +300,16 @@ COMMENTS = f"<div id=comments><h3>Comments</h3><p>{LONG}</p><button>Reply</butto
 )
 def test_comments_are_known_by_the_names_around_them(markup: str, kept: list[int], found: list[int]) -> None:
     layout = page(markup)
-    assert role_blocks(layout, names_of(layout), list(map(bool, kept)), "comments") == found
+    assert part_blocks(layout, names_of(layout), list(map(bool, kept)), "comments") == found
 
 
 def test_comments_may_be_longer_than_an_article_that_is_long_enough() -> None:
     for length, found in ((1_900, []), (2_100, [2])):
         layout = page(f"<p>{'y' * (length - 220)}</p><div class=comment-list><p>{'x' * 9_000}</p></div>")
-        assert role_blocks(layout, names_of(layout), [True] * 3, "comments") == found
+        assert part_blocks(layout, names_of(layout), [True] * 3, "comments") == found
 
 
-PARTS = (
+ALL_PARTS = (
     "<main><p>{0}</p><p>{0}</p><p>{0}</p><p class=byline>By Ada</p><figure><figcaption>The marsh</figcaption></figure>"
     "<div id=comments><p>So it is.</p><button>Reply</button></div><div class=cookie-banner><p>We bake.</p></div>"
     "<div class=related-posts><p>The hill.</p></div></main>"
@@ -317,14 +317,14 @@ PARTS = (
 NUMBERS = {"bylines": [4], "captions": [5], "comments": [6, 7], "notices": [8], "related": [9]}
 
 
-@pytest.mark.parametrize("role", sorted(ROLES))
-def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(role: str) -> None:
-    layout = page(PARTS.format(LONG))
+@pytest.mark.parametrize("part", sorted(PARTS))
+def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: str) -> None:
+    layout = page(ALL_PARTS.format(LONG))
     names, kinds = names_of(layout), [float(kind == "article") for kind in KINDS]
     keep = [True] * 4 + [False] * 6
-    assert role_blocks(layout, names, keep, role) == NUMBERS[role]
-    apply_roles(layout, names, kinds, keep, [role])
-    wanted = {*range(4), *NUMBERS[role]} - {7}  # without the button
+    assert part_blocks(layout, names, keep, part) == NUMBERS[part]
+    choose_parts(layout, names, kinds, keep, [part])
+    wanted = {*range(4), *NUMBERS[part]} - {7}  # without the button
     assert [number for number, kept in enumerate(keep) if kept] == sorted(wanted)
 
 
@@ -333,10 +333,10 @@ def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(role: s
     [("article", [6, 7, 8]), ("product", [6, 7, 8]), ("documentation", [6, 7]), ("forum", []), ("service", [6, 7])],
 )
 def test_what_is_left_out_depends_on_the_kind_of_page(kind: str, left: list[int]) -> None:
-    layout, keep = page(PARTS.format(LONG * 3)), [True] * 10
-    apply_roles(layout, names_of(layout), [float(one == kind) for one in KINDS], keep)
+    layout, keep = page(ALL_PARTS.format(LONG * 3)), [True] * 10
+    choose_parts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep)
     assert [number for number, kept in enumerate(keep) if not kept] == left
 
 
-def test_every_part_of_the_setting_has_a_role() -> None:
-    assert sorted(ROLES) == list(PAGE_PARTS)
+def test_every_part_of_the_setting_is_known() -> None:
+    assert sorted(PARTS) == list(PAGE_PARTS)

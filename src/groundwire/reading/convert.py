@@ -72,7 +72,7 @@ def convert(
         headers: The other headers; some identify a bot check.
         seconds: The time limit for a file of many pages; the pages converted by then are returned.
         model: The classifier of the main content; by default the built-in one.
-        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.roles`.
+        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
     """
     media = media_type(content_type, body[:4_096], url)
     kind, remarks = media.kind, (media.remark,) if media.remark else ()

@@ -30,7 +30,7 @@ def extract(html: str, url: str, model: Model | None = None, *, include: Collect
         html: The page's HTML. No input raises.
         url: The page's URL, for its relative links.
         model: The classifier of the main content; by default the built-in one.
-        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.roles`.
+        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
 
     Returns:
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result

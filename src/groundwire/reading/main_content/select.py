@@ -18,8 +18,8 @@ from groundwire.reading.main_content.blocks import INLINE, Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
+from groundwire.reading.main_content.page_parts import choose_parts
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
-from groundwire.reading.main_content.roles import apply_roles
 from groundwire.reading.markdown.tables import is_layout
 
 __all__ = [
@@ -272,7 +272,7 @@ def select_main(
         model: The classifier; by default the built-in one.
         hints: The page's type hints.
         url: Its URL.
-        include: The roles that are kept on every kind of page; see `apply_roles`.
+        include: The parts that are kept on every kind of page; see `choose_parts`.
 
     Returns:
         The rest of the page. It has text whenever the page has.
@@ -284,7 +284,7 @@ def select_main(
     verdict = judge(layout, model or load_model(), hints)
     keep = choose(layout, verdict)
     if not is_tiny(layout):
-        apply_roles(layout, verdict.names, verdict.kinds, keep, include)
+        choose_parts(layout, verdict.names, verdict.kinds, keep, include)
     prune(layout, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
     nothing_to_choose = is_tiny(layout) and not layout.trimmed

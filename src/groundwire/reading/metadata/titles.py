@@ -56,7 +56,7 @@ def read_title(
     entitled = first_text("title", entitled[:2_000]) or ""
     candidates = [string_of(thing.get("headline")), *(metas.get(name) for name in _TITLES)]
     titles = [title for candidate in candidates if (title := first_text("title", candidate))]
-    names, parts = _Names(site, url), _SEPARATOR.split(entitled)
+    names, parts = _SiteNames(site, url), _SEPARATOR.split(entitled)
     told = {_bare(title) for title in titles}
     around = {_bare(part) for part in parts[1:]} - told if not names.are_in(parts[0]) else set()
     every, headings = [], []
@@ -105,7 +105,7 @@ def _own_heading(headings: list[str], titles: list[str]) -> str:
     return best
 
 
-class _Names:
+class _SiteNames:
     """The names of a page's site: the one it gives itself, and those in its host name."""
 
     def __init__(self, site: str, url: str) -> None:

@@ -276,7 +276,7 @@ class Conversion:
         workers: Shared processes; by default it has its own.
         isolated: Whether every page is converted in a process, and none if there can be no process; otherwise only
             heavy pages and documents.
-        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.roles`.
+        include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
     """
 
     def __init__(

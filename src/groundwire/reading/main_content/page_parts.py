@@ -13,14 +13,14 @@ from typing import Final
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.classifier import KINDS
 
-__all__ = ["ROLES", "apply_roles", "role_blocks"]
+__all__ = ["PARTS", "choose_parts", "part_blocks"]
 
 
 def _named(*words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", re.IGNORECASE)
 
 
-ROLES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
         "bylines": _named(
             "byline", r"author(?:-?(?:info|name|box|bio))?", "dateline", r"(?:entry|post|article)-?meta"
@@ -40,7 +40,7 @@ ROLES: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
     }
 )  # fmt: skip
-"""The words for each role, one of which the names of an element have."""
+"""The words for each part, one of which the names of an element have."""
 
 _LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
@@ -59,7 +59,7 @@ _ENOUGH: Final = 2_000  # characters
 left without it: below some articles there are more comments than it has text."""
 
 
-def apply_roles(
+def choose_parts(
     layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: list[bool], include: Collection[str] = ()
 ) -> None:
     """Leave out the parts that a page of its kind does not need, and keep those that the caller wants.
@@ -69,29 +69,29 @@ def apply_roles(
         names: The names of each element.
         kinds: The probability of each of `KINDS`.
         keep: Whether each block is selected; changed in place.
-        include: The roles that are kept on every kind of page, without their buttons.
+        include: The parts that are kept on every kind of page, without their buttons.
     """
     joined = "\n".join(names)
-    for role in sorted({*_LEFT_OUT, *include}):
-        unneeded = _LEFT_OUT.get(role, ())
-        wanted = role in include
+    for part in sorted({*_LEFT_OUT, *include}):
+        unneeded = _LEFT_OUT.get(part, ())
+        wanted = part in include
         if not wanted and sum(share for kind, share in zip(KINDS, kinds, strict=True) if kind in unneeded) <= _LIKELY:
             continue
-        if ROLES[role].search(joined) is not None or role in _TAGS.values():
-            for number in role_blocks(layout, names, keep, role):
+        if PARTS[part].search(joined) is not None or part in _TAGS.values():
+            for number in part_blocks(layout, names, keep, part):
                 keep[number] = wanted and layout.tags[layout.owners[number]] not in _CONTROLS
 
 
-def role_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], role: str) -> list[int]:
-    """Return the blocks of a role, by the names of the elements around them.
+def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part: str) -> list[int]:
+    """Return the blocks of a part, by the names of the elements around them.
 
     Args:
         layout: The page.
         names: The names of each element.
         keep: The selected blocks. An element with most of their text is the content, whatever its name.
-        role: One of `ROLES`.
+        part: One of `PARTS`.
     """
-    parents, owners, tags, pattern = layout.parents, layout.owners, layout.tags, ROLES[role]
+    parents, owners, tags, pattern = layout.parents, layout.owners, layout.tags, PARTS[part]
     held = [0] * len(parents)
     for text, owner, kept in zip(layout.texts, owners, keep, strict=True):
         held[owner] += len(text) if kept else 0
@@ -101,7 +101,7 @@ def role_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], role
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (
-            held[element] <= most and (_TAGS.get(tags[element]) == role or pattern.search(names[element]) is not None)
+            held[element] <= most and (_TAGS.get(tags[element]) == part or pattern.search(names[element]) is not None)
         )
     found = [number for number, owner in enumerate(owners) if inside[owner]]
     return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
