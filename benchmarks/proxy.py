@@ -5,8 +5,8 @@ A history with ten citation markers is looked up in the store (SQLite) before th
 One client asks it directly, through `groundwire proxy`, and through a relay of a dozen lines of aiohttp that looks at
 nothing, in turn, `--rounds` times with `--requests` requests each. CPU is the process time of the proxy or the relay
 divided by the requests; the first byte is the median, and `added` is what is above the direct one. The best round of
-each counts, since the machine's other work only ever adds. Ends with 1 when the proxy's CPU is above 3 ms a request,
-or its first byte comes more than 2 ms after the model server's own.
+each counts, since the machine's other work only ever adds; where it is busy, the fastest tenth tells more. Ends with 1
+when the proxy's CPU is above 3 ms a request, or its first byte comes more than 2 ms after the model server's own.
 
     python benchmarks/proxy.py [--requests 200] [--rounds 5]
 """
@@ -110,15 +110,15 @@ async def ask(http: aiohttp.ClientSession, url: str, body: dict[str, Any]) -> fl
     return first
 
 
-async def measure(url: str, pid: int | None, body: dict[str, Any], requests: int) -> tuple[float, float]:
-    """Return the milliseconds of CPU of a request, and the median until the first byte."""
+async def measure(url: str, pid: int | None, body: dict[str, Any], requests: int) -> tuple[float, float, float]:
+    """Return the milliseconds of CPU of a request, and the median and the tenth percentile until the first byte."""
     async with aiohttp.ClientSession(trust_env=False) as http:
         for _ in range(5):
             await ask(http, url, body)
         before = used(pid) if pid else 0.0
         waits = [await ask(http, url, body) for _ in range(requests)]
         cpu = (used(pid) - before if pid else 0.0) / requests
-    return cpu * 1_000, statistics.median(waits) * 1_000
+    return cpu * 1_000, statistics.median(waits) * 1_000, statistics.quantiles(waits, n=10)[0] * 1_000
 
 
 @contextmanager
@@ -164,14 +164,14 @@ def main() -> int:
                     found = asyncio.run(measure(url, pid, body, options.requests))
                     known = best.setdefault((name, kind), list(found))
                     best[name, kind] = [min(pair) for pair in zip(known, found, strict=True)]
-    print("| server | response | CPU ms a request | first byte, ms | added ms |")
-    print(f"|{' --- |' * 5}")
-    for (name, kind), (cpu, wait) in best.items():
-        own = best["the model server", kind][1]
-        print(f"| {name} | {kind} | {cpu:.2f} | {wait:.2f} | {wait - own:.2f} |")
+    print("| server | response | CPU ms a request | first byte, ms | added ms | added, the fastest tenth |")
+    print(f"|{' --- |' * 6}")
+    for (name, kind), (cpu, wait, fast) in best.items():
+        _, own, fastest = best["the model server", kind]
+        print(f"| {name} | {kind} | {cpu:.2f} | {wait:.2f} | {wait - own:.2f} | {fast - fastest:.2f} |")
     ours = {kind: best["groundwire proxy", kind] for kind in BODIES}
-    late = {kind: wait - best["the model server", kind][1] for kind, (_, wait) in ours.items()}
-    fine = all(cpu <= MOST_CPU for cpu, _ in ours.values()) and all(wait <= MOST_WAIT for wait in late.values())
+    late = {kind: wait - best["the model server", kind][1] for kind, (_, wait, _) in ours.items()}
+    fine = all(cpu <= MOST_CPU for cpu, _, _ in ours.values()) and all(wait <= MOST_WAIT for wait in late.values())
     print(f"\nAt most {MOST_CPU:g} ms of CPU and {MOST_WAIT:g} ms to the first byte: {'met' if fine else 'NOT met'}.")
     return 0 if fine else 1
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
+import shlex
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -30,16 +32,7 @@ _CLIENTS = ("@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0")
 _LITELLM = ("litellm==1.106.2",)  # 1.82.7, 1.82.8 and 1.107.0 were compromised: never those
 _QUESTION = "What is reciprocal rank fusion? Search the web."
 _ANSWER = "It merges rankings [1]."
-_CODEX = """
-model = "m"
-model_provider = "groundwire"
-web_search = "live"
-[model_providers.groundwire]
-name = "Groundwire"
-base_url = "{url}/v1"
-wire_api = "responses"
-env_key = "OPENAI_API_KEY"
-"""
+_GUIDE = (_ROOT / "docs/guides/proxy.md").read_text("utf-8")
 
 
 def searching(asked: ScriptedRequest) -> Turn:
@@ -50,6 +43,16 @@ def searching(asked: ScriptedRequest) -> Turn:
 
 
 _QUERY = {"query": "reciprocal rank fusion"}
+
+
+def shown(program: str, url: str) -> tuple[dict[str, str], list[str]]:
+    """Return the variables and the options that the guide starts a client with."""
+    found = re.search(rf"^\$ ((?:\w+=\S+ )*){program} (.*?)\n```", _GUIDE, re.MULTILINE | re.DOTALL)
+    assert found
+    before, after = (shlex.split(part.replace("\\\n", " ")) for part in found.groups())
+    options = [word.replace("http://127.0.0.1:8790", url) for word in after]
+    pairs = (word.replace("http://127.0.0.1:8790", url).partition("=") for word in before)
+    return {name: value for name, _, value in pairs}, options
 
 
 class Proxied:
@@ -105,12 +108,12 @@ def programs(say: Callable[[str], None]) -> Path:
 
 async def test_claude_code_searches_through_the_proxy(proxied: Proxied, claude: Path) -> None:
     """Its tool WebSearch is a request of its own, with Anthropic's server tool, which the proxy carries out."""
+    environment, given = shown("claude", proxied.url)
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
     said = await proxied.run(
-        *(claude, "-p", _QUESTION, "--allowedTools", "WebSearch", "--output-format", "json", "--model", "m"),
+        *(claude, "-p", _QUESTION, "--allowedTools", "WebSearch", "--output-format", "json", *given),
         **quiet,
-        ANTHROPIC_BASE_URL=proxied.url,
-        ANTHROPIC_API_KEY="the-key",
+        **environment,
     )
     answer = json.loads(said)
     assert (answer["is_error"], answer["result"]) == (False, _ANSWER)
@@ -125,11 +128,10 @@ async def test_claude_code_searches_through_the_proxy(proxied: Proxied, claude: 
 
 
 async def test_codex_searches_through_the_proxy(proxied: Proxied, programs: Path) -> None:
-    (proxied.home / "config.toml").write_text(_CODEX.format(url=proxied.url))
+    _, given = shown("codex", proxied.url)
     said = await proxied.run(
-        *(programs / ".bin" / "codex", "exec", "--skip-git-repo-check", "--json", _QUESTION),
+        *(programs / ".bin" / "codex", *given, "exec", "--skip-git-repo-check", "--json", _QUESTION),
         CODEX_HOME=str(proxied.home),
-        OPENAI_API_KEY="the-key",
     )
     items = [row["item"] for row in map(json.loads, said.splitlines()) if row["type"] == "item.completed"]
     (search,) = [one for one in items if one["type"] == "web_search"]
