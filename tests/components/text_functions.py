@@ -218,6 +218,22 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         (*ALL, "your network ", "subscribe to "),
         heavy=True,
     ),
+    "reading.block_pages.empty_shell.later_parts": Growing(
+        lambda text: module("reading.block_pages.empty_shell").later_parts(
+            module("reading.html.semantics").parse_page(text), text, text
+        ),
+        (*HTML, "loading ", "loading\n", "load more "),
+    ),
+    "reading.metadata.bylines.read_byline": Growing(
+        lambda text: module("reading.metadata.bylines").read_byline(
+            module("reading.html.semantics").parse_page(text),
+            text,
+            module("reading.metadata.page_metadata").Metadata(),
+            "",
+            ("date", "author"),
+        ),
+        (*PROSE, "date ", "posted: 4 ", "<time>1</time>"),
+    ),
     "reading.block_pages.empty_shell.is_shell": Growing(
         lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML
     ),

@@ -178,7 +178,8 @@ def test_a_page_that_is_not_what_was_expected_says_so(markup: str, title: str, c
 @pytest.mark.parametrize(
     "end",
     [
-        "Subscribe to continue reading.", "Read the rest of this article for 1 euro.", "To keep reading, please sign in.",
+        "Subscribe to continue reading.", "Read the rest of this article for 1 euro.",
+        "To keep reading, please sign in.",
         "Register to read the full story.", "This story is available to members only.",
         "You've used all of your free articles.", "Weiterlesen mit Plus.", "Nur für Abonnenten.",
         "Réservé aux abonnés.", "Il vous reste 80% de cet article.", "Pour lire la suite, abonnez-vous.",

@@ -141,14 +141,19 @@ def test_a_value_of_blanks_takes_no_more_time_than_its_length() -> None:
 
 
 _LONGHANDS = (
-    "display visibility opacity left right top bottom z-index margin-left margin-top padding-left padding-top border-left"
-    " width height max-width max-height min-height font-size line-height text-indent letter-spacing position overflow-x"
-    " overflow-y white-space float contain clip filter transform zoom text-security"
-).split()
-_VALUES = st.sampled_from(
-    "none contents hidden visible block inline flex absolute fixed relative auto inherit initial nowrap normal strict 0"
-    " 0% 50% 100% 600% -600% 1000% 0.4 1 100vw -100vh 2em 0.1em rect(0,0,0,0) opacity(0) scale(0) disc small".split()
-) | st.builds("{}{}".format, st.integers(-10_000, 60_000), st.sampled_from(["px", "em", "%", "", "vw", "pt"]))
+    "display", "visibility", "opacity", "left", "right", "top", "bottom", "z-index", "margin-left", "margin-top",
+    "padding-left", "padding-top", "border-left", "width", "height", "max-width", "max-height", "min-height",
+    "font-size", "line-height", "text-indent", "letter-spacing", "position", "overflow-x", "overflow-y",
+    "white-space", "float", "contain", "clip", "filter", "transform", "zoom", "text-security",
+)  # fmt: skip
+_WORDS = (
+    "none", "contents", "hidden", "visible", "block", "inline", "flex", "absolute", "fixed", "relative", "auto",
+    "inherit", "initial", "nowrap", "normal", "strict", "0", "0%", "50%", "100%", "600%", "-600%", "1000%", "0.4",
+    "1", "100vw", "-100vh", "2em", "0.1em", "rect(0,0,0,0)", "opacity(0)", "scale(0)", "disc", "small",
+)  # fmt: skip
+_VALUES = st.sampled_from(_WORDS) | st.builds(
+    "{}{}".format, st.integers(-10_000, 60_000), st.sampled_from(["px", "em", "%", "", "vw", "pt"])
+)
 
 
 @given(

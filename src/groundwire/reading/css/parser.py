@@ -190,8 +190,8 @@ def _told(body: str) -> list[Declaration]:
     if _NESTING.search(body) is not None:
         parts = declarations(body)
         return [declared for declared in parts if declared.name.startswith("--") or is_told(declared.name)]
-    parts = body.split(";")
-    return [declared for part in parts if (declared := (_common if len(part) <= _COMMON else _telling)(part))]
+    texts = body.split(";")
+    return [declared for part in texts if (declared := (_common if len(part) <= _COMMON else _telling)(part))]
 
 
 def _if_wanted(block: _Block, may_match: Callable[[str], bool] | None) -> _Block:
