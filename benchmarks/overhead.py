@@ -1,6 +1,6 @@
 """CPU time of a search: Groundwire beside bare aiohttp and peers, against one local server in one run.
 
-The server is a process of its own (the miniature web's services, ten results of some 250 characters), so that its work
+The server is a process of its own (the miniature web's services, six results of some 250 characters), so that its work
 does not count. No two queries have a result in common: addresses, titles and snippets carry the query's number. Each
 contender is a process of its own. For each number of searches in flight it opens its client anew, warms up, makes
 `--calls` searches in one session, and closes; CPU time is user and system time of all threads, closing included, so

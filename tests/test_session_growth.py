@@ -154,7 +154,7 @@ async def _lines_of(
         return next(counted)
     finally:
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]  # None is what it is without
+        threading.settrace(None)
 
 
 @pytest.mark.parametrize("session", ["", "named"])

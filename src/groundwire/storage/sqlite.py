@@ -118,9 +118,9 @@ class SqliteStore:
             self._writer.run_later(lambda db: sql.run(db, operations, self._max_bytes, now, self._used))
             return [None] * len(operations)
         first = operations[0]
-        if isinstance(first, Get) and first.ends and not self._writer.put_off:
-            if (entry := await self.get(first.key)) is not None:
-                return [entry]  # which ends the batch without a thread
+        at_once = isinstance(first, Get) and first.ends and not self._writer.put_off
+        if at_once and (entry := await self.get(first.key)) is not None:
+            return [entry]  # which ends the batch without a thread
         return await self._writer.run(work)
 
     async def register(self, key: str) -> Register:

@@ -81,7 +81,7 @@ class Writer:
         self._draining = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="groundwire-store")
         self._closed = False
-        self.put_off = 0
+        self.put_off: int = 0
         """How many jobs of `run_later` are not committed yet."""
 
     async def run(self, work: Callable[[Connection], _T]) -> _T:
