@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,11 +19,19 @@ from groundwire.deadline import wait_for_any
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.health import Cooldown, Health
+from groundwire.routing.health import Health
 from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Latencies, Tokens
-from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt, price_of
+from groundwire.routing.provider_call import (
+    AttemptResult,
+    AttemptState,
+    ExtraCharge,
+    ProviderCaller,
+    make_attempt,
+    price_of,
+    skipped_cooldown,
+)
 
-__all__ = ["HedgeResult", "HedgedRunner", "skipped_cooldown"]
+__all__ = ["HedgeResult", "HedgedRunner"]
 
 _TRANSIENT: frozenset[Outcome] = frozenset(
     {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
@@ -32,6 +40,9 @@ _LEFT = "abandoned: another provider answered first"
 _ENOUGH_EMPTY = 3  # credible empty results; with fewer, all other providers are called too
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
 _IN_DANGER = 2  # calls that are late at once: the next one is more than a hedge
+_PATIENCE = 3.0  # the timeout of a slow provider, in third quartiles of its latency
+_ROOM = 4.0  # seconds left at which the next provider is called instead of waiting for a slow one
+_OUTAGE, _TURN = 60.0, 1.0  # seconds since the last rows; between two tries by searches that wait for its end
 _POLL = 0.1  # seconds between two checks of the budget
 _NO_TURN = "not called: still waiting for its rate limit"
 
@@ -76,6 +87,10 @@ class HedgedRunner:
         self._latencies: dict[str, Latencies] = {}
         self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
         self._retries = Tokens(policy.retries, policy.retries_kept)
+        self.answers = 0
+        """How many searches had rows."""
+        self.next_turn: float = -math.inf
+        """When a search may try again whose own rounds are used up, on the loop's clock."""
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 
     async def run(
@@ -91,7 +106,9 @@ class HedgedRunner:
         """
         self.extra.earn()
         self._retries.earn()
-        return await _HedgedRun(self, call, caller, hedged).through(providers)
+        finish = await _HedgedRun(self, call, caller, hedged).through(providers)
+        self.answers += finish.winner is not None
+        return finish
 
     async def aclose(self) -> None:
         """Cancel the losing calls that are still running."""
@@ -172,8 +189,11 @@ class _HedgedRun:
         if not self._hedged:
             return False
         newest, following = self._newest(), self._queue[0]
-        if self._loop.time() - newest.began < self._late_after(newest, following):
+        waited = self._loop.time() - newest.began
+        if waited < self._late_after(newest, following):
             return False
+        if waited >= self._caller.attempt_timeout and self._must_start(newest, following):
+            return True
         reserve = _FOR_ANSWERS if len(self._running) < _IN_DANGER else 0.0
         return not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve)
 
@@ -182,12 +202,19 @@ class _HedgedRun:
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
             charged = self._would_answer(self._newest()) if earlier else 1.0
+        state.timeout = _PATIENCE * self._runner.latencies(provider.name).quantile(0.75, 0.0) if self._hedged else 0.0
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
         if charged:
             self._runner.extra.spend(charged)
-            _Charge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
+            ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
+
+    def _must_start(self, newest: _Running, following: SearchProvider) -> bool:
+        """Whether a slow call is probably lost, or the next one would soon have no time left, whatever it costs."""
+        usual = self._runner.latencies(following.name).quantile(0.9, self._policy.longest)
+        room = min(max(usual, 1.0) + 0.5, _ROOM)
+        return self._would_answer(newest) < 0.5 or self._deadline.remaining() <= room
 
     def _newest(self) -> _Running:
         return max(self._running.values(), key=lambda one: one.since)
@@ -240,17 +267,33 @@ class _HedgedRun:
         policy = self._policy
         pause = policy.retry_pause * 2**self._round * (0.5 + self._runner._random() / 2)
         failed = self._failed_for_now()
-        if not failed or self._round >= policy.rounds:
+        if not failed:
             return False
         said = 0.0 not in failed.values()
+        if self._round >= policy.rounds or not (said or self._runner._retries.has_one):
+            return await self._ride_out(failed) and self._ask_again(providers, free=True)
         if said:  # the providers stated the time, so a retry then takes no token
             pause += min(failed.values())
-        elif not self._runner._retries.has_one:
-            return False
         if self._deadline.remaining() < policy.least_for_retry + pause:
             return False
         await asyncio.sleep(pause)
         return self._ask_again(providers, free=said)
+
+    async def _ride_out(self, failed: Collection[str]) -> bool:
+        """Wait until another search has rows again, or for this one's turn to try; all take turns, one a second.
+
+        Only for a short outage: of providers that had rows in the last minute.
+        """
+        runner, empty = self._runner, any(item.empty != "no" for item in self._finish.results)
+        if empty or not any(runner.health.had_rows(name, _OUTAGE) for name in failed):
+            return False
+        answers = runner.answers
+        while self._deadline.remaining() >= self._policy.least_for_retry + _POLL:
+            await asyncio.sleep(_POLL * (0.5 + runner._random()))
+            if runner.answers > answers or self._loop.time() >= runner.next_turn:
+                runner.next_turn = self._loop.time() + _TURN
+                return True
+        return False
 
     def _ask_again(self, providers: Sequence[SearchProvider], *, free: bool = False) -> bool:
         """Start another round with the transient failures and the call presumed lost."""
@@ -352,49 +395,3 @@ class _HedgedRun:
         share = max(even, min(1.5 * even, 0.15))
         usual = self._runner.latencies(running.name).quantile(1 - share, 2.5 * policy.unknown)
         return min(max(usual, policy.shortest), self._caller.attempt_timeout)
-
-
-class _Charge:
-    """The charge of one paid call to the budget, corrected when it is known whether it was extra.
-
-    Args:
-        budget: The budget, already charged.
-        charged: The amount.
-        paid: The call.
-        state: Its state.
-        earlier: The calls that it hedges; none for a call of a further round, which always counts.
-    """
-
-    def __init__(
-        self,
-        budget: ExtraBudget,
-        charged: float,
-        paid: asyncio.Task[AttemptResult],
-        state: AttemptState,
-        earlier: Sequence[asyncio.Task[AttemptResult]],
-    ) -> None:
-        self._budget = budget
-        self._charged = charged
-        self._paid = paid
-        self._state = state
-        self._earlier = earlier
-        for task in (paid, *earlier):
-            task.add_done_callback(self._settle)
-
-    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
-        if not all(task.done() for task in (self._paid, *self._earlier)):
-            return
-        if not self._state.sent or (not self._paid.cancelled() and not self._paid.result().answered):
-            extra = 0.0  # what was not sent, or not answered, is not paid
-        elif not self._earlier or any(not task.cancelled() and task.result().rows for task in self._earlier):
-            extra = 1.0
-        else:
-            extra = self._charged if any(task.cancelled() for task in self._earlier) else 0.0
-        self._budget.spend(extra - self._charged)
-
-
-def skipped_cooldown(cooldown: Cooldown) -> Attempt:
-    """Return the attempt that was skipped because the provider is in cooldown."""
-    reason = f"not called: in cooldown{f' ({cooldown.reason})' if cooldown.reason else ''}"
-    name, after = cooldown.provider.name, round(cooldown.seconds, 3)
-    return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)

@@ -25,6 +25,7 @@ __all__ = [
     "LatencyMode",
     "Strategy",
     "Tokens",
+    "UsualFailures",
 ]
 
 Strategy = Literal["fallback", "hedge", "fuse"]
@@ -102,7 +103,8 @@ class HedgePolicy:
 
 _KEPT = 200  # responses
 _ENOUGH = 20  # responses; fewer say nothing about a tail
-_EAGER = 3.0  # above a third of the budget, any hedge is allowed; below, only likely necessary ones
+_WEIGHT, _IMPROBABLE, _LONGEST_ROW = 0.03, 0.01, 8  # of the latest call; a probability; failures
+_EAGER = 2.0  # above half of the budget, any hedge is allowed; below, only likely necessary ones
 _EXCHANGE = 5.0  # seconds between two exchanges while nothing is spent here
 _SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
 
@@ -138,6 +140,24 @@ class Latencies:
             return float(0.25 ** (seconds / unknown))
         longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
         return (longer + 0.5) / (len(self._sorted) + 1)
+
+
+class UsualFailures:
+    """The share of each kind of failure in a provider's calls; the latest call weighs three percent."""
+
+    def __init__(self) -> None:
+        self._shares: dict[str, float] = {}
+
+    def add(self, kind: str = "") -> None:
+        """Record a call that failed in this way, or had rows."""
+        for one in {kind, *self._shares} - {""}:
+            share = self._shares.get(one, 0.0)
+            self._shares[one] = share + _WEIGHT * ((one == kind) - share)
+
+    def improbable_row(self, kind: str) -> int:
+        """Return how many such failures in a row happen less than once in a hundred at the usual share."""
+        share = min(self._shares.get(kind, 0.0), 0.99)
+        return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 1
 
 
 class ExtraBudget:

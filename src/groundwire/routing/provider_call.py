@@ -28,14 +28,25 @@ from groundwire.models import (
 from groundwire.models.validators import unchecked
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.health import Changes, Health
+from groundwire.routing.health import Changes, Cooldown, Health
+from groundwire.routing.hedging_policy import ExtraBudget
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
 from groundwire.routing.result_merging import asked_of, filter_by_date, normalize, notes, receipts
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.safety.tenancy import owned_by
 from groundwire.safety.urls import DomainPolicy
 
-__all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt", "price_of"]
+__all__ = [
+    "NONE_LEFT",
+    "AttemptResult",
+    "AttemptState",
+    "Emptiness",
+    "ExtraCharge",
+    "ProviderCaller",
+    "make_attempt",
+    "price_of",
+    "skipped_cooldown",
+]
 
 _logger = logging.getLogger(__name__)
 
@@ -56,6 +67,8 @@ class AttemptState:
 
     def __init__(self, max_wait: float = math.inf) -> None:
         self.max_wait = max_wait
+        self.timeout: float = 0.0
+        """The timeout in seconds of a provider that is known to be slow; the caller's own is the minimum."""
         self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         """Completed with the time on the loop's clock once the request has been sent."""
 
@@ -168,7 +181,7 @@ class ProviderCaller:
             return AttemptResult(make_attempt(provider.name, "quota", reason))
         state.send()
         try:
-            done = await self._send(provider, call)
+            done = await self._send(provider, call, state.timeout)
         except BaseException:
             self.limiter.release(provider)
             raise
@@ -178,12 +191,12 @@ class ProviderCaller:
         self.publish(provider, self.limiter.report(slot, done.attempt))
         return done
 
-    async def _send(self, provider: SearchProvider, call: SearchCall) -> AttemptResult:
+    async def _send(self, provider: SearchProvider, call: SearchCall, timeout: float) -> AttemptResult:
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
             results = await self._results(
-                owned_by(provider, call.owner), asked_of(call.query, self.policy), call.deadline
+                owned_by(provider, call.owner), asked_of(call.query, self.policy), call.deadline, timeout
             )
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
@@ -216,9 +229,9 @@ class ProviderCaller:
         if changes and self._shared is not None:
             self._shared.publish(provider, changes)
 
-    async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
+    async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline, timeout: float) -> Results:
         """Call one provider, and enforce the timeout even if it ignores its deadline."""
-        limited = deadline.capped(self.attempt_timeout)
+        limited = deadline.capped(max(timeout, self.attempt_timeout))
         try:
             async with limited.timeout():
                 rows = await provider.search(query.text, limit=query.limit, filters=query, deadline=limited)
@@ -305,3 +318,49 @@ def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
             cost_usd=price_of(provider) if charged else 0.0,
         )
     return make_attempt(name, "blocked" if isinstance(error, BlockedByPolicy) else "unavailable", str(error))
+
+
+class ExtraCharge:
+    """The charge of one paid call to the budget, corrected when it is known whether it was extra.
+
+    Args:
+        budget: The budget, already charged.
+        charged: The amount.
+        paid: The call.
+        state: Its state.
+        earlier: The calls that it hedges; none for a call of a further round, which always counts.
+    """
+
+    def __init__(
+        self,
+        budget: ExtraBudget,
+        charged: float,
+        paid: asyncio.Task[AttemptResult],
+        state: AttemptState,
+        earlier: Sequence[asyncio.Task[AttemptResult]],
+    ) -> None:
+        self._budget = budget
+        self._charged = charged
+        self._paid = paid
+        self._state = state
+        self._earlier = earlier
+        for task in (paid, *earlier):
+            task.add_done_callback(self._settle)
+
+    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
+        if not all(task.done() for task in (self._paid, *self._earlier)):
+            return
+        if not self._state.sent or (not self._paid.cancelled() and not self._paid.result().answered):
+            extra = 0.0  # what was not sent, or not answered, is not paid
+        elif not self._earlier or any(not task.cancelled() and task.result().rows for task in self._earlier):
+            extra = 1.0
+        else:
+            extra = self._charged if any(task.cancelled() for task in self._earlier) else 0.0
+        self._budget.spend(extra - self._charged)
+
+
+def skipped_cooldown(cooldown: Cooldown) -> Attempt:
+    """Return the attempt that was skipped because the provider is in cooldown."""
+    reason = f"not called: in cooldown{f' ({cooldown.reason})' if cooldown.reason else ''}"
+    name, after = cooldown.provider.name, round(cooldown.seconds, 3)
+    return Attempt(provider=name, outcome=cooldown.outcome, reason=reason, retry_after=after)
