@@ -23,6 +23,7 @@ from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, Search
 from groundwire.providers import Capabilities
 from groundwire.routing.health import Cooldown
 from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Strategy
+from groundwire.routing.provider_call import skipped_cooldown
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
 

@@ -304,6 +304,10 @@ class Health:
             state.degraded_until, state.times = 0.0, 0  # another process's probe succeeded
         state.heard = degraded > 0
 
+    def is_healthy(self, provider: str) -> bool:
+        """Whether the provider is called in the configured order."""
+        return not self._state(provider).degraded_until and not self._state(provider).cooldown_until
+
     def give_up_probe(self, provider: str) -> None:
         """Release a probe that was not used."""
         self._state(provider).probe_until = 0.0

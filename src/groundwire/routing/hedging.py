@@ -12,7 +12,7 @@ import asyncio
 import math
 import random
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from groundwire.deadline import wait_for_any
@@ -25,6 +25,7 @@ from groundwire.routing.provider_call import (
     AttemptResult,
     AttemptState,
     ExtraCharge,
+    HedgeResult,
     ProviderCaller,
     make_attempt,
     price_of,
@@ -43,20 +44,9 @@ _IN_DANGER = 2  # calls that are late at once: the next one is more than a hedge
 _PATIENCE = 3.0  # the timeout of a slow provider, in third quartiles of its latency
 _ROOM = 4.0  # seconds left at which the next provider is called instead of waiting for a slow one
 _OUTAGE, _TURN = 60.0, 1.0  # seconds since the last rows; between two tries by searches that wait for its end
+_REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
 _POLL = 0.1  # seconds between two checks of the budget
 _NO_TURN = "not called: still waiting for its rate limit"
-
-
-@dataclass(slots=True)
-class HedgeResult:
-    """The outcome of a search by several providers."""
-
-    winner: AttemptResult | None = None
-    """The result with rows, if any."""
-    results: list[AttemptResult] = field(default_factory=list)
-    """Every result, in the order they ended; the winner is the last."""
-    left: list[Attempt] = field(default_factory=list)
-    """Attempts that were still running."""
 
 
 @dataclass(slots=True)
@@ -143,12 +133,16 @@ class _HedgedRun:
         self._loop = asyncio.get_running_loop()
         self._running: dict[asyncio.Task[AttemptResult], _Running] = {}
         self._queue: list[SearchProvider] = []
+        self._providers: Sequence[SearchProvider] = ()
+        self._repeat: SearchProvider | None = None
+        self._repeated: set[str] = set()
         self._probes: set[str] = set()
         self._started: list[float] = []
         self._round = 1
         self._finish = HedgeResult()
 
     async def through(self, providers: Sequence[SearchProvider]) -> HedgeResult:
+        self._providers = providers
         order = self._runner.health.order(providers, price_of)
         self._queue, self._probes = list(order.queue), set(order.probes)
         self._finish.results += [AttemptResult(skipped_cooldown(one)) for one in order.skipped]
@@ -158,7 +152,7 @@ class _HedgedRun:
                     if (pause := self._pause()) > 0:
                         await self._wait_at_most(pause)
                     else:
-                        self._start(self._queue.pop(0))
+                        self._start(self._take())
                 elif self._running:
                     if not self._queue and self._is_lost():
                         self._ask_again(providers)
@@ -182,20 +176,29 @@ class _HedgedRun:
         return sum(map(self._runner.health.has_record, empty)) >= _ENOUGH_EMPTY
 
     def _may_start(self) -> bool:
-        if not self._queue:
-            return False
         if not self._running:
-            return True
-        if not self._hedged:
+            return bool(self._queue)
+        following = self._following()
+        if not self._hedged or following is None:
             return False
-        newest, following = self._newest(), self._queue[0]
-        waited = self._loop.time() - newest.began
-        if waited < self._late_after(newest, following):
+        newest, now = self._newest(), self._loop.time()
+        if now - newest.began < self._late_after(newest, following):
             return False
-        if waited >= self._caller.attempt_timeout and self._must_start(newest, following):
+        if now - self._started[0] >= self._caller.attempt_timeout and self._must_start(newest, following):
             return True
         reserve = _FOR_ANSWERS if len(self._running) < _IN_DANGER else 0.0
-        return not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve)
+        if not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve):
+            return True
+        return self._repeat_free()
+
+    def _following(self) -> SearchProvider | None:
+        """Return the provider to call next beside a running one."""
+        return self._repeat or (self._queue[0] if self._queue else None)
+
+    def _take(self) -> SearchProvider:
+        """Return the provider to call now; a free one is repeated only beside another call."""
+        repeat, self._repeat = self._repeat, None
+        return repeat if repeat is not None and self._running else self._queue.pop(0)
 
     def _start(self, provider: SearchProvider) -> None:
         state, charged = AttemptState(self._policy.longest if self._queue else math.inf), 0.0
@@ -206,9 +209,22 @@ class _HedgedRun:
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
+        if self._hedged and price_of(provider):
+            self._repeat_free()
         if charged:
             self._runner.extra.spend(charged)
             ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
+
+    def _repeat_free(self) -> bool:
+        """Choose a healthy free provider that is late or has failed to be called once more before the next paid one."""
+        tried = {one.provider.name for one in self._running.values()}
+        tried |= {one.attempt.provider for one in self._finish.results if one.attempt.outcome in _REPEATED}
+        for one in self._providers:
+            if one.name in tried - self._repeated and not price_of(one) and self._runner.health.is_healthy(one.name):
+                self._repeat = one
+                self._repeated.add(one.name)
+                return True
+        return False
 
     def _must_start(self, newest: _Running, following: SearchProvider) -> bool:
         """Whether a slow call is probably lost, or the next one would soon have no time left, whatever it costs."""
@@ -236,8 +252,8 @@ class _HedgedRun:
         """Wait until a call ends, or until the next provider may have to start."""
         wake, newest, now = self._deadline.remaining(), self._newest(), self._loop.time()
         late = 0.0
-        if self._hedged and self._queue:
-            late = self._late_after(newest, self._queue[0]) - (now - newest.began)  # rounded as where it is compared
+        if self._hedged and (following := self._following()) is not None:
+            late = self._late_after(newest, following) - (now - newest.began)  # rounded as where it is compared
             wake = min(wake, max(0.001, late) if late > 0 else _POLL)  # due, if the budget allows it
         elif self._may_retry():
             late = self._lost_for_good(newest.provider) - (now - newest.began)

@@ -57,7 +57,7 @@ class HedgePolicy:
     """The same, at most, while at least two calls are late at once."""
     shortest: float = 0.15
     """The minimum in seconds."""
-    longest: float = 2.0
+    longest: float = 1.5
     """The maximum in seconds."""
     unknown: float = 0.8
     """Seconds, until a provider has enough samples."""

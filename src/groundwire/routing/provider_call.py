@@ -8,7 +8,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from groundwire.deadline import Deadline
@@ -42,6 +42,7 @@ __all__ = [
     "AttemptState",
     "Emptiness",
     "ExtraCharge",
+    "HedgeResult",
     "ProviderCaller",
     "make_attempt",
     "price_of",
@@ -103,6 +104,18 @@ class AttemptResult:
     def answered(self) -> bool:
         """Whether the provider responded, with rows or without."""
         return bool(self.rows) or self.empty in {"answered", "filtered"}
+
+
+@dataclass(slots=True)
+class HedgeResult:
+    """The outcome of a search by several providers."""
+
+    winner: AttemptResult | None = None
+    """The result with rows, if any."""
+    results: list[AttemptResult] = field(default_factory=list)
+    """Every result, in the order they ended; the winner is the last."""
+    left: list[Attempt] = field(default_factory=list)
+    """Attempts that were still running."""
 
 
 class ProviderCaller:

@@ -18,11 +18,12 @@ from groundwire.providers import SearchProvider
 from groundwire.routing.calls import BackgroundTasks, SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
-from groundwire.routing.hedging import HedgedRunner, HedgeResult
+from groundwire.routing.hedging import HedgedRunner
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.provider_call import (
     AttemptResult,
     AttemptState,
+    HedgeResult,
     ProviderCaller,
     make_attempt,
     price_of,
