@@ -235,11 +235,11 @@ def test_the_share_of_answers_that_others_contradict_is_learned() -> None:
     watched = Watched()
     assert watched.health.false_empties("a") == 0.01
     for _ in range(100):
-        watched.health.compare("a", contradicted=True)
-        watched.health.compare("a", contradicted=False)
+        watched.health.contradict("a")
+        watched.answer()
     assert watched.health.false_empties("a") == pytest.approx(0.49, abs=0.02)
     for _ in range(200):
-        watched.health.compare("a", contradicted=False)
+        watched.answer()
     assert watched.health.false_empties("a") == 0.01
 
 

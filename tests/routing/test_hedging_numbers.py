@@ -404,7 +404,7 @@ async def test_who_had_no_turn_was_not_sent_and_costs_nothing() -> None:
 
 @virtually
 async def test_a_probe_is_late_at_its_median_and_calls_are_late_sooner_when_two_are() -> None:
-    habits = [number / 64 for number in range(10, 110)]
+    habits = [number / 80 for number in range(10, 110)]
     for sick, share in ((False, 0.95), (True, 0.5)):
         first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=PRICE)
         runs = Runs(first, paid, rounds=1)

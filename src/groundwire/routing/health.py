@@ -233,6 +233,7 @@ class Health:
         state.lost += learning * ((not answered and kind == "slow") - state.lost)
         if answered and rows:
             state.usual.add()
+            state.false_empties -= _CONTRADICTED * state.false_empties
             state.rows_at = self._clock()
             state.answered_sent_at = max(state.answered_sent_at, sent_at)
             return self._recover(state, was_ill)
@@ -304,10 +305,6 @@ class Health:
             state.degraded_until, state.times = 0.0, 0  # another process's probe succeeded
         state.heard = degraded > 0
 
-    def is_healthy(self, provider: str) -> bool:
-        """Whether the provider is called in the configured order."""
-        return not self._state(provider).degraded_until and not self._state(provider).cooldown_until
-
     def give_up_probe(self, provider: str) -> None:
         """Release a probe that was not used."""
         self._state(provider).probe_until = 0.0
@@ -347,10 +344,9 @@ class Health:
         """Return the share of the provider's answers without results that others contradict, at least one percent."""
         return max(_FEWEST_FALSE, self._state(provider).false_empties)
 
-    def compare(self, provider: str, *, contradicted: bool) -> None:
-        """Record whether a provider had rows, or none where another one had some."""
-        state = self._state(provider)
-        state.false_empties += _CONTRADICTED * (contradicted - state.false_empties)
+    def contradict(self, provider: str) -> None:
+        """Record that another provider had rows where this one had none."""
+        self._state(provider).false_empties += _CONTRADICTED * (1.0 - self._state(provider).false_empties)
 
     def prove(self, provider: str) -> Changes:
         """Record a successful control query; return what to share with other processes."""

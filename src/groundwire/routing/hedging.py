@@ -27,6 +27,7 @@ from groundwire.routing.provider_call import (
     ExtraCharge,
     HedgeResult,
     ProviderCaller,
+    failed_for_now,
     make_attempt,
     price_of,
     skipped_cooldown,
@@ -34,9 +35,6 @@ from groundwire.routing.provider_call import (
 
 __all__ = ["HedgeResult", "HedgedRunner"]
 
-_TRANSIENT: frozenset[Outcome] = frozenset(
-    {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
-)
 _LEFT = "abandoned: another provider answered first"
 _ENOUGH_EMPTY = 3  # credible empty results; with fewer, all other providers are called too
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
@@ -77,10 +75,8 @@ class HedgedRunner:
         self._latencies: dict[str, Latencies] = {}
         self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
         self._retries = Tokens(policy.retries, policy.retries_kept)
-        self.answers = 0
-        """How many searches had rows."""
-        self.next_turn: float = -math.inf
-        """When a search may try again whose own rounds are used up, on the loop's clock."""
+        self.answers = 0  # searches that had rows
+        self.next_turn = -math.inf  # when a search whose rounds are used up may try again
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 
     async def run(
@@ -201,7 +197,7 @@ class _HedgedRun:
         return repeat if repeat is not None and self._running else self._queue.pop(0)
 
     def _start(self, provider: SearchProvider) -> None:
-        state, charged = AttemptState(self._policy.longest if self._queue else math.inf), 0.0
+        state, charged = AttemptState(self._policy.slot_wait if self._queue else math.inf), 0.0
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
             charged = self._would_answer(self._newest()) if earlier else 1.0
@@ -209,18 +205,19 @@ class _HedgedRun:
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
-        if self._hedged and price_of(provider):
+        if self._hedged and len(self._started) > 1 and price_of(provider):
             self._repeat_free()
         if charged:
             self._runner.extra.spend(charged)
             ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
 
     def _repeat_free(self) -> bool:
-        """Choose a healthy free provider that is late or has failed to be called once more before the next paid one."""
-        tried = {one.provider.name for one in self._running.values()}
-        tried |= {one.attempt.provider for one in self._finish.results if one.attempt.outcome in _REPEATED}
-        for one in self._providers:
-            if one.name in tried - self._repeated and not price_of(one) and self._runner.health.is_healthy(one.name):
+        """Choose a healthy free provider that is late or has failed, to call it once more before a paid one."""
+        failed = [item for item in self._finish.results if item.attempt.outcome in _REPEATED and item.empty == "no"]
+        tried = {one.provider.name for one in self._running.values()} | {item.attempt.provider for item in failed}
+        health, left = self._runner.health, tried - self._repeated
+        for one in self._providers if left else ():
+            if one.name in left and not price_of(one) and health.provider_health(one.name).state == "healthy":
                 self._repeat = one
                 self._repeated.add(one.name)
                 return True
@@ -282,7 +279,7 @@ class _HedgedRun:
         """Retry transient failures after a pause, if time and tokens are left."""
         policy = self._policy
         pause = policy.retry_pause * 2**self._round * (0.5 + self._runner._random() / 2)
-        failed = self._failed_for_now()
+        failed = failed_for_now(self._finish.results, self._deadline.remaining())
         if not failed:
             return False
         said = 0.0 not in failed.values()
@@ -316,7 +313,9 @@ class _HedgedRun:
         if not free:
             self._runner._retries.spend()
         self._round += 1
-        names = self._failed_for_now().keys() | {one.provider.name for one in self._running.values()}
+        names = failed_for_now(self._finish.results, self._deadline.remaining()).keys() | {
+            one.provider.name for one in self._running.values()
+        }
         order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
         affordable = self._runner.extra.allows(self._would_answer(self._newest()) if self._running else 1.0)
         self._queue = [provider for provider in order.queue if affordable or not price_of(provider)]
@@ -324,17 +323,6 @@ class _HedgedRun:
             self._runner.health.give_up_probe(name)
         self._probes |= order.probes
         return bool(self._queue)
-
-    def _failed_for_now(self) -> dict[str, float]:
-        """Return the providers with transient failures, with their Retry-After in seconds."""
-        last = {item.attempt.provider: item for item in self._finish.results}
-        return {
-            name: item.attempt.retry_after or 0.0
-            for name, item in last.items()
-            if item.attempt.outcome in _TRANSIENT
-            and item.empty == "no"
-            and (item.attempt.retry_after or 0.0) < self._deadline.remaining()
-        }
 
     def _may_retry(self) -> bool:
         """Whether another round may start beside calls presumed lost, which may have exhausted the tokens."""

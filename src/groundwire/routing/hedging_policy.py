@@ -59,6 +59,8 @@ class HedgePolicy:
     """The minimum in seconds."""
     longest: float = 1.5
     """The maximum in seconds."""
+    slot_wait: float = 2.0
+    """Maximum seconds to wait for a rate-limit slot while other providers could be called."""
     unknown: float = 0.8
     """Seconds, until a provider has enough samples."""
     extra_paid: float = 0.10

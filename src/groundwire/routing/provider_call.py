@@ -44,6 +44,7 @@ __all__ = [
     "ExtraCharge",
     "HedgeResult",
     "ProviderCaller",
+    "failed_for_now",
     "make_attempt",
     "price_of",
     "skipped_cooldown",
@@ -53,6 +54,9 @@ _logger = logging.getLogger(__name__)
 
 NONE_LEFT = "none of them on an allowed domain and within the dates"
 """The reason of an attempt whose results were all filtered out."""
+_TRANSIENT: frozenset[Outcome] = frozenset(
+    {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
+)
 _NO_WORDS = "no results, which may also mean a refusal (unproven)"
 
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
@@ -331,6 +335,16 @@ def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
             cost_usd=price_of(provider) if charged else 0.0,
         )
     return make_attempt(name, "blocked" if isinstance(error, BlockedByPolicy) else "unavailable", str(error))
+
+
+def failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[str, float]:
+    """Return the providers whose latest failure is transient, with their Retry-After in seconds, below a limit."""
+    last = {item.attempt.provider: item for item in results}
+    return {
+        name: item.attempt.retry_after or 0.0
+        for name, item in last.items()
+        if item.attempt.outcome in _TRANSIENT and item.empty == "no" and (item.attempt.retry_after or 0.0) < seconds
+    }
 
 
 class ExtraCharge:

@@ -155,8 +155,8 @@ class Router:
         for item in finish.results:
             if item.empty == "answered":
                 health.weigh(item.attempt.provider, contradicted=rows)
-            if rows and (item.rows or item.empty in {"answered", "unproven"}):
-                health.compare(item.attempt.provider, contradicted=not item.rows)
+            if rows and item.empty in {"answered", "unproven"}:
+                health.contradict(item.attempt.provider)
         if found.rows:
             name, warnings = found.attempt.provider, found.warnings
             return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings)
@@ -193,7 +193,7 @@ class Router:
         asked = order.queue[: self._hedging.fused]
         for provider in order.queue[self._hedging.fused :]:
             health.give_up_probe(provider.name)
-        states = [AttemptState(self._hedging.longest if len(asked) > 1 else math.inf) for _ in asked]
+        states = [AttemptState(self._hedging.slot_wait if len(asked) > 1 else math.inf) for _ in asked]
         loop = asyncio.get_running_loop()
         began = loop.time()
         tasks = [
