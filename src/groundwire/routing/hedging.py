@@ -1,9 +1,9 @@
 """The order and timing of provider calls: sequential, or hedged.
 
 The next provider starts immediately when a running one has failed permanently. With hedging, it also starts when the
-running one is later than its usual latency: early for a free provider, later for a paid one, and within a budget for
-extra paid calls. The first rows win; a losing call continues for a while, to learn its latency and whether the hedge
-was needed. Transient failures are retried while time and tokens last.
+running one is later than its usual latency: early for a free provider, which may be called once more, later for a paid
+one, and within a budget for extra paid calls. The first rows win; a losing call continues for a while, to learn its
+latency. Transient failures are retried while time and tokens last, and a short outage is waited for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from groundwire.deadline import wait_for_any
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.routing.calls import SearchCall
-from groundwire.routing.health import Health
+from groundwire.routing.health import Health, scope
 from groundwire.routing.hedging_policy import ExtraBudget, HedgePolicy, Latencies, Tokens
 from groundwire.routing.provider_call import (
     AttemptResult,
@@ -38,10 +38,9 @@ __all__ = ["HedgeResult", "HedgedRunner"]
 _LEFT = "abandoned: another provider answered first"
 _ENOUGH_EMPTY = 3  # credible empty results; with fewer, all other providers are called too
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
-_IN_DANGER = 2  # calls that are late at once: the next one is more than a hedge
-_PATIENCE = 3.0  # the timeout of a slow provider, in third quartiles of its latency
-_ROOM = 4.0  # seconds left at which the next provider is called instead of waiting for a slow one
-_OUTAGE, _TURN = 60.0, 1.0  # seconds since the last rows; between two tries by searches that wait for its end
+_IN_DANGER = 2  # late calls: the next one is more than a hedge
+_PATIENCE, _ROOM = 3.0, 4.0  # third quartiles of a slow provider's latency; seconds left for the next one, at most
+_OUTAGE, _TURN = 60.0, 1.0  # seconds since the last rows; between two searches that try whether it is over
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
 _POLL = 0.1  # seconds between two checks of the budget
 _NO_TURN = "not called: still waiting for its rate limit"
@@ -212,12 +211,13 @@ class _HedgedRun:
             ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
 
     def _repeat_free(self) -> bool:
-        """Choose a healthy free provider that is late or has failed, to call it once more before a paid one."""
+        """Choose a healthy free provider without a rate limit that is late or has failed, to call it once more."""
         failed = [item for item in self._finish.results if item.attempt.outcome in _REPEATED and item.empty == "no"]
         tried = {one.provider.name for one in self._running.values()} | {item.attempt.provider for item in failed}
-        health, left = self._runner.health, tried - self._repeated
+        left, limiter = tried - self._repeated, self._caller.limiter
         for one in self._providers if left else ():
-            if one.name in left and not price_of(one) and health.provider_health(one.name).state == "healthy":
+            healthy = self._runner.health.provider_health(one.name).state == "healthy"
+            if one.name in left and not price_of(one) and healthy and limiter.pace(one, scope(one)) is None:
                 self._repeat = one
                 self._repeated.add(one.name)
                 return True
@@ -226,8 +226,7 @@ class _HedgedRun:
     def _must_start(self, newest: _Running, following: SearchProvider) -> bool:
         """Whether a slow call is probably lost, or the next one would soon have no time left, whatever it costs."""
         usual = self._runner.latencies(following.name).quantile(0.9, self._policy.longest)
-        room = min(max(usual, 1.0) + 0.5, _ROOM)
-        return self._would_answer(newest) < 0.5 or self._deadline.remaining() <= room
+        return self._would_answer(newest) < 0.5 or self._deadline.remaining() <= min(max(usual, 1.0) + 0.5, _ROOM)
 
     def _newest(self) -> _Running:
         return max(self._running.values(), key=lambda one: one.since)
