@@ -296,7 +296,7 @@ class _HedgedRun:
 
         Only for a short outage: of providers that had rows in the last minute.
         """
-        runner, empty = self._runner, any(item.empty != "no" for item in self._finish.results)
+        runner, empty = self._runner, any(item.empty in {"answered", "filtered"} for item in self._finish.results)
         if empty or not any(runner.health.had_rows(name, _OUTAGE) for name in failed):
             return False
         answers = runner.answers
