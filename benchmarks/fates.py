@@ -125,7 +125,47 @@ def banned(up: float, down: float) -> Behavior:
     return behave
 
 
+def scaled(times: float, behavior: Behavior) -> Behavior:
+    """Answer so many times as fast or slowly."""
+
+    def behave(ask: Ask) -> Fate:
+        fate = behavior(ask)
+        return Fate("ok", fate.seconds * times) if fate.kind == "ok" else fate
+
+    return behave
+
+
+def late_faults(share: float, mix: Mapping[str, int]) -> Behavior:
+    """Fail after half a second to two seconds."""
+
+    def behave(ask: Ask) -> Fate:
+        if ask.draw.random() >= share:
+            return ask.answer()
+        return Fate(ask.draw.choices(list(mix), list(mix.values()))[0], ask.draw.uniform(0.5, 2.0))
+
+    return behave
+
+
+def fifth_of(seconds: float, then: Behavior) -> Behavior:
+    """Behave differently in a fifth of all periods of so many seconds, the same ones for every provider."""
+    return lambda ask: (then if random.Random(int(ask.at // seconds)).random() < 0.2 else WELL)(ask)
+
+
+def overloaded(most: float) -> Behavior:
+    """Fail for 20 s above so many requests per second, and until there are fewer than a third of that."""
+
+    def behave(ask: Ask) -> Fate:
+        lately = ask.state["lately"] = [at for at in ask.state.get("lately", ()) if at > ask.at - 5.0] + [ask.at]
+        failing = ask.at < ask.state.get("until", 0.0)
+        if len(lately) / 5.0 > (most / 3 if failing else most):
+            ask.state["until"] = ask.at + 20.0
+        return Fate("500") if ask.at < ask.state.get("until", 0.0) else ask.answer()
+
+    return behave
+
+
 GOOD, WELL = faults(0.0), faults(0.01)
+_LATE = {"500": 3, "malformed": 1, "reset": 1}
 _GARBAGE = {"malformed": 1, "no address": 1, "unproven": 1}
 
 
@@ -196,6 +236,19 @@ SCENARIOS = {
         (faults(lambda at: max(0.0, min(1.0, (120.0 - at % 180.0) / 90.0)), {"500": 1}), WELL, WELL)
     ),
     "the key of the second is dead": Scenario((faults(0.3), always("401"), WELL)),
+    "two fail together for 5 s, a fifth of the time": Scenario((*(fifth_of(5.0, faults(1.0)),) * 2, WELL)),
+    "30 % of late faults on the first": Scenario((late_faults(0.3, _LATE), WELL, WELL)),
+    "30 % of late faults on all": Scenario((late_faults(0.3, _LATE),) * 3),
+    "30 % of answers of the first drip": Scenario((faults(0.3, {"trickle": 1}), WELL, WELL)),
+    "eight times as fast, 30 % on all": Scenario((scaled(0.125, faults(0.3)),) * 3),
+    "the first takes 3 s, the others 0.2 s": Scenario((scaled(7.5, GOOD), *(scaled(0.5, WELL),) * 2)),
+    "the latency of all rises sixfold in 5 minutes": Scenario((slower(lambda at: 1.0 + min(5.0, at / 60.0)),) * 3),
+    "the first recovers only at a third of the load": Scenario((overloaded(3.0), WELL, WELL), 4.0, "random"),
+    "half of all answers are a 403": Scenario((faults(0.5, {"403": 1}),) * 3),
+    "2 % of 401 on all": Scenario((faults(0.02, {"401": 1}),) * 3),
+    "60 % of clean empties on the first": Scenario((faults(0.6, {"empty": 1}), WELL, WELL)),
+    "10 % of calls to all hang": Scenario((faults(0.1, {"hang": 1}),) * 3),
+    "all are down for 4 s of 30": Scenario((during(26.0, 4.0, always("500"), WELL),) * 3),
 }
 """The scenarios with which the policy was developed."""
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 from components.searcher import Searcher
 from groundwire import Web
-from groundwire.routing.health import scope
+from groundwire.routing.calls import scope
 from groundwire.settings import Settings
 from groundwire.storage import open_store
 from groundwire.testing.services.brave import Brave

@@ -136,7 +136,8 @@ async def test_a_hedge_to_a_paid_provider_is_paid_by_the_budget_and_without_one_
     first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=0.005)
     asked = chain(first, paid, extra_paid=0.0)
     await search(asked)
-    assert paid.asked == [6.0], "the attempt's timeout"
+    assert paid.asked == [pytest.approx(6.05, abs=0.06)], "the attempt's timeout"
+    assert len(first.asked) == 2, "a free provider is called once more before a paid one"
     await asked.aclose()
 
 
@@ -325,7 +326,7 @@ def test_the_modes_change_the_numbers() -> None:
 def test_the_numbers_are_those_that_the_simulation_chose() -> None:
     policy = HedgePolicy()
     assert (policy.quantile, policy.free_quantile) == (0.95, 0.5)
-    assert (policy.shortest, policy.longest, policy.unknown) == (0.15, 2.0, 0.8)
+    assert (policy.shortest, policy.longest, policy.unknown) == (0.15, 1.5, 0.8)
     assert (policy.extra_paid, policy.extra_paid_kept, policy.most_requests) == (0.1, 8, 3)
     assert (policy.rounds, policy.retries, policy.retries_kept) == (3, 0.2, 10)
     assert (policy.retry_pause, policy.least_for_retry) == (0.1, 0.5)
@@ -354,7 +355,7 @@ async def test_processes_share_the_budget_of_extra_paid_calls() -> None:
     await one.exchange(store)
     await other.exchange(store)
     assert not other.allows(1.0)
-    assert other.allows(0.4), "help that is probably needed"
+    assert other.allows(0.3), "help that is probably needed"
     for _ in range(20):
         other.earn()
     await other.exchange(store)
@@ -378,7 +379,7 @@ async def test_the_third_starts_when_the_second_is_late_too() -> None:
     await asked.aclose()
 
 
-@pytest.mark.parametrize(("usual", "second_starts"), [(0.05, 0.15), (0.5, 0.5), (3.0, 2.0)])
+@pytest.mark.parametrize(("usual", "second_starts"), [(0.05, 0.15), (0.5, 0.5), (3.0, 1.5)])
 def test_no_hedge_comes_sooner_than_the_shortest_or_later_than_the_longest(usual: float, second_starts: float) -> None:
     async def run() -> None:
         first, second = Timed("first", *([usual] * 20), SLOW_ENOUGH), Timed("second", 0.1)

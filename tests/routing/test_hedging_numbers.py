@@ -10,7 +10,7 @@ import pytest
 from components.calls import search_call
 from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, RateLimited
-from groundwire.models import Attempt, Query
+from groundwire.models import NO_FILTERS, Attempt, Filters, Query, SearchResult
 from groundwire.routing.health import Health
 from groundwire.routing.hedging import HedgedRunner, HedgeResult
 from groundwire.routing.hedging_policy import HedgePolicy
@@ -58,6 +58,12 @@ class Runs:
         """Give a provider one slot in so many seconds."""
         rate = Rate(interval)
         self.limiter.merge(provider, announced=rate, learned=0.0, learned_for=0.0, rest=0.0, times=0)
+
+    def pace_free(self) -> None:
+        """Give the free providers a rate limit, so that none is called a second time."""
+        for provider in self.providers:
+            if not provider.price_usd:
+                self.pace(provider.name, 0.001)
 
     async def search(self, seconds: float = 10.0, *, hedged: bool = True) -> HedgeResult:
         call = search_call(Query(text="q"), Deadline.after(seconds, self._look))
@@ -112,6 +118,7 @@ async def test_the_last_quarter_of_the_budget_is_for_a_call_that_may_end_without
         paid = Timed("paid", 0.1, price=PRICE)
         began = now()
         runs = Runs(first, *others, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs.pace_free()
         runs.runner.extra.spend(3.2)
         await runs.search()
         assert (min(paid.asked) - began < 5.9) is is_asked, "otherwise it takes the place of a failure"
@@ -234,6 +241,7 @@ async def test_two_late_calls_may_use_what_is_left_of_the_budget_and_no_more() -
         began = now()
         paid = Timed("paid", 0.1, price=PRICE)
         runs = Runs(Timed("a", SLOW_ENOUGH), Timed("b", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs.pace_free()
         runs.runner.extra.spend(spent)
         await runs.search()
         assert (min(paid.asked) - began < 5.9) is is_asked
@@ -404,7 +412,7 @@ async def test_who_had_no_turn_was_not_sent_and_costs_nothing() -> None:
 
 @virtually
 async def test_a_probe_is_late_at_its_median_and_calls_are_late_sooner_when_two_are() -> None:
-    habits = [number / 64 for number in range(10, 110)]
+    habits = [number / 80 for number in range(10, 110)]
     for sick, share in ((False, 0.95), (True, 0.5)):
         first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=PRICE)
         runs = Runs(first, paid, rounds=1)
@@ -500,9 +508,10 @@ async def test_without_hedging_nobody_is_called_beside_another_and_nobody_is_fol
 
 @virtually
 async def test_a_quarter_of_the_budget_is_kept_from_hedges_of_one_late_call() -> None:
-    for spent, starts in ((2.0, 0.8), (2.1, 1.4)):
+    for spent, starts in ((1.5, 0.8), (1.6, 1.2)):
         began, paid = now(), Timed("paid", 0.1, price=PRICE)
         runs = Runs(Timed("first", SLOW_ENOUGH), paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs.pace_free()
         runs.runner.extra.spend(spent)
         await runs.search()
         assert paid.asked == [pytest.approx(began + starts, abs=0.002)], "later, it is less likely to be extra"
@@ -520,3 +529,65 @@ async def test_searches_earn_further_rounds() -> None:
         await asyncio.sleep(30.0)
         calls.append(len(only.asked) - before)
     assert calls == [2, 1, 2, 1, 2]
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_a_late_free_provider_is_called_once_more_before_a_paid_one_unless_it_has_a_rate_limit() -> None:
+    for paced, calls in ((False, 2), (True, 1)):
+        free, paid = Timed("free", SLOW_ENOUGH, 0.1), Timed("paid", 0.1, price=PRICE)
+        runs = Runs(free, paid, extra_paid=0.0)
+        if paced:
+            runs.pace_free()
+        finish = await runs.search()
+        assert (len(free.asked), len(paid.asked)) == (calls, calls - 1 == 0), "it answers, at no cost"
+        assert finish.winner is not None
+        await runs.runner.aclose()
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_a_free_provider_that_failed_is_called_once_more_while_a_paid_one_is_late() -> None:
+    free, paid = Timed("free", down("free"), 0.1), Timed("paid", SLOW_ENOUGH, price=PRICE)
+    other = Timed("other", 0.1, price=PRICE)
+    runs = Runs(free, paid, other)
+    finish = await runs.search()
+    assert finish.winner is not None
+    assert finish.winner.attempt.provider == "free"
+    assert (len(free.asked), other.asked) == (2, [])
+    await runs.runner.aclose()
+
+
+class DownUntil(Timed):
+    """A provider that fails until a moment."""
+
+    until = 0.0
+
+    async def search(
+        self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
+    ) -> Sequence[SearchResult]:
+        rows = await super().search(query, limit=limit, filters=filters, deadline=deadline)
+        if now() < self.until:
+            raise down(self.name)
+        return rows
+
+
+@pytest.mark.req("B29", "H9")
+@virtually
+async def test_searches_wait_for_the_end_of_a_short_outage_and_take_turns() -> None:
+    only = DownUntil("only", 0.1)
+    runs = Runs(only)
+    await runs.search()
+    only.until = now() + 8.0
+    finishes = await asyncio.gather(*(runs.search() for _ in range(10)))
+    assert all(finish.winner is not None for finish in finishes)
+    assert len(only.asked) <= 1 + 10 * 3 + 8 + 10, "one try a second for all of them, and each when it is over"
+
+
+@virtually
+async def test_an_outage_is_not_waited_for_without_rows_in_the_last_minute() -> None:
+    only = Timed("only", down("only"))
+    runs = Runs(only)
+    began = now()
+    assert (await runs.search()).winner is None
+    assert now() - began < 2.0

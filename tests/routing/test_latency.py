@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from groundwire.routing.provider_call import Latencies
-from groundwire.routing.shared_health import ExtraBudget
+from groundwire.routing.shared_health import ExtraBudget, Latencies
 from groundwire.storage.base import Count, StoreError
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually
@@ -64,8 +63,8 @@ def test_a_whole_call_is_allowed_while_one_is_left_and_a_part_the_less_the_less_
     budget = ExtraBudget(0.1, 6.0)
     budget.spend(5.0)
     assert budget.allows(1.0)
-    assert not budget.allows(0.6), "one sixth is left: help may be half sure to be extra"
-    assert budget.allows(0.5)
+    assert not budget.allows(0.4), "one sixth is left: a hedge may be extra with a probability of a third"
+    assert budget.allows(0.33)
     assert budget.allows(1.0, reserve=0.0)
     assert not budget.allows(1.0, reserve=0.5)
     budget.earn()
@@ -80,8 +79,8 @@ def test_a_whole_call_is_allowed_while_one_is_left_and_a_part_the_less_the_less_
         (4.0, 3.01, 1.0, 0.0, False),
         (4.0, 2.0, 1.0, 0.25, True),
         (4.0, 2.01, 1.0, 0.25, False),
-        (4.0, 3.0, 0.75, 0.0, True),
-        (4.0, 3.0, 0.76, 0.0, False),
+        (4.0, 3.0, 0.5, 0.0, True),
+        (4.0, 3.0, 0.51, 0.0, False),
         (4.0, 3.0, 1.5, 0.0, False),
         (4.0, 1.0, 2.0, 0.0, True),
         (1.0, 0.0, 1.0, 0.25, True),

@@ -25,7 +25,7 @@ from groundwire.models import (
     SearchResult,
 )
 from groundwire.providers import Capabilities, SearchProvider
-from groundwire.routing.health import scope
+from groundwire.routing.calls import scope
 from groundwire.routing.rate_limiter import Rate, RateLimiter, Slot, rate_of
 from groundwire.storage.memory import MemoryStore
 from groundwire.testing.virtual_time import run_virtually

@@ -293,6 +293,28 @@ class TestEmpty:
         with pytest.raises(AllProvidersFailed, match="unproven"):
             run_virtually(run(raises(ProviderError("second", "broken", status=500))))
 
+    @pytest.mark.req("B1", "B29")
+    @pytest.mark.parametrize(("contradicted", "believed"), [(0, True), (20, False)])
+    def test_unproven_empties_of_a_provider_that_others_contradict_are_not_believed(
+        self, contradicted: int, believed: bool
+    ) -> None:
+        async def run() -> SearchResponse:
+            quiet = raises(UnprovenEmpty("first", "no results (unproven)"))
+            first = Scripted("first", quiet, canary=True)
+            acts = iter([finds(ROW)] * contradicted)
+            down = raises(UnprovenEmpty("second", "no results (unproven)"))
+            asked = chain(first, Scripted("second", lambda: next(acts, down)(), canary=False))
+            for number in range(contradicted):
+                await search(asked, text=str(number))
+                await asyncio.sleep(60.0)
+            return await asked.ask(Query(text="q"), Deadline.after(60))
+
+        if believed:
+            assert run_virtually(run()).results == ()
+        else:
+            with pytest.raises(AllProvidersFailed, match="unproven"):
+                run_virtually(run())
+
 
 @pytest.mark.req("B29")
 def test_a_rest_is_shown_until_its_probe_is_answered() -> None:

@@ -17,6 +17,7 @@ from groundwire.errors import Closed, DeadlineExceeded, Overloaded
 
 if TYPE_CHECKING:
     from groundwire.models import Attempt, Query
+    from groundwire.providers import SearchProvider
     from groundwire.reading.passages.view import Ask
     from groundwire.routing.budget import Reservation
     from groundwire.routing.hedging_policy import Strategy
@@ -36,6 +37,7 @@ __all__ = [
     "SingleFlight",
     "cpu_wanted",
     "micro",
+    "scope",
 ]
 
 _GRACE = 0.25  # seconds that a call waits beyond its deadline for the work to report its attempts, or finish
@@ -380,3 +382,9 @@ class BackgroundTasks:
 def micro(usd: float) -> int:
     """Convert an amount to micro-dollars, rounded up after removing floating-point noise."""
     return math.ceil(round(usd * MICRO, 3))
+
+
+def scope(provider: SearchProvider) -> str:
+    """Return the account of a provider: its rate limits and quotas apply to everyone who uses it."""
+    account = getattr(provider, "account", "")
+    return f"{provider.name}:{account}" if account else provider.name

@@ -3,9 +3,10 @@
 An empty result is trusted only with evidence that searching worked: rows that were removed by the provider's own
 filters; a second provider that also found nothing, if both have had rows recently; or a control query that the same
 provider answers now. The search must also be empty a second time, or a third if the provider is often contradicted by
-others. If the budget does not allow that for a paid provider, its record decides: recent rows, and few empty results
-where others find something. Otherwise a provider that silently blocks requests would look like a web without results.
-Failures of other providers are ignored.
+others, and the chance that all of its empty results are false, at the rate at which others contradict each provider,
+must be small. If the budget does not allow that for a paid provider, its record decides: recent rows, and few empty
+results where others find something. Otherwise a provider that silently blocks requests would look like a web without
+results. Failures of other providers are ignored.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ __all__ = ["EmptyConfirmer", "second_opinion"]
 
 _CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every web index has pages for it
 _JUST_NOW = 10.0  # seconds since rows that count as much as a control query, if none can be paid
+_CHANCE, _MOST_AGAIN = 2e-4, 3  # the chance that all empty results are false; repeated attempts to lower it
 _MOST_REQUESTS = 3  # of one search per second
 _REASON = "a control query, to see whether it finds anything at all"
 
@@ -86,6 +88,8 @@ class EmptyConfirmer:
         elif any(item.empty == "no" and item.attempt.provider in named for item in results):
             empty = [item for item in empty if item.empty == "answered"]  # after failures, only these count
         doubtful = {name for item in empty if caller.health.is_doubtful(name := item.attempt.provider)}
+        seen = [item for item in results if item.empty in {"answered", "unproven"}]
+        chance = math.prod(caller.health.false_empties(item.attempt.provider) for item in seen)
         missing = 1 + bool(doubtful)
         for item in empty:
             provider = named[item.attempt.provider]
@@ -95,7 +99,11 @@ class EmptyConfirmer:
                 shown = await self._control_query(provider, call, caller, began, attempts)
                 if not (witness if shown is None else shown):
                     continue
-            for _ in range(1 if provider.name in doubtful else missing):
+            false = caller.health.false_empties(provider.name)
+            times = max(1, missing)
+            while times < _MOST_AGAIN and chance * false**times > _CHANCE:
+                times += 1
+            for _ in range(1 if provider.name in doubtful else times):
                 await self._pause(len(results) + len(attempts), call, began)
                 again = await self._ask(provider, call, caller)  # it may have failed to find anything only once
                 if again is None:
@@ -106,9 +114,10 @@ class EmptyConfirmer:
                 outcome = {"outcome": "empty", "reason": "found nothing again"} if is_empty else {}
                 attempts.append(again.attempt.model_copy(update=outcome))
                 missing -= is_empty
-                if again.rows or not missing:
+                chance *= false if is_empty else 1.0
+                if again.rows or (missing <= 0 and chance <= _CHANCE):
                     return again if again.rows else item, attempts
-        return proven, attempts
+        return proven if chance <= _CHANCE else None, attempts
 
     async def control(self, provider: SearchProvider, call: SearchCall, caller: ProviderCaller) -> None:
         """Send a control query to a provider with repeated empty results; rows show that it is healthy.

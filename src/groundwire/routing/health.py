@@ -20,37 +20,30 @@ from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.storage.base import Store, StoreError
 
-__all__ = [
-    "Changes",
-    "Cooldown",
-    "Health",
-    "HealthRecord",
-    "Order",
-    "ProviderHealth",
-    "load_record",
-    "record_key",
-    "scope",
-]
+__all__ = ["Changes", "Cooldown", "Health", "HealthRecord", "Order", "ProviderHealth", "load_record", "record_key"]
 
 _P = TypeVar("_P", bound=SearchProvider)
 
 _SLOW: frozenset[Outcome] = frozenset({"timeout"})
 _REFUSED: frozenset[Outcome] = frozenset({"rate_limited", "blocked", "quota", "auth"})
 _RULES: Final[Mapping[str, tuple[int, float, float]]] = {
-    "slow": (3, 2.0, 20.0),
+    "slow": (3, 2.0, 4.0),
     "refused": (3, 1.0, 10.0),
-    "broken": (4, 2.0, 20.0),
-    "empty": (3, 2.0, 20.0),
+    "broken": (4, 2.0, 4.0),
+    "empty": (3, 2.0, 4.0),
 }
 # consecutive failures that degrade a provider; seconds of the first time, doubling; the maximum
-_LEARNING = 0.02  # weight of the latest call in the share of lost calls
+_LEARNING, _FIRST_CALLS = 0.01, 20  # weight of the latest call in the share of lost calls; the first weigh more
 _FEWEST_LOST, _MOST_LOST = 0.005, 0.45
 _ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or the plan: retrying is pointless
 _FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe fails the same way
+_STRAY_COOLDOWN, _MOST_COOLDOWNS = 1.0, 12  # seconds, the first if the key has worked recently; doublings, to an hour
 _LONGEST_DEGRADED = 30.0  # seconds; the limit for values from other processes
 _FAST = 0.5  # seconds; a provider that fails faster costs almost nothing
+_WEIGHT, _IMPROBABLE, _LONGEST_ROW = 0.03, 0.01, 8  # of the latest call; a probability; failures
 _PROBE = 1.0  # seconds reserved for a probe; after that, another one may be sent
 _TOGETHER = 0.1  # seconds; requests sent this close together meet the same state, in whichever order they end
+_CONTRADICTED, _FEWEST_FALSE = 0.05, 0.01  # weight of the latest answer in the share of false empty ones; its minimum
 _DOUBTING, _DOUBTFUL = 0.5, 0.5  # weight of the latest empty result in the share contradicted by others; the threshold
 _RECORD = 600.0  # seconds for which rows are evidence that a provider works
 
@@ -95,6 +88,10 @@ class _State:
     in_a_row: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_RULES, 0))
     times: int = 0
     cooldowns: int = 0
+    usual: dict[str, float] = field(default_factory=dict)
+    """The share of each kind of failure in the calls."""
+    calls: int = 0
+    false_empties: float = 0.0
     cooldown_until: float = 0.0
     cooldown_outcome: Outcome = "quota"
     cooldown_reason: str = ""
@@ -106,6 +103,17 @@ class _State:
     doubt: float = 0.0
     answered_sent_at: float = -math.inf
     fails_fast: bool = False
+
+    def count(self, kind: str = "") -> None:
+        """Record a call that failed in this way, or had rows."""
+        for one in {kind, *self.usual} - {""}:
+            share = self.usual.get(one, 0.0)
+            self.usual[one] = share + _WEIGHT * ((one == kind) - share)
+
+    def improbable_row(self, kind: str) -> int:
+        """Return how many such failures in a row happen less than once in a hundred at the usual share."""
+        share = min(self.usual.get(kind, 0.0), 0.99)
+        return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,19 +230,28 @@ class Health:
         state = self._state(attempt.provider)
         was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), 0.0
         kind = "slow" if attempt.outcome in _SLOW else "refused" if attempt.outcome in _REFUSED else "broken"
-        state.lost += _LEARNING * ((not answered and kind == "slow") - state.lost)
+        state.calls += 1
+        learning = max(_LEARNING, 1 / (_FIRST_CALLS + state.calls))
+        state.lost += learning * ((not answered and kind == "slow") - state.lost)
         if answered and rows:
+            state.count()
+            state.false_empties -= _CONTRADICTED * state.false_empties
             state.rows_at = self._clock()
             state.answered_sent_at = max(state.answered_sent_at, sent_at)
             return self._recover(state, was_ill)
         if attempt.outcome in _ITS_WORD and not answered:
-            seconds = _LONGEST_COOLDOWN if attempt.retry_after is None else attempt.retry_after
+            if self._clock() < state.cooldown_until:
+                return {}  # sent before the cooldown began
+            first = _STRAY_COOLDOWN if self.had_rows(attempt.provider, _RECORD) else _FIRST_COOLDOWN
+            seconds = first * 2**state.cooldowns if attempt.retry_after is None else attempt.retry_after
             why = attempt.reason.partition(": ")[0]  # the rest is the service's message, and may quote a tenant's query
             return self.cool_down(attempt.provider, seconds, attempt.outcome, why)
         if sent_at < state.answered_sent_at + _TOGETHER:
             return {}
         kind = "empty" if answered else kind
         most, first, longest = _RULES[kind]
+        most = max(most, state.improbable_row(kind))
+        state.count(kind)
         state.in_a_row[kind] += 1
         if answered and state.in_a_row[kind] < most:
             return self._recover(state, was_ill, empties=state.in_a_row[kind])
@@ -265,7 +282,7 @@ class Health:
         seconds = min(seconds, _FIRST_COOLDOWN * 2**state.cooldowns, _LONGEST_COOLDOWN)
         if seconds <= 0 or not self._cool_down(provider, seconds, outcome, reason):
             return {}
-        state.cooldowns = min(state.cooldowns + 1, 8)
+        state.cooldowns = min(state.cooldowns + 1, _MOST_COOLDOWNS)
         return {"cooldown": seconds, "outcome": outcome, "reason": reason}
 
     def merge(
@@ -312,6 +329,10 @@ class Health:
         steady = state.in_a_row["empty"] < _RULES["empty"][0] or since < just_now
         return since < _RECORD and steady and not self.is_doubtful(provider)
 
+    def had_rows(self, provider: str, seconds: float) -> bool:
+        """Whether the provider had rows in the last so many seconds."""
+        return self._clock() - self._state(provider).rows_at < seconds
+
     def is_doubtful(self, provider: str) -> bool:
         """Whether others usually had rows where it found nothing."""
         return self._state(provider).doubt >= _DOUBTFUL
@@ -320,6 +341,14 @@ class Health:
         """Record whether another provider had rows where this one found nothing."""
         state = self._state(provider)
         state.doubt += _DOUBTING * (contradicted - state.doubt)
+
+    def false_empties(self, provider: str) -> float:
+        """Return the share of the provider's answers without results that others contradict, at least one percent."""
+        return max(_FEWEST_FALSE, self._state(provider).false_empties)
+
+    def contradict(self, provider: str) -> None:
+        """Record that another provider had rows where this one had none."""
+        self._state(provider).false_empties += _CONTRADICTED * (1.0 - self._state(provider).false_empties)
 
     def prove(self, provider: str) -> Changes:
         """Record a successful control query; return what to share with other processes."""
@@ -344,12 +373,6 @@ class Health:
 
     def _state(self, provider: str) -> _State:
         return self._states.setdefault(provider, _State())
-
-
-def scope(provider: SearchProvider) -> str:
-    """Return the account of a provider: its rate limits and quotas apply to everyone who uses it."""
-    account = getattr(provider, "account", "")
-    return f"{provider.name}:{account}" if account else provider.name
 
 
 async def load_record(store: Store, where: str) -> HealthRecord | None:

@@ -1,9 +1,9 @@
 """The order and timing of provider calls: sequential, or hedged.
 
 The next provider starts immediately when a running one has failed permanently. With hedging, it also starts when the
-running one is later than its usual latency: early for a free provider, later for a paid one, and within a budget for
-extra paid calls. The first rows win; a losing call continues for a while, to learn its latency and whether the hedge
-was needed. Transient failures are retried while time and tokens last.
+running one is later than its usual latency: early for a free provider, which may be called once more, later for a paid
+one, and within a budget for extra paid calls. The first rows win; a losing call continues for a while, to learn its
+latency. Transient failures are retried while time and tokens last, and a short outage is waited for.
 """
 
 from __future__ import annotations
@@ -11,50 +11,40 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from groundwire.deadline import wait_for_any
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
-from groundwire.routing.calls import SearchCall
+from groundwire.routing.calls import SearchCall, scope
 from groundwire.routing.health import Health
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.provider_call import (
     AttemptResult,
     AttemptState,
-    Latencies,
+    ExtraCharge,
+    HedgeResult,
     ProviderCaller,
+    failed_for_now,
     make_attempt,
     price_of,
     skipped_cooldown,
 )
-from groundwire.routing.shared_health import ExtraBudget
+from groundwire.routing.shared_health import ExtraBudget, Latencies
 
 __all__ = ["HedgeResult", "HedgedRunner"]
 
-_TRANSIENT: frozenset[Outcome] = frozenset(
-    {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
-)
 _LEFT = "abandoned: another provider answered first"
 _ENOUGH_EMPTY = 3  # credible empty results; with fewer, all other providers are called too
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
-_IN_DANGER = 2  # calls that are late at once: the next one is more than a hedge
+_IN_DANGER = 2  # late calls: the next one is more than a hedge
+_PATIENCE, _ROOM = 3.0, 4.0  # third quartiles of a slow provider's latency; seconds left for the next one, at most
+_OUTAGE, _TURN = 60.0, 1.0  # seconds since the last rows; between two searches that try whether it is over
+_REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
 _POLL = 0.1  # seconds between two checks of the budget
 _NO_TURN = "not called: still waiting for its rate limit"
-
-
-@dataclass(slots=True)
-class HedgeResult:
-    """The outcome of a search by several providers."""
-
-    winner: AttemptResult | None = None
-    """The result with rows, if any."""
-    results: list[AttemptResult] = field(default_factory=list)
-    """Every result, in the order they ended; the winner is the last."""
-    left: list[Attempt] = field(default_factory=list)
-    """Attempts that were still running."""
 
 
 @dataclass(slots=True)
@@ -85,6 +75,8 @@ class HedgedRunner:
         self._latencies: dict[str, Latencies] = {}
         self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
         self._retries = ExtraBudget(policy.retries, policy.retries_kept)
+        self.answers = 0  # searches that had rows
+        self.next_turn = -math.inf  # when a search whose rounds are used up may try again
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 
     async def run(
@@ -100,7 +92,9 @@ class HedgedRunner:
         """
         self.extra.earn()
         self._retries.earn()
-        return await _HedgedRun(self, call, caller, hedged).through(providers)
+        finish = await _HedgedRun(self, call, caller, hedged).through(providers)
+        self.answers += finish.winner is not None
+        return finish
 
     async def aclose(self) -> None:
         """Cancel the losing calls that are still running."""
@@ -135,12 +129,16 @@ class _HedgedRun:
         self._loop = asyncio.get_running_loop()
         self._running: dict[asyncio.Task[AttemptResult], _Running] = {}
         self._queue: list[SearchProvider] = []
+        self._providers: Sequence[SearchProvider] = ()
+        self._repeat: SearchProvider | None = None
+        self._repeated: set[str] = set()
         self._probes: set[str] = set()
         self._started: list[float] = []
         self._round = 1
         self._finish = HedgeResult()
 
     async def through(self, providers: Sequence[SearchProvider]) -> HedgeResult:
+        self._providers = providers
         order = self._runner.health.order(providers, price_of)
         self._queue, self._probes = list(order.queue), set(order.probes)
         self._finish.results += [AttemptResult(skipped_cooldown(one)) for one in order.skipped]
@@ -150,7 +148,7 @@ class _HedgedRun:
                     if (pause := self._pause()) > 0:
                         await self._wait_at_most(pause)
                     else:
-                        self._start(self._queue.pop(0))
+                        self._start(self._take())
                 elif self._running:
                     if not self._queue and self._is_lost():
                         self._ask_again(providers)
@@ -174,29 +172,62 @@ class _HedgedRun:
         return sum(map(self._runner.health.has_record, empty)) >= _ENOUGH_EMPTY
 
     def _may_start(self) -> bool:
-        if not self._queue:
-            return False
         if not self._running:
+            return bool(self._queue)
+        following = self._following()
+        if not self._hedged or following is None:
+            return False
+        newest, now = self._newest(), self._loop.time()
+        if now - newest.began < self._late_after(newest, following):
+            return False
+        if now - self._started[0] >= self._caller.attempt_timeout and self._must_start(newest, following):
             return True
-        if not self._hedged:
-            return False
-        newest, following = self._newest(), self._queue[0]
-        if self._loop.time() - newest.began < self._late_after(newest, following):
-            return False
         reserve = _FOR_ANSWERS if len(self._running) < _IN_DANGER else 0.0
-        return not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve)
+        if not price_of(following) or self._runner.extra.allows(self._would_answer(newest), reserve=reserve):
+            return True
+        return self._repeat_free()
+
+    def _following(self) -> SearchProvider | None:
+        """Return the provider to call next beside a running one."""
+        return self._repeat or (self._queue[0] if self._queue else None)
+
+    def _take(self) -> SearchProvider:
+        """Return the provider to call now; a free one is repeated only beside another call."""
+        repeat, self._repeat = self._repeat, None
+        return repeat if repeat is not None and self._running else self._queue.pop(0)
 
     def _start(self, provider: SearchProvider) -> None:
-        state, charged = AttemptState(self._policy.longest if self._queue else math.inf), 0.0
+        state, charged = AttemptState(self._policy.slot_wait if self._queue else math.inf), 0.0
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
             charged = self._would_answer(self._newest()) if earlier else 1.0
+        state.timeout = _PATIENCE * self._runner.latencies(provider.name).quantile(0.75, 0.0) if self._hedged else 0.0
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
+        if self._hedged and len(self._started) > 1 and price_of(provider):
+            self._repeat_free()
         if charged:
             self._runner.extra.spend(charged)
-            _Charge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
+            ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
+
+    def _repeat_free(self) -> bool:
+        """Choose a healthy free provider without a rate limit that is late or has failed, to call it once more."""
+        failed = [item for item in self._finish.results if item.attempt.outcome in _REPEATED and item.empty == "no"]
+        tried = {one.provider.name for one in self._running.values()} | {item.attempt.provider for item in failed}
+        left, limiter = tried - self._repeated, self._caller.limiter
+        for one in self._providers if left else ():
+            healthy = self._runner.health.provider_health(one.name).state == "healthy"
+            if one.name in left and not price_of(one) and healthy and limiter.pace(one, scope(one)) is None:
+                self._repeat = one
+                self._repeated.add(one.name)
+                return True
+        return False
+
+    def _must_start(self, newest: _Running, following: SearchProvider) -> bool:
+        """Whether a slow call is probably lost, or the next one would soon have no time left, whatever it costs."""
+        usual = self._runner.latencies(following.name).quantile(0.9, self._policy.longest)
+        return self._would_answer(newest) < 0.5 or self._deadline.remaining() <= min(max(usual, 1.0) + 0.5, _ROOM)
 
     def _newest(self) -> _Running:
         return max(self._running.values(), key=lambda one: one.since)
@@ -218,8 +249,8 @@ class _HedgedRun:
         """Wait until a call ends, or until the next provider may have to start."""
         wake, newest, now = self._deadline.remaining(), self._newest(), self._loop.time()
         late = 0.0
-        if self._hedged and self._queue:
-            late = self._late_after(newest, self._queue[0]) - (now - newest.began)  # rounded as where it is compared
+        if self._hedged and (following := self._following()) is not None:
+            late = self._late_after(newest, following) - (now - newest.began)  # rounded as where it is compared
             wake = min(wake, max(0.001, late) if late > 0 else _POLL)  # due, if the budget allows it
         elif self._may_retry():
             late = self._lost_for_good(newest.provider) - (now - newest.began)
@@ -248,25 +279,43 @@ class _HedgedRun:
         """Retry transient failures after a pause, if time and tokens are left."""
         policy = self._policy
         pause = policy.retry_pause * 2**self._round * (0.5 + self._runner._random() / 2)
-        failed = self._failed_for_now()
-        if not failed or self._round >= policy.rounds:
+        failed = failed_for_now(self._finish.results, self._deadline.remaining())
+        if not failed:
             return False
         said = 0.0 not in failed.values()
+        if self._round >= policy.rounds or not (said or self._runner._retries.allows(1)):
+            return await self._ride_out(failed) and self._ask_again(providers, free=True)
         if said:  # the providers stated the time, so a retry then takes no token
             pause += min(failed.values())
-        elif not self._runner._retries.allows(1):
-            return False
         if self._deadline.remaining() < policy.least_for_retry + pause:
             return False
         await asyncio.sleep(pause)
         return self._ask_again(providers, free=said)
+
+    async def _ride_out(self, failed: Collection[str]) -> bool:
+        """Wait until another search has rows again, or for this one's turn to try; all take turns, one a second.
+
+        Only for a short outage: of providers that had rows in the last minute.
+        """
+        runner, empty = self._runner, any(item.empty in {"answered", "filtered"} for item in self._finish.results)
+        if empty or not any(runner.health.had_rows(name, _OUTAGE) for name in failed):
+            return False
+        answers = runner.answers
+        while self._deadline.remaining() >= self._policy.least_for_retry + _POLL:
+            await asyncio.sleep(_POLL * (0.5 + runner._random()))
+            if runner.answers > answers or self._loop.time() >= runner.next_turn:
+                runner.next_turn = self._loop.time() + _TURN
+                return True
+        return False
 
     def _ask_again(self, providers: Sequence[SearchProvider], *, free: bool = False) -> bool:
         """Start another round with the transient failures and the call presumed lost."""
         if not free:
             self._runner._retries.spend(1)
         self._round += 1
-        names = self._failed_for_now().keys() | {one.provider.name for one in self._running.values()}
+        names = failed_for_now(self._finish.results, self._deadline.remaining()).keys() | {
+            one.provider.name for one in self._running.values()
+        }
         order = self._runner.health.order([provider for provider in providers if provider.name in names], price_of)
         affordable = self._runner.extra.allows(self._would_answer(self._newest()) if self._running else 1.0)
         self._queue = [provider for provider in order.queue if affordable or not price_of(provider)]
@@ -274,17 +323,6 @@ class _HedgedRun:
             self._runner.health.give_up_probe(name)
         self._probes |= order.probes
         return bool(self._queue)
-
-    def _failed_for_now(self) -> dict[str, float]:
-        """Return the providers with transient failures, with their Retry-After in seconds."""
-        last = {item.attempt.provider: item for item in self._finish.results}
-        return {
-            name: item.attempt.retry_after or 0.0
-            for name, item in last.items()
-            if item.attempt.outcome in _TRANSIENT
-            and item.empty == "no"
-            and (item.attempt.retry_after or 0.0) < self._deadline.remaining()
-        }
 
     def _may_retry(self) -> bool:
         """Whether another round may start beside calls presumed lost, which may have exhausted the tokens."""
@@ -355,40 +393,8 @@ class _HedgedRun:
 
     def _lost_after(self, running: SearchProvider) -> float:
         """Return after how many seconds a call is as likely lost as slow; a bit sooner for a rarer loss."""
-        policy = self._policy
         lost = self._runner.health.lost(running.name)
         even = lost / (1 - lost)  # 1 - F(t) equals this when both are equally likely
         share = max(even, min(1.5 * even, 0.15))
-        usual = self._runner.latencies(running.name).quantile(1 - share, 2.5 * policy.unknown)
-        return min(max(usual, policy.shortest), self._caller.attempt_timeout)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Charge:
-    """The charge of one paid call to the budget, corrected when it is known whether it was extra."""
-
-    budget: ExtraBudget
-    """The budget, already charged."""
-    charged: float
-    """The amount."""
-    paid: asyncio.Task[AttemptResult]
-    """The call."""
-    state: AttemptState
-    """Its state."""
-    earlier: Sequence[asyncio.Task[AttemptResult]]
-    """The calls that it hedges; none for a call of a further round, which always counts."""
-
-    def __post_init__(self) -> None:
-        for task in (self.paid, *self.earlier):
-            task.add_done_callback(self._settle)
-
-    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
-        if not all(task.done() for task in (self.paid, *self.earlier)):
-            return
-        if not self.state.sent or (not self.paid.cancelled() and not self.paid.result().answered):
-            extra = 0.0  # what was not sent, or not answered, is not paid
-        elif not self.earlier or any(not task.cancelled() and task.result().rows for task in self.earlier):
-            extra = 1.0
-        else:
-            extra = self.charged if any(task.cancelled() for task in self.earlier) else 0.0
-        self.budget.spend(extra - self.charged)
+        usual = self._runner.latencies(running.name).quantile(1 - share, 2.5 * self._policy.unknown)
+        return min(max(usual, self._policy.shortest), self._caller.attempt_timeout)

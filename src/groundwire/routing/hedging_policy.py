@@ -10,12 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
-__all__ = [
-    "CostMode",
-    "HedgePolicy",
-    "LatencyMode",
-    "Strategy",
-]
+__all__ = ["CostMode", "HedgePolicy", "LatencyMode", "Strategy"]
 
 Strategy = Literal["fallback", "hedge", "fuse"]
 """`fallback`: one after another. `hedge`: the next starts when one is late. `fuse`: several at once, merged."""
@@ -46,8 +41,10 @@ class HedgePolicy:
     """The same, at most, while at least two calls are late at once."""
     shortest: float = 0.15
     """The minimum in seconds."""
-    longest: float = 2.0
+    longest: float = 1.5
     """The maximum in seconds."""
+    slot_wait: float = 2.0
+    """Maximum seconds to wait for a rate-limit slot while other providers could be called."""
     unknown: float = 0.8
     """Seconds, until a provider has enough samples."""
     extra_paid: float = 0.10

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import bisect
 import copy
 import logging
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from groundwire.deadline import Deadline
@@ -33,7 +31,7 @@ from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Changes, Cooldown, Health
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
 from groundwire.routing.result_merging import asked_of, filter_by_date, normalize, notes, receipts
-from groundwire.routing.shared_health import SharedHealth
+from groundwire.routing.shared_health import ExtraBudget, SharedHealth
 from groundwire.safety.urls import DomainPolicy
 
 __all__ = [
@@ -41,8 +39,10 @@ __all__ = [
     "AttemptResult",
     "AttemptState",
     "Emptiness",
-    "Latencies",
+    "ExtraCharge",
+    "HedgeResult",
     "ProviderCaller",
+    "failed_for_now",
     "make_attempt",
     "price_of",
     "skipped_cooldown",
@@ -52,46 +52,13 @@ _logger = logging.getLogger(__name__)
 
 NONE_LEFT = "none of them on an allowed domain and within the dates"
 """The reason of an attempt whose results were all filtered out."""
+_TRANSIENT: frozenset[Outcome] = frozenset(
+    {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
+)
 _NO_WORDS = "no results, which may also mean a refusal (unproven)"
-
-_KEPT = 200  # responses
-_ENOUGH = 20  # responses; fewer say nothing about a tail
 
 Emptiness = Literal["no", "unproven", "answered", "filtered"]
 """Rows or a failure; an unproven empty result; an explicitly empty one; rows that were all filtered out."""
-
-
-class Latencies:
-    """The exact quantiles of a provider's last 200 successful answers, in seconds."""
-
-    def __init__(self) -> None:
-        self._order: deque[float] = deque()
-        self._sorted: list[float] = []
-
-    def add(self, seconds: float) -> None:
-        """Record a latency."""
-        self._order.append(seconds)
-        bisect.insort(self._sorted, seconds)
-        if len(self._order) > _KEPT:
-            self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
-
-    def quantile(self, share: float, unknown: float) -> float:
-        """Return a quantile of the latencies, or `unknown` while there are too few."""
-        if len(self._sorted) < _ENOUGH:
-            return unknown
-        return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
-
-    def later(self, seconds: float, unknown: float) -> float:
-        """Return the share of responses that take longer, never zero.
-
-        Args:
-            seconds: The time elapsed.
-            unknown: The third quartile assumed while there are too few samples.
-        """
-        if len(self._sorted) < _ENOUGH:
-            return float(0.25 ** (seconds / unknown))
-        longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
-        return (longer + 0.5) / (len(self._sorted) + 1)
 
 
 class AttemptState:
@@ -103,6 +70,8 @@ class AttemptState:
 
     def __init__(self, max_wait: float = math.inf) -> None:
         self.max_wait = max_wait
+        self.timeout: float = 0.0
+        """The timeout in seconds of a provider that is known to be slow; the caller's own is the minimum."""
         self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         """Completed with the time on the loop's clock once the request has been sent."""
 
@@ -137,6 +106,18 @@ class AttemptResult:
     def answered(self) -> bool:
         """Whether the provider responded, with rows or without."""
         return bool(self.rows) or self.empty in {"answered", "filtered"}
+
+
+@dataclass(slots=True)
+class HedgeResult:
+    """The outcome of a search by several providers."""
+
+    winner: AttemptResult | None = None
+    """The result with rows, if any."""
+    results: list[AttemptResult] = field(default_factory=list)
+    """Every result, in the order they ended; the winner is the last."""
+    left: list[Attempt] = field(default_factory=list)
+    """Attempts that were still running."""
 
 
 class ProviderCaller:
@@ -215,7 +196,7 @@ class ProviderCaller:
             return AttemptResult(make_attempt(provider.name, "quota", reason))
         state.send()
         try:
-            done = await self._send(provider, call)
+            done = await self._send(provider, call, state.timeout)
         except BaseException:
             self.limiter.release(provider)
             raise
@@ -225,12 +206,12 @@ class ProviderCaller:
         self.publish(provider, self.limiter.report(slot, done.attempt))
         return done
 
-    async def _send(self, provider: SearchProvider, call: SearchCall) -> AttemptResult:
+    async def _send(self, provider: SearchProvider, call: SearchCall, timeout: float) -> AttemptResult:
         self._tell(AttemptStarted(provider.name))
         started = self._clock()
         try:
             asked = provider.owned_by(call.owner) if hasattr(provider, "owned_by") else provider
-            results = await self._results(asked, asked_of(call.query, self.policy), call.deadline)
+            results = await self._results(asked, asked_of(call.query, self.policy), call.deadline, timeout)
         except GroundwireError as error:
             empty: Emptiness = "unproven" if isinstance(error, UnprovenEmpty) else "no"
             done = AttemptResult(_failed(provider, error), empty=empty)
@@ -262,9 +243,9 @@ class ProviderCaller:
         if changes and self._shared is not None:
             self._shared.publish(provider, changes)
 
-    async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline) -> Results:
+    async def _results(self, provider: SearchProvider, query: Query, deadline: Deadline, timeout: float) -> Results:
         """Call one provider, and enforce the timeout even if it ignores its deadline."""
-        limited = deadline.capped(self.attempt_timeout)
+        limited = deadline.capped(max(timeout, self.attempt_timeout))
         try:
             async with limited.timeout():
                 rows = await provider.search(query.text, limit=query.limit, filters=query, deadline=limited)
@@ -358,3 +339,52 @@ def _failed(provider: SearchProvider, error: GroundwireError) -> Attempt:
             cost_usd=price_of(provider) if charged else 0.0,
         )
     return make_attempt(name, "blocked" if isinstance(error, BlockedByPolicy) else "unavailable", str(error))
+
+
+def failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[str, float]:
+    """Return the providers whose latest failure is transient, with their Retry-After in seconds, below a limit."""
+    last = {item.attempt.provider: item for item in results}
+    return {
+        name: item.attempt.retry_after or 0.0
+        for name, item in last.items()
+        if item.attempt.outcome in _TRANSIENT and item.empty == "no" and (item.attempt.retry_after or 0.0) < seconds
+    }
+
+
+class ExtraCharge:
+    """The charge of one paid call to the budget, corrected when it is known whether it was extra.
+
+    Args:
+        budget: The budget, already charged.
+        charged: The amount.
+        paid: The call.
+        state: Its state.
+        earlier: The calls that it hedges; none for a call of a further round, which always counts.
+    """
+
+    def __init__(
+        self,
+        budget: ExtraBudget,
+        charged: float,
+        paid: asyncio.Task[AttemptResult],
+        state: AttemptState,
+        earlier: Sequence[asyncio.Task[AttemptResult]],
+    ) -> None:
+        self._budget = budget
+        self._charged = charged
+        self._paid = paid
+        self._state = state
+        self._earlier = earlier
+        for task in (paid, *earlier):
+            task.add_done_callback(self._settle)
+
+    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
+        if not all(task.done() for task in (self._paid, *self._earlier)):
+            return
+        if not self._state.sent or (not self._paid.cancelled() and not self._paid.result().answered):
+            extra = 0.0  # what was not sent, or not answered, is not paid
+        elif not self._earlier or any(not task.cancelled() and task.result().rows for task in self._earlier):
+            extra = 1.0
+        else:
+            extra = self._charged if any(task.cancelled() for task in self._earlier) else 0.0
+        self._budget.spend(extra - self._charged)

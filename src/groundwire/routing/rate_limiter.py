@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from groundwire.deadline import Deadline
 from groundwire.models import Attempt, RateWindow
 from groundwire.providers import SearchProvider
-from groundwire.routing.health import Changes, HealthRecord, load_record, scope
+from groundwire.routing.calls import scope
+from groundwire.routing.health import Changes, HealthRecord, load_record
 from groundwire.storage.base import Store
 
 __all__ = ["LONGEST_WINDOW", "Rate", "RateLimiter", "Slot", "rate_in", "rate_of"]
@@ -172,7 +173,7 @@ class RateLimiter:
         if getattr(provider, "tells_rates", False) and where not in self._rates:
             await self._scout(provider, min(latest - clock(), _SCOUT))
         left = await self._rest(where, latest)
-        pace = self._pace(provider, where)
+        pace = self.pace(provider, where)
         interval = pace.interval if pace else 0.0
         held = self._held.get(where, 0.0) - clock()
         if left > 0:
@@ -361,8 +362,8 @@ class RateLimiter:
         if (scouting := self._scouts.pop(where, None)) is not None:
             scouting.set()
 
-    def _pace(self, provider: SearchProvider, where: str) -> Rate | None:
-        """Return the slower of the operator's and the provider's rate."""
+    def pace(self, provider: SearchProvider, where: str) -> Rate | None:
+        """Return the slower of the operator's and the provider's rate, which may be stated or learned."""
         delay, rate = float(getattr(provider, "delay", 0.0)), self._rates.get(where)
         if rate is None and (learned := self._learned.get(where)) is not None:
             allowed = learned.allowed(asyncio.get_running_loop().time())

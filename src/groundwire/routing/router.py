@@ -18,11 +18,12 @@ from groundwire.providers import SearchProvider
 from groundwire.routing.calls import BackgroundTasks, SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
-from groundwire.routing.hedging import HedgedRunner, HedgeResult
+from groundwire.routing.hedging import HedgedRunner
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.provider_call import (
     AttemptResult,
     AttemptState,
+    HedgeResult,
     ProviderCaller,
     make_attempt,
     price_of,
@@ -143,28 +144,30 @@ class Router:
             finish = await self._fuse(call)
         else:
             finish = await self._runner.run(call, self.providers, self._caller, hedged=call.strategy == "hedge")
-        if len(finish.results) + len(finish.left) < self._hedging.most_requests:
-            self._ask_controls(call)
+        self._ask_controls(call, self._hedging.most_requests - len(finish.results) - len(finish.left))
         attempts = [item.attempt for item in finish.results] + finish.left
         found, controls = finish.winner, list[Attempt]()
         if found is None:
             found, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
         if found is None:
             return await self._last_resort(call, [*attempts, *controls])
+        health, rows = self._caller.health, bool(found.rows)
         for item in finish.results:
             if item.empty == "answered":
-                self._caller.health.weigh(item.attempt.provider, contradicted=bool(found.rows))
+                health.weigh(item.attempt.provider, contradicted=rows)
+            if rows and item.empty in {"answered", "unproven"}:
+                health.contradict(item.attempt.provider)
         if found.rows:
             name, warnings = found.attempt.provider, found.warnings
             return _response(call, name, (*attempts, *controls), found.rows, found.filters, warnings)
         proven, warnings = _proven_empty(finish.results, found)
         return _response(call, found.attempt.provider, (*proven, *controls), (), found.filters, warnings)
 
-    def _ask_controls(self, call: SearchCall) -> None:
-        """Send control queries, in the background, to providers with repeated empty results."""
+    def _ask_controls(self, call: SearchCall, most: int) -> None:
+        """Send up to so many control queries, in the background, to providers with repeated empty results."""
         suspects = self._caller.health.suspects
-        for provider in self.providers if suspects else ():
-            if provider.name in suspects:
+        for provider in self.providers if suspects and most > 0 else ():
+            if provider.name in suspects and (most := most - 1) >= 0:
                 suspects.remove(provider.name)
                 later = Deadline.after(self._caller.attempt_timeout, call.deadline.clock)
                 self._tasks.start(self._confirmer.control(provider, replace(call, deadline=later), self._caller))
@@ -190,7 +193,7 @@ class Router:
         asked = order.queue[: self._hedging.fused]
         for provider in order.queue[self._hedging.fused :]:
             health.give_up_probe(provider.name)
-        states = [AttemptState(self._hedging.longest if len(asked) > 1 else math.inf) for _ in asked]
+        states = [AttemptState(self._hedging.slot_wait if len(asked) > 1 else math.inf) for _ in asked]
         loop = asyncio.get_running_loop()
         began = loop.time()
         tasks = [

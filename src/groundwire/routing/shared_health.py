@@ -1,4 +1,4 @@
-"""Sharing of health, rate limits and the budget of extra calls between processes through the store.
+"""Health, rate limits and the budget of extra calls, shared by processes through the store, and usual latencies.
 
 Each process acts on what it knows itself. Records are written in the background and read at most once a second; if the
 store fails, every process continues with its own knowledge.
@@ -7,19 +7,21 @@ store fails, every process continues with its own knowledge.
 from __future__ import annotations
 
 import asyncio
+import bisect
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import cast, get_args
 
 from groundwire.models import Outcome
 from groundwire.providers import SearchProvider
-from groundwire.routing.calls import MICRO, BackgroundTasks
-from groundwire.routing.health import Changes, Health, HealthRecord, load_record, record_key, scope
+from groundwire.routing.calls import MICRO, BackgroundTasks, scope
+from groundwire.routing.health import Changes, Health, HealthRecord, load_record, record_key
 from groundwire.routing.rate_limiter import RateLimiter, rate_in
 from groundwire.storage.base import Store, StoreError
 
-__all__ = ["ExtraBudget", "SharedHealth"]
+__all__ = ["ExtraBudget", "Latencies", "SharedHealth"]
 
 _EVERY = 1.0  # seconds between two reads of the store
 _LATE = 5.0  # seconds after which a search waits for the read
@@ -28,9 +30,44 @@ _RATE_TTL = 86_400.0  # seconds for which a rate is kept
 _TAIL = 60.0  # seconds for which a record outlives its end, so that all processes see it
 _REASON = 300  # characters
 _MOMENTS = ("cooldown", "degraded", "rest", "rate_until")
-_EAGER = 3.0  # above a third of the budget, any hedge is allowed; below, only likely necessary ones
+_KEPT = 200  # responses
+_ENOUGH = 20  # responses; fewer say nothing about a tail
+_EAGER = 2.0  # above half of the budget, any hedge is allowed; below, only likely necessary ones
 _EXCHANGE = 5.0  # seconds between two exchanges while nothing is spent here
 _SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
+
+
+class Latencies:
+    """The exact quantiles of a provider's last 200 successful answers, in seconds."""
+
+    def __init__(self) -> None:
+        self._order: deque[float] = deque()
+        self._sorted: list[float] = []
+
+    def add(self, seconds: float) -> None:
+        """Record a latency."""
+        self._order.append(seconds)
+        bisect.insort(self._sorted, seconds)
+        if len(self._order) > _KEPT:
+            self._sorted.pop(bisect.bisect_left(self._sorted, self._order.popleft()))
+
+    def quantile(self, share: float, unknown: float) -> float:
+        """Return a quantile of the latencies, or `unknown` while there are too few."""
+        if len(self._sorted) < _ENOUGH:
+            return unknown
+        return self._sorted[min(len(self._sorted) - 1, int(share * len(self._sorted)))]
+
+    def later(self, seconds: float, unknown: float) -> float:
+        """Return the share of responses that take longer, never zero.
+
+        Args:
+            seconds: The time elapsed.
+            unknown: The third quartile assumed while there are too few samples.
+        """
+        if len(self._sorted) < _ENOUGH:
+            return float(0.25 ** (seconds / unknown))
+        longer = len(self._sorted) - bisect.bisect_right(self._sorted, seconds)
+        return (longer + 0.5) / (len(self._sorted) + 1)
 
 
 class ExtraBudget:
