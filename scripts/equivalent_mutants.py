@@ -238,8 +238,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/routing/health.py", function, line, "doubled so often, it is beyond the maximum either way")
         for function, line in (
-            ("Health.cool_down", "state.cooldowns = min(state.cooldowns + 1, 9)"),
-            ("Health.cool_down", "state.cooldowns = min(state.cooldowns + 1, 7)"),
             ("Health.merge", "state.times = min(max(times, state.times), 9)"),
             ("Health.merge", "state.times = min(max(times, state.times), 7)"),
         )

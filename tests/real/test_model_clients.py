@@ -111,7 +111,7 @@ async def test_claude_code_searches_through_the_proxy(proxied: Proxied, claude: 
     environment, given = shown("claude", proxied.url)
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1"}
     said = await proxied.run(
-        *(claude, "-p", _QUESTION, "--allowedTools", "WebSearch", "--output-format", "json", *given),
+        *[str(claude), "-p", _QUESTION, "--allowedTools", "WebSearch", "--output-format", "json", *given],
         **quiet,
         **environment,
     )
@@ -130,7 +130,7 @@ async def test_claude_code_searches_through_the_proxy(proxied: Proxied, claude: 
 async def test_codex_searches_through_the_proxy(proxied: Proxied, programs: Path) -> None:
     _, given = shown("codex", proxied.url)
     said = await proxied.run(
-        *(programs / ".bin" / "codex", *given, "exec", "--skip-git-repo-check", "--json", _QUESTION),
+        *[str(programs / ".bin" / "codex"), *given, "exec", "--skip-git-repo-check", "--json", _QUESTION],
         CODEX_HOME=str(proxied.home),
     )
     items = [row["item"] for row in map(json.loads, said.splitlines()) if row["type"] == "item.completed"]

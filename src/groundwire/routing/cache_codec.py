@@ -140,7 +140,7 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
     return CacheEntry(kept, at_once=now < entry.fresh_until + stale)
 
 
-_AS_SETS = frozenset({"text", "allowed_domains", "blocked_domains"})  # not as they stand in the query
+_AS_SETS = frozenset({"text", "allowed_domains", "blocked_domains"})  # compared in another form
 _ASKED = tuple(field.name for field in fields(Query) if field.name not in _AS_SETS)
 _values = attrgetter(*_ASKED)
 _KEY_FORM = 2  # version of keys and values; a change invalidates everything stored before

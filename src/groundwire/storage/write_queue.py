@@ -102,7 +102,7 @@ class Writer:
         return job.answer()
 
     def run_later(self, work: Callable[[Connection], object]) -> None:
-        """Run a job that nobody waits for: together with the next one, or in a hundredth of a second.
+        """Run a job without a result that is waited for: together with the next one, or in a hundredth of a second.
 
         Raises:
             StoreError: the writer was closed.
