@@ -578,10 +578,22 @@ async def test_searches_wait_for_the_end_of_a_short_outage_and_take_turns() -> N
     only = DownUntil("only", 0.1)
     runs = Runs(only)
     await runs.search()
-    only.until = now() + 8.0
+    only.until = now() + 3.0
     finishes = await asyncio.gather(*(runs.search() for _ in range(10)))
     assert all(finish.winner is not None for finish in finishes)
-    assert len(only.asked) <= 1 + 10 * 3 + 8 + 10, "one try a second for all of them, and each when it is over"
+    assert len(only.asked) <= 1 + 10 * 3 + 3 + 10, "one try a second for all of them, and each when it is over"
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_a_longer_outage_is_waited_for_some_seconds_only() -> None:
+    only = DownUntil("only", 0.1)
+    runs = Runs(only)
+    await runs.search()
+    only.until, began = now() + 60.0, now()
+    finishes = await asyncio.gather(*(runs.search() for _ in range(10)))
+    assert all(finish.winner is None for finish in finishes)
+    assert 4.0 <= now() - began <= 6.0
 
 
 @virtually

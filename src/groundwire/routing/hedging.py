@@ -37,13 +37,11 @@ from groundwire.routing.shared_health import ExtraBudget, Latencies
 __all__ = ["HedgeResult", "HedgedRunner"]
 
 _LEFT = "abandoned: another provider answered first"
-_ENOUGH_EMPTY = 3  # credible empty results; with fewer, all other providers are called too
+_ENOUGH_EMPTY, _IN_DANGER = 3, 2  # credible empty results, with fewer all are called; late calls, with more it hurries
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
-_IN_DANGER = 2  # late calls: the next one is more than a hedge
 _PATIENCE, _ROOM = 3.0, 4.0  # third quartiles of a slow provider's latency; seconds left for the next one, at most
-_OUTAGE, _TURN = 60.0, 1.0  # seconds since the last rows; between two searches that try whether it is over
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})
-_POLL = 0.1  # seconds between two checks of the budget
+_OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between two tries of all, and two checks
 _NO_TURN = "not called: still waiting for its rate limit"
 
 
@@ -134,7 +132,7 @@ class _HedgedRun:
         self._repeated: set[str] = set()
         self._probes: set[str] = set()
         self._started: list[float] = []
-        self._round = 1
+        self._round, self._patient_until = 1, 0.0
         self._finish = HedgeResult()
 
     async def through(self, providers: Sequence[SearchProvider]) -> HedgeResult:
@@ -293,15 +291,17 @@ class _HedgedRun:
         return self._ask_again(providers, free=said)
 
     async def _ride_out(self, failed: Collection[str]) -> bool:
-        """Wait until another search has rows again, or for this one's turn to try; all take turns, one a second.
+        """Wait some seconds until another search has rows again, or for this one's turn to try: one search a second.
 
         Only for a short outage: of providers that had rows in the last minute.
         """
         runner, empty = self._runner, any(item.empty in {"answered", "filtered"} for item in self._finish.results)
         if empty or not any(runner.health.had_rows(name, _OUTAGE) for name in failed):
             return False
-        answers = runner.answers
-        while self._deadline.remaining() >= self._policy.least_for_retry + _POLL:
+        policy, now = self._policy, self._loop.time()
+        answers, self._patient_until = runner.answers, self._patient_until or now + policy.outage_wait
+        until = min(self._patient_until, now + self._deadline.remaining() - policy.least_for_retry - _POLL)
+        while self._loop.time() <= until:
             await asyncio.sleep(_POLL * (0.5 + runner._random()))
             if runner.answers > answers or self._loop.time() >= runner.next_turn:
                 runner.next_turn = self._loop.time() + _TURN

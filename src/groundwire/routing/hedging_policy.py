@@ -45,6 +45,8 @@ class HedgePolicy:
     """The maximum in seconds."""
     slot_wait: float = 2.0
     """Maximum seconds to wait for a rate-limit slot while other providers could be called."""
+    outage_wait: float = 4.0
+    """Maximum seconds to wait for the end of a short outage of all providers."""
     unknown: float = 0.8
     """Seconds, until a provider has enough samples."""
     extra_paid: float = 0.10
