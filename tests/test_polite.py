@@ -419,6 +419,7 @@ class TestRevalidation:
             assert (await web.open_page(f"{site.url}/open")).cached, "within a minute it is one page"
             _pass_time(tmp_path / "s.db", 70)
             assert not (await web.open_page(f"{site.url}/open")).cached
+            assert (await web.open_page(f"{site.url}/open")).cached, "it is written before it is read again"
             _pass_time(tmp_path / "s.db", 70)
             site.fail(InjectedFault.status(500), times=None)
             old = await web.open_page(f"{site.url}/open")

@@ -85,6 +85,9 @@ async def test_what_is_wrong_is_said(gateway: Any) -> None:
         (QUERY | {"limit": "5"}, "limit"),
         (QUERY | {"color": "red"}, "color"),
         (QUERY | {"published_after": "2026-02-02", "published_before": "2026-01-01"}, "published_before"),
+        (QUERY | {"published_after": "0"}, "published_after"),
+        (QUERY | {"published_before": 5e-324}, "published_before"),
+        (QUERY | {"published_before": "1e-5"}, "published_before"),
         (QUERY | {"session": "../x"}, "session"),
         (QUERY | {"timeout": 0.5}, "timeout"),
     ):

@@ -20,7 +20,7 @@ _EVENT: Final[Mapping[str, Any]] = {
     "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
 }
 """One server-sent event; its data is JSON."""
-_EVERYWHERE = (400, 401, 403, 408, 413, 421, 429, 431, 500, 503)
+_EVERYWHERE = (400, 401, 403, 408, 413, 414, 421, 429, 431, 500, 503)
 """Failure statuses that do not depend on the request's content: keys, limits, malformed requests."""
 _ABOUT = """Search the web and read its pages. A failure has an error status and a body with a `code` for
 programs and a `message` for people; it never looks like an empty result."""

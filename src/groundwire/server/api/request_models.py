@@ -56,6 +56,13 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _day(value: object) -> object:
+    """Refuse numbers, which would count as seconds since 1970."""
+    if isinstance(value, (int, float)) or (isinstance(value, str) and "-" not in value[1:]):
+        raise ValueError("must be a date such as 2026-11-23")
+    return value
+
+
 Whole: BeforeValidator = BeforeValidator(_whole)
 """Makes an integer type take 5.0; it stands after the bounds, so that these stay in the schema."""
 Size = Annotated[int, Field(ge=1, le=10_000_000), Whole]
@@ -139,9 +146,9 @@ class SearchRequest(ApiRequest):
     """Never these domains nor their subdomains."""
     time_range: Annotated[TimeRange | TimeRangeName, AfterValidator(time_range_of)] = "all"
     """How recent: within a day, a week, a month, a year, or any age."""
-    published_after: date | None = None
+    published_after: Annotated[date, Field(strict=False), BeforeValidator(_day)] | None = None
     """The first publication date allowed."""
-    published_before: date | None = None
+    published_before: Annotated[date, Field(strict=False), BeforeValidator(_day)] | None = None
     """The last publication date allowed."""
     language: str | None = Field(default=None, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", max_length=35)
     """A language tag such as `en` or `pt-BR`."""
