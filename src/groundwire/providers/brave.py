@@ -100,7 +100,7 @@ class BraveSearchProvider(SearchApiProvider):
     """Web or news search with the Brave Search API."""
 
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[BraveOptions]] = BraveOptions
     _options: BraveOptions
     capabilities: Capabilities = Capabilities(

@@ -50,7 +50,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://dashboard.exa.ai/api-keys"
     key_header = "x-api-key"
     read_path = "/contents"
-    errors = (
+    errors: ClassVar[tuple[ErrorRule, ...]] = (
         ErrorRule(
             QuotaExceeded,
             "the credits or the key's budget are used up",

@@ -70,7 +70,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     search_path = "/v2/search"
     read_path = "/v2/scrape"
     read_timeout: ClassVar[float] = 60.0  # it renders pages in a browser and queues requests
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[FirecrawlOptions]] = FirecrawlOptions
     _options: FirecrawlOptions
     capabilities: Capabilities = Capabilities(

@@ -89,7 +89,7 @@ class JinaReadProvider(ReadApiProvider):
     key_page = "https://jina.ai/api-dashboard"
     key_needed = False
     read_timeout: ClassVar[float] = 30.0  # it runs a browser
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[JinaOptions]] = JinaOptions
     _options: JinaOptions
     capabilities: Capabilities = Capabilities(read=True, renders=True)

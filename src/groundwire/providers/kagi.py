@@ -51,7 +51,7 @@ class KagiSearchProvider(SearchApiProvider):
     """Web or news search with the Kagi Search API."""
 
     search_path = "/api/v1/search"
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[KagiOptions]] = KagiOptions
     _options: KagiOptions
     capabilities: Capabilities = Capabilities(

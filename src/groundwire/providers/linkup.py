@@ -50,7 +50,7 @@ class LinkupSearchProvider(SearchApiProvider):
     key_page = "https://app.linkup.so"
     search_path = "/v1/search"
     search_timeout: ClassVar[float] = 15.0
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
     capabilities: Capabilities = Capabilities(

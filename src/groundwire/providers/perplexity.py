@@ -50,7 +50,7 @@ class PerplexitySearchProvider(SearchApiProvider):
     service = "https://api.perplexity.ai"
     key_variables: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY",)
     key_page = "https://www.perplexity.ai/account/api/keys"
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[PerplexityOptions]] = PerplexityOptions
     _options: PerplexityOptions
     capabilities: Capabilities = Capabilities(

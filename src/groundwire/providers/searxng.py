@@ -52,7 +52,7 @@ class SearXngSearchProvider(SearchApiProvider):
     key_variables: ClassVar[tuple[str, ...]] = ("SEARXNG_API_KEY",)
     key_needed = False
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
-    errors = (
+    errors: ClassVar[tuple[ErrorRule, ...]] = (
         ErrorRule(AuthenticationFailed, "the key is not accepted", "Set SEARXNG_API_KEY", status=(401, 407)),
         ErrorRule(ProviderBlocked, "access denied", _FORBIDDEN, status=(403,)),
         ErrorRule(ProviderUnavailable, "failed", status=range(500, 1_000)),

@@ -49,7 +49,7 @@ class SerperSearchProvider(SearchApiProvider):
     key_variables: ClassVar[tuple[str, ...]] = ("SERPER_API_KEY",)
     key_page = "https://serper.dev"
     key_header = "X-API-KEY"
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[SerperOptions]] = SerperOptions
     _options: SerperOptions
     capabilities: Capabilities = Capabilities(

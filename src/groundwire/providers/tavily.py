@@ -55,7 +55,7 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://app.tavily.com"
     key_needed = False
     read_path = "/extract"
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[TavilyOptions]] = TavilyOptions
     _options: TavilyOptions
     capabilities: Capabilities = Capabilities(

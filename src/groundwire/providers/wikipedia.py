@@ -52,7 +52,7 @@ class WikipediaSearchProvider(SearchApiProvider):
     key_needed = False
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/w/api.php"
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -40,7 +40,7 @@ class YouSearchProvider(SearchApiProvider):
     key_page = "https://you.com/platform"
     key_header = "X-API-Key"
     search_path = "/v1/search"
-    errors = _ERRORS
+    errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,

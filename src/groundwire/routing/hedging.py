@@ -73,8 +73,8 @@ class HedgedRunner:
         self._latencies: dict[str, Latencies] = {}
         self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
         self._retries = ExtraBudget(policy.retries, policy.retries_kept)
-        self.answers = 0  # searches that had rows
-        self.next_turn = -math.inf  # when a search whose rounds are used up may try again
+        self.answers: int = 0  # searches that had rows
+        self.next_turn: float = -math.inf  # when a search whose rounds are used up may try again
         self._drained: set[asyncio.Task[AttemptResult]] = set()
 
     async def run(

@@ -41,7 +41,7 @@ class Outbox:
     def __init__(self) -> None:
         self.headers: dict[str, str] = {}
         """Additional headers of the response; effective until the first chunk."""
-        self.changed = asyncio.Event()
+        self.changed: asyncio.Event = asyncio.Event()
         """Set when there are chunks."""
         self._pieces: list[bytes] = []
         self._begun = False

@@ -219,7 +219,7 @@ class Resources:
             SessionSources(self.store) if settings.session.citations == "session" else None
         )
         self.tasks: BackgroundTasks = BackgroundTasks()
-        self.state = StateWarnings(self.store, self.archive)
+        self.state: StateWarnings = StateWarnings(self.store, self.archive)
         self.load: LoadMonitor = LoadMonitor()
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)

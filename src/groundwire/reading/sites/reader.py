@@ -144,7 +144,7 @@ class SiteReader:
     def __init__(
         self, readers: SiteReaders, site: SiteSpec, url: WebUrl, steps: Steps, local: ReadProvider, policy: DomainPolicy
     ) -> None:
-        self.name = site.name
+        self.name: str = site.name
         self._shared = readers
         self._site = site
         self._url = url

@@ -117,11 +117,11 @@ class CompletionHandler(ABC):
         target: str = "",
     ) -> None:
         self.context = context
-        self.target = target or self.path
+        self.target: str = target or self.path
         self.conversation = conversation
         self.given = body
         self.headers = headers
-        self.web = context.web.session(context.session)
+        self.web: Web = context.web.session(context.session)
         store = context.web.store if context.web.keeps else context.private
         self.conversations: Conversations = Conversations(store, f"{context.web.owner.key}:{owner}")
         self.row = load_matrix().api(self.api)
@@ -129,7 +129,7 @@ class CompletionHandler(ABC):
         self.sent = messages_of(body.get(self.key))
         self.run: StoredRun | None = None
         self.outbox: Outbox | None = None
-        self.searched = ""  # the outcome of a search before the first model call
+        self.searched: str = ""  # the outcome of a search before the first model call
 
     @classmethod
     def takes(cls, body: Mapping[str, Any], settings: Settings) -> bool:

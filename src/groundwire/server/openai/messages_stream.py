@@ -53,7 +53,7 @@ class StreamedRound:
         """The message at its start."""
         self.ending: tuple[dict[str, Any], bytes] = ({}, b"")
         """The event with the stop reason, and its bytes."""
-        self.stop = event_of("message_stop", {})
+        self.stop: bytes = event_of("message_stop", {})
         """The last event."""
         self.texts: list[str] = []
         """The texts of the model."""
