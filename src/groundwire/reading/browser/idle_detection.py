@@ -43,9 +43,14 @@ MORE: Final = """async () => {
   const boxes = all.slice(0, 3000).filter(box => box && box.scrollHeight > box.clientHeight + 50
     && (box === document.scrollingElement || /auto|scroll/.test(getComputedStyle(box).overflowY)));
   for (const box of boxes) box.scrollTop = 0;  // an end that stays in view is not observed again
-  await new Promise(shown => { requestAnimationFrame(() => requestAnimationFrame(shown)); setTimeout(shown, 200) });
+  const shown = () => new Promise(done => {
+    const late = setTimeout(done, 1000);
+    requestAnimationFrame(() => requestAnimationFrame(() => { clearTimeout(late); done() }));
+  });
+  await shown();
   for (const box of boxes) box.scrollTop = box.scrollHeight;
   if (button) button.click();
+  await shown();  // until what watches the end has been told
   return true;
 }"""
 """Scrolls to the end of a page and clicks its button for more entries, unless that is a link or part of a form;
