@@ -397,8 +397,7 @@ def _spelled(name: str) -> tuple[str, str]:
     return name, first + "".join(map(str.title, rest))
 
 
-@pytest.mark.parametrize(("method", "name"), SDK_ARGUMENTS)
-def test_every_argument_of_the_sdks_is_taken_or_told_the_right_word(method: str, name: str) -> None:
+def _every_argument_of_the_sdks_is_taken_or_told_the_right_word(method: str, name: str) -> None:
     function, names = _METHODS[method]
     known = set(inspect.signature(function).parameters) - {"self", "aliases"}
     for spelled in _spelled(name):
@@ -410,8 +409,15 @@ def test_every_argument_of_the_sdks_is_taken_or_told_the_right_word(method: str,
             assert without_effect({spelled: "x"}, names) == (f"{spelled} has no effect: {NO_EFFECT[spelled]}",)
 
 
-@pytest.mark.parametrize(("method", "name"), SDK_ARGUMENTS)
-def test_people_models_and_http_are_told_alike(method: str, name: str) -> None:
+@pytest.mark.parametrize("method", ["search", "open_page", "ask"])
+def test_every_argument_of_the_sdks_is_taken_or_told_the_right_word(method: str) -> None:
+    names = [name for of, name in SDK_ARGUMENTS if of == method]
+    assert names
+    for name in names:
+        _every_argument_of_the_sdks_is_taken_or_told_the_right_word(method, name)
+
+
+def _people_models_and_http_are_told_alike(method: str, name: str) -> None:
     odd: Any = "an odd value"
     function, names = _METHODS[method]
     known = set(inspect.signature(function).parameters) - {"self", "aliases"}
@@ -434,8 +440,15 @@ def test_people_models_and_http_are_told_alike(method: str, name: str) -> None:
         assert foreign(spelled, (), {}).lstrip("; ") in invalid(wrong.value).problem.message
 
 
-@pytest.mark.parametrize(("method", "name"), [one for one in SDK_ARGUMENTS if one[0] != "ask"])
-def test_options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method: str, name: str) -> None:
+@pytest.mark.parametrize("method", ["search", "open_page", "ask"])
+def test_people_models_and_http_are_told_alike(method: str) -> None:
+    names = [name for of, name in SDK_ARGUMENTS if of == method]
+    assert names
+    for name in names:
+        _people_models_and_http_are_told_alike(method, name)
+
+
+def _options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method: str, name: str) -> None:
     command: Any = {"search": "search", "open_page": "open"}[method]
     function, names = _METHODS[method]
     known = set(inspect.signature(function).parameters) - {"self", "aliases"}
@@ -445,3 +458,11 @@ def test_options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method: s
     assert done.exit_code == 2
     if names.get(name, name) not in known and name not in NO_EFFECT and "No such option" in told:
         assert "; " in told or "Did you mean" in told, told
+
+
+@pytest.mark.parametrize("method", ["search", "open_page"])
+def test_options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method: str) -> None:
+    names = [name for of, name in SDK_ARGUMENTS if of == method]
+    assert names
+    for name in names:
+        _options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method, name)
