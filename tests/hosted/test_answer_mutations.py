@@ -9,7 +9,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from components.answers import check_that_events_tell_the_answer, events_of
@@ -148,6 +148,7 @@ def test_streams_cut_off_anywhere_tell_what_had_come(seed: int) -> None:
 
 @settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**9))
+@example(4562)  # an annotation with one more member in the final response
 def test_unknown_members_and_events_change_nothing(seed: int) -> None:
     """As APIs grow: members, events and comments that are not known yet."""
     chance = Random(seed)

@@ -162,8 +162,8 @@ class ResponsesReader:
             for place, part in enumerate(items(item.get("content"))):
                 said = before[place] if place < len(before) else {}
                 if said.get("text") == part.get("text"):
-                    told = list(items(said.get("annotations")))
-                    fresh = [note for note in items(part.get("annotations")) if note not in told]
+                    told = [_identity(note) for note in items(said.get("annotations"))]
+                    fresh = [note for note in items(part.get("annotations")) if _identity(note) not in told]
                     self._cited(fresh, *self._begins.get((index, place), (0, 0)))
 
     def _search(self, item: Mapping[str, Any]) -> None:
@@ -282,3 +282,8 @@ def _as_input(item: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         return [dict(item)]
     text = "".join(text_of(part.get("text")) for part in items(item.get("content")))
     return [{"type": "message", "role": "assistant", "content": text}] if item.get("type") == "message" and text else []
+
+
+def _identity(note: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return what tells a citation from others: the final response may add further members to it."""
+    return tuple(note.get(name) for name in ("type", "url", "title", "start_index", "end_index"))
