@@ -273,7 +273,7 @@ async def test_the_server_of_the_store_is_away(look: Look, world: World) -> None
 async def test_an_extra_is_missing(environment: dict[str, str], module: str, look: Look) -> None:
     report = await look(environment, has_module=lambda name: name != module)
     assert named(report) == ["extra-missing"]
-    assert re.match(r'(uv )?pip install "', report.findings[0].fix)
+    assert re.search(r'\binstall "', report.findings[0].fix)
 
 
 async def test_ddgs_is_missing(look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
