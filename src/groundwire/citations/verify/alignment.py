@@ -19,7 +19,7 @@ from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Mar
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
-__all__ = ["Alignment", "WordToken", "align", "each_time", "tokens_of"]
+__all__ = ["Alignment", "WordToken", "align", "each_time", "same_value", "tokens_of"]
 
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -262,7 +262,7 @@ def _options(
     token: WordToken, page: Sequence[WordToken], by_key: dict[str, list[int]], numbers: Sequence[int]
 ) -> list[int]:
     if token.value is not None:
-        return [place for place in numbers if _same_value(token.value, page[place].value)]
+        return [place for place in numbers if same_value(token.value, page[place].value)]
     exact = [place for key in token.keys[:1] for place in by_key.get(key, ()) if page[place].kind == token.kind]
     if exact or token.kind == "function":
         return exact
@@ -271,7 +271,8 @@ def _options(
     return sorted({place for key in token.keys for place in by_key.get(key, ()) if page[place].kind == "word"})
 
 
-def _same_value(one: Number | Date, other: Number | Date | None) -> bool:
+def same_value(one: Number | Date, other: Number | Date | None) -> bool:
+    """Return whether two numbers or dates are the same: as a number, a quantity, or a day; a date may be a year."""
     if isinstance(one, Date):
         return isinstance(other, Date) and same_date(one, other)
     if isinstance(other, Date):

@@ -164,7 +164,7 @@ def _compared(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> 
     """Return whether what something is compared with has become what is compared: larger than."""
     here = [_preposition(aligned, aligned.claim, block[0]) in aligned.tongue.than for block in (left, right)]
     there = [
-        _preposition(aligned, aligned.page, aligned.to[block[0]] or 0) in aligned.tongue.than for block in (left, right)
+        _preposition(aligned, aligned.page, aligned.pairs[block[0]]) in aligned.tongue.than for block in (left, right)
     ]
     return here == [False, True] and there == [True, False]
 

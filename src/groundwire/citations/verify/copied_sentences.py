@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken
+from groundwire.citations.verify.alignment import Alignment, WordToken, same_value
 from groundwire.citations.verify.argument_roles import fold_text, joined, joined_by_and
 from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold
-from groundwire.citations.verify.quantities import Number, same_number, same_quantity
+from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
 
 __all__ = ["beside", "denied_instead", "exchanged", "mismatched", "substituted"]
@@ -170,12 +170,13 @@ def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
             continue
         home = homes[0]
         for place, token in enumerate(told):
-            strays = [_strays(has[at], has[home]) for at, one in enumerate(has) if one[place]]
-            if not strays or has[home][place]:
+            elsewhere = [one for one in has if one[place]]
+            if not elsewhere or has[home][place]:
                 continue
-            alone = all(all(other == place or _of_one(token, told[other]) for other in stray) for stray in strays)
-            if not alone or all(not set(here) for here in _tied(has, home, place)):
-                continue
+            strays = {other for one in elsewhere for other in _only(one, has[home])} - {place}
+            alone = all(token.name and told[other].name for other in strays)  # further parts of a name
+            if not alone or not any(_only(has[home], one) for one in elsewhere):
+                continue  # what only the home clause has ties the sentence to it
             whole = sum(has[home]) == len(told) - 1
             rival = _rival(token, place, part, clauses[home], aligned, whole=whole)
             if rival is None and isinstance(token.value, Number):
@@ -188,18 +189,9 @@ def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
                 return
 
 
-def _strays(clause: Sequence[bool], home: Sequence[bool]) -> list[int]:
-    """Return the words that a clause has and the home clause has not."""
-    return [place for place, (there, here) in enumerate(zip(clause, home, strict=True)) if there and not here]
-
-
-def _tied(has: Sequence[Sequence[bool]], home: int, place: int) -> Iterator[list[int]]:
-    """Yield, for each clause that has a word, what only the home clause has: it ties the sentence to that one."""
-    return (_strays(has[home], one) for one in has if one[place])
-
-
-def _of_one(token: WordToken, other: WordToken) -> bool:
-    return token.name and other.name
+def _only(one: Sequence[bool], other: Sequence[bool]) -> list[int]:
+    """Return the words that a clause has and another has not."""
+    return [place for place, (here, there) in enumerate(zip(one, other, strict=True)) if here and not there]
 
 
 def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -> list[Sequence[WordToken]]:
@@ -236,15 +228,9 @@ def _is_long(tokens: Sequence[WordToken], start: int, place: int, breaks: Sequen
 
 
 def _has(token: WordToken, clause: Sequence[WordToken], keys: frozenset[str]) -> bool:
-    if isinstance(token.value, Number):
-        return any(_is(one, token.value) for one in clause)
     if token.value is not None:
-        return any(one.value == token.value for one in clause)
+        return any(same_value(token.value, one.value) for one in clause)
     return not keys.isdisjoint(token.keys[:1])
-
-
-def _same(one: Number, other: Number) -> bool:
-    return same_number(one, other) or same_quantity(one, other)
 
 
 def _rival(
@@ -268,12 +254,8 @@ def _rival(
     """
     tongue = aligned.tongue
     if isinstance(token.value, Number):
-        for one in clause:
-            if isinstance(one.value, Number) and _comparable(token.value, one.value):
-                value = one.value
-                if not any(_is(each, value) for each in claim):
-                    return one
-        return None
+        numbers = (one for one in clause if isinstance(one.value, Number) and _comparable(token.value, one.value))
+        return next((one for one in numbers if not _has(one, claim, frozenset())), None)
     known = frozenset(key for one in claim for key in one.keys)
     if token.name:
         if tongue.dense or tongue.script == "arabic":  # any unknown word is taken for a name
@@ -335,15 +317,11 @@ def _pair(
     for clause, one in zip(clauses, has, strict=True):
         for token in clause if one[place] else ():
             value = token.value
-            if not isinstance(value, Number) or any(_is(each, value) for each in told):
+            if not isinstance(value, Number) or _has(token, told, frozenset()):
                 continue
             if any(_comparable(each, value) for each in mine):
                 return token
     return None
-
-
-def _is(token: WordToken, value: Number) -> bool:
-    return isinstance(token.value, Number) and _same(token.value, value)
 
 
 def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
@@ -355,7 +333,7 @@ def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
     if len(denies[0]) != 1 or len(denies[1]) != 1:
         return
     mine, theirs = (_denied(tokens, at[0]) for tokens, at in zip((aligned.claim, aligned.page), denies, strict=True))
-    there = {place: aligned.to[place] for place in mine}
+    there = {place: aligned.pairs.get(place) for place in mine}
     here = {place: aligned.back.get(place) for place in theirs}
     if not mine or not theirs or None in (*there.values(), *here.values()):
         return

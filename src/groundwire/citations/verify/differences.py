@@ -188,9 +188,9 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
     if family != "negation":
         return False
     mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
-    counterparts, beside = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
+    counterparts, theirs_too = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
     unmatched = [token for place, token in enumerate(mine) if place not in counterparts and abs(place - at) <= _NEAR]
-    others = [token for place, token in enumerate(theirs) if place not in beside]
+    others = [token for place, token in enumerate(theirs) if place not in theirs_too]
     if any(token.keys and token.keys[0] in aligned.tongue.denying for token in others):
         return True
     return any(
