@@ -37,7 +37,7 @@ from groundwire.routing.shared_health import ExtraBudget, Latencies
 __all__ = ["HedgeResult", "HedgedRunner"]
 
 _LEFT = "abandoned: another provider answered first"
-_ENOUGH_EMPTY, _IN_DANGER = 3, 2  # credible empty results, with fewer all are called; late calls, with more it hurries
+_ENOUGH_EMPTY, _IN_DANGER = 3, 2  # credible empty results that suffice; late calls that make the next one urgent
 _FOR_ANSWERS = 1 / 4  # share of the budget: hedges of late calls leave it to searches that would end without a result
 _PATIENCE, _ROOM = 3.0, 4.0  # third quartiles of a slow provider's latency; seconds left for the next one, at most
 _REPEATED: frozenset[Outcome] = frozenset({"timeout", "network", "unavailable", "invalid_response"})

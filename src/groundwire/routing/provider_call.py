@@ -351,40 +351,32 @@ def failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[str
     }
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class ExtraCharge:
-    """The charge of one paid call to the budget, corrected when it is known whether it was extra.
+    """The charge of one paid call to the budget, corrected when it is known whether it was extra."""
 
-    Args:
-        budget: The budget, already charged.
-        charged: The amount.
-        paid: The call.
-        state: Its state.
-        earlier: The calls that it hedges; none for a call of a further round, which always counts.
-    """
+    budget: ExtraBudget
+    """The budget, already charged."""
+    charged: float
+    """The amount."""
+    paid: asyncio.Task[AttemptResult]
+    """The call."""
+    state: AttemptState
+    """Its state."""
+    earlier: Sequence[asyncio.Task[AttemptResult]]
+    """The calls that it hedges; none for a call of a further round, which always counts."""
 
-    def __init__(
-        self,
-        budget: ExtraBudget,
-        charged: float,
-        paid: asyncio.Task[AttemptResult],
-        state: AttemptState,
-        earlier: Sequence[asyncio.Task[AttemptResult]],
-    ) -> None:
-        self._budget = budget
-        self._charged = charged
-        self._paid = paid
-        self._state = state
-        self._earlier = earlier
-        for task in (paid, *earlier):
+    def __post_init__(self) -> None:
+        for task in (self.paid, *self.earlier):
             task.add_done_callback(self._settle)
 
     def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
-        if not all(task.done() for task in (self._paid, *self._earlier)):
+        if not all(task.done() for task in (self.paid, *self.earlier)):
             return
-        if not self._state.sent or (not self._paid.cancelled() and not self._paid.result().answered):
+        if not self.state.sent or (not self.paid.cancelled() and not self.paid.result().answered):
             extra = 0.0  # what was not sent, or not answered, is not paid
-        elif not self._earlier or any(not task.cancelled() and task.result().rows for task in self._earlier):
+        elif not self.earlier or any(not task.cancelled() and task.result().rows for task in self.earlier):
             extra = 1.0
         else:
-            extra = self._charged if any(task.cancelled() for task in self._earlier) else 0.0
-        self._budget.spend(extra - self._charged)
+            extra = self.charged if any(task.cancelled() for task in self.earlier) else 0.0
+        self.budget.spend(extra - self.charged)
