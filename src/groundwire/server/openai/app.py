@@ -97,7 +97,7 @@ class Proxy:
         self._keep_alive = keep_alive
         self._key = key
         root = prefix.removesuffix("/v1")
-        faces: dict[str, type[CompletionHandler]] = {
+        handlers: dict[str, type[CompletionHandler]] = {
             f"{prefix}/chat/completions": ChatHandler,
             f"{prefix}/responses": ResponsesHandler,
             f"{prefix}/messages": MessagesHandler,
@@ -105,12 +105,12 @@ class Proxy:
             f"{root}/api/chat": OllamaChatHandler,
             f"{root}/api/generate": OllamaGenerateHandler,
         }
-        routes = [Route(path, _Answering(self, face), methods=["POST"]) for path, face in faces.items()]
+        routes = [Route(path, _Answering(self, handler), methods=["POST"]) for path, handler in handlers.items()]
         for base, call in (
             (b, c) for b in (f"{root}/v1beta", prefix) for c in ("generateContent", "streamGenerateContent")
         ):
-            face = _Answering(self, GeminiHandler, f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}")
-            routes.append(Route(f"{base}/{{model:path}}:{call}", face, methods=["POST"]))
+            handler = _Answering(self, GeminiHandler, f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}")
+            routes.append(Route(f"{base}/{{model:path}}:{call}", handler, methods=["POST"]))
         routes.append(Route(f"{prefix}/{{path:path}}", _Passing(self), methods=_METHODS))
         routes += [  # of Ollama and Gemini, which are below the root of a server
             Route(f"{root}/{path}/{{path:path}}", _Passing(self, f"/{path}/"), methods=_METHODS)
@@ -140,7 +140,7 @@ class Proxy:
             return JSONResponse({"status": "error", "error": error.message()}, 503)
 
     async def answer(
-        self, face: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
+        self, handler: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Handle a request of an API, forwarded to `target`."""
         request = Request(scope, receive)
@@ -148,15 +148,15 @@ class Proxy:
             data = await _body(request)
             body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request, scope)
-            if not face.takes(body, self._context.web.settings):
-                relay = _Relay(self.upstream, "POST", target, headers, data, face=face)
+            if not handler.takes(body, self._context.web.settings):
+                relay = _Relay(self.upstream, "POST", target, headers, data, handler=handler)
                 await until_done(relay, scope, receive, send, has_read=True)
                 return
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
-            asked = face(self._context_of(scope), body, headers, owner, named, target)
+            asked = handler(self._context_of(scope), body, headers, owner, named, target)
             await asked.begin()
         except (GroundwireError, UpstreamRejected) as error:
-            await _response(error, face)(scope, receive, send)
+            await _response(error, handler)(scope, receive, send)
             return
         except ClientDisconnect:
             return
@@ -219,15 +219,15 @@ class Proxy:
 class _Answering:
     """The endpoint of an API, as an ASGI application."""
 
-    def __init__(self, proxy: Proxy, face: type[CompletionHandler], target: str = "") -> None:
+    def __init__(self, proxy: Proxy, handler: type[CompletionHandler], target: str = "") -> None:
         self._proxy = proxy
-        self._face = face
-        self._target = target or face.path
+        self._handler = handler
+        self._target = target or handler.path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         query = scope["query_string"].decode("latin-1")
         target = self._target.format(**scope["path_params"]) + (f"?{query}" if query else "")
-        await self._proxy.answer(self._face, target, scope, receive, send)
+        await self._proxy.answer(self._handler, target, scope, receive, send)
 
 
 class _Passing:
@@ -251,7 +251,7 @@ class _Relay:
     data: bytes
     query: str = ""
     fresh: bool = False
-    face: type[CompletionHandler] | None = None
+    handler: type[CompletionHandler] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
@@ -259,7 +259,7 @@ class _Relay:
             async with self.upstream.ask(
                 self.method, self.path, self.headers, self.data or None, self.query, fresh=self.fresh
             ) as response:
-                if self.face and self.face.absent and response.status in _ABSENT:
+                if self.handler and self.handler.absent and response.status in _ABSENT:
                     await self.upstream.whole(response)
                 back = passed_back(response.headers)
                 head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
@@ -271,7 +271,7 @@ class _Relay:
         except UpstreamRejected as error:
             if begun:  # too late for another status; the server closes the connection
                 raise
-            await (_response(error, self.face) if self.face else _response(error))(scope, receive, send)
+            await (_response(error, self.handler) if self.handler else _response(error))(scope, receive, send)
 
 
 def _harmless(method: str, path: str) -> bool:
@@ -325,15 +325,17 @@ async def _body(request: Request) -> bytes:
 _TYPED: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 
-def _response(error: GroundwireError | UpstreamRejected, face: type[CompletionHandler] = CompletionHandler) -> Response:
+def _response(
+    error: GroundwireError | UpstreamRejected, handler: type[CompletionHandler] = CompletionHandler
+) -> Response:
     """Return a failure: the model server's unchanged, the proxy's own in the API's format."""
     if isinstance(error, UpstreamRejected):
         body = error.body
         theirs = error.is_upstreams and object_of(parsed(body)).get("type") == "error"
-        if face.absent and error.is_upstreams and error.status in _ABSENT and not theirs:
-            return Response(face.error(face.absent, kind="not_found_error"), error.status, _TYPED)
-        if not error.is_upstreams and face.has_own_errors:
-            body = face.error(error.message(), error.status, kind="api_error")
+        if handler.absent and error.is_upstreams and error.status in _ABSENT and not theirs:
+            return Response(handler.error(handler.absent, kind="not_found_error"), error.status, _TYPED)
+        if not error.is_upstreams and handler.has_own_errors:
+            body = handler.error(error.message(), error.status, kind="api_error")
         return Response(body, error.status, dict(error.headers))
     param = error.field if isinstance(error, InvalidRequest) else ""
-    return Response(face.error(str(error), param=param), 400, _TYPED)
+    return Response(handler.error(str(error), param=param), 400, _TYPED)
