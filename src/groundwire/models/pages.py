@@ -111,7 +111,7 @@ class Match(FrozenModel):
 
 
 class OpenedPages(tuple["Page", ...]):
-    """OpenedPages, in order; `results` are the same ones, and `failed_results` those that could not be read."""
+    """The pages of one call, in order; `failed_results` are those that could not be read."""
 
     __slots__ = ()
 
