@@ -133,4 +133,7 @@ async def test_what_needs_no_search_is_as_the_server_said_it(post: Post, api: st
     through, direct = [await post(APIS[api].path, body, direct=way) for way in (False, True)]
     varying = rb'"(id|created|\w+_ms|\w+_per_second|\w*cache\w*|input_tokens)":("[^"]*"|[\d.e+-]+)'
     assert re.sub(varying, b"", through) == re.sub(varying, b"", direct)
+    # the server tells apart which tokens of the prompt it still knew; together they are the prompt
+    counts = [re.findall(rb'"(?:cache_read_)?input_tokens":(\d+)', data) for data in (through, direct)]
+    assert sum(map(int, counts[0])) == sum(map(int, counts[1]))
     assert spoken(through) == ANSWER
