@@ -264,6 +264,8 @@ def test_a_request_is_waited_for_but_not_for_ever() -> None:
     settling.ended("data", 3.1)
     assert not settling.done(3.2)
     assert settling.done(3.6)
+    settling.saw(Look.of({"ready": "complete", "nodes": 50, "text": 800, "requests": 1}), 4.0)  # not reported yet
+    assert not settling.done(100.0)
 
 
 @given(
@@ -271,7 +273,8 @@ def test_a_request_is_waited_for_but_not_for_ever() -> None:
     | st.text()
     | st.lists(st.integers())
     | st.dictionaries(
-        st.sampled_from(["ready", "nodes", "text", "loading"]), st.text() | st.floats() | st.integers() | st.none()
+        st.sampled_from(["ready", "nodes", "text", "loading", "requests"]),
+        st.text() | st.floats() | st.integers() | st.none(),
     )
 )
 def test_a_page_may_tell_anything(told: object) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["GOES_ON", "MAX_ROUNDS", "MORE", "PROBE", "TIMERS", "TOP", "WATCH", "Look", "Settling"]
+__all__ = ["GOES_ON", "MAX_ROUNDS", "MORE", "PENDING", "PROBE", "TOP", "WATCH", "Look", "Settling"]
 
 MAX_ROUNDS: Final = 10
 """How often more entries are asked for."""
-GOES_ON: Final = f"the page's list goes on; more of it was loaded {MAX_ROUNDS} times"
-"""The warning for a list that still grew after the last time."""
+GOES_ON: Final = f"the page's list may go on; more of it is loaded {MAX_ROUNDS} times at most, and until the time is up"
+"""The warning for a list that still grew after the last time, or when the time was up."""
 
 WATCH: Final = """(() => {
   let watches = false;
@@ -21,10 +21,17 @@ WATCH: Final = """(() => {
     } });
   };
   note(EventTarget.prototype, "addEventListener", given => given[0] === "scroll");
-  note(IntersectionObserver.prototype, "observe", () => true);
+  const Observer = IntersectionObserver, observe = Observer.prototype.observe;
+  note(Observer.prototype, "observe", () => true);
   Object.defineProperty(window, Symbol.for("watches scrolling"), { value: () => watches || window.onscroll != null });
+  Object.defineProperty(window, Symbol.for("observers told"), { value: () => new Promise(done => {
+    const own = new Observer(() => { own.disconnect(); requestAnimationFrame(done) });
+    observe.call(own, document.documentElement);  // those of the page are older, so they are told before
+    setTimeout(done, 4000);
+  }) });
 })()"""
-"""Notes whether a page watches scrolling, installed before any script of the page runs."""
+"""Notes whether a page watches scrolling, and waits until its observers have been told of the current position;
+installed before any script of the page runs."""
 
 MORE: Final = """async () => {
   const words = new RegExp("^(load|show|view|see) (\\\\d+ )?more\\\\b.{0,30}$|^more (results|posts|items|entries)$"
@@ -43,14 +50,10 @@ MORE: Final = """async () => {
   const boxes = all.slice(0, 3000).filter(box => box && box.scrollHeight > box.clientHeight + 50
     && (box === document.scrollingElement || /auto|scroll/.test(getComputedStyle(box).overflowY)));
   for (const box of boxes) box.scrollTop = 0;  // an end that stays in view is not observed again
-  const shown = () => new Promise(done => {
-    const late = setTimeout(done, 1000);
-    requestAnimationFrame(() => requestAnimationFrame(() => { clearTimeout(late); done() }));
-  });
-  await shown();
+  await window[Symbol.for("observers told")]?.();
   for (const box of boxes) box.scrollTop = box.scrollHeight;
   if (button) button.click();
-  await shown();  // until what watches the end has been told
+  await window[Symbol.for("observers told")]?.();
   return true;
 }"""
 """Scrolls to the end of a page and clicks its button for more entries, unless that is a link or part of a form;
@@ -68,10 +71,26 @@ FILLED: Final = 200  # characters; a page with fewer may still be loading
 _COUNTED: Final = frozenset({"document", "script", "stylesheet", "fetch", "xhr"})
 """The types of requests whose responses may contain text."""
 
-TIMERS: Final = """(() => {
-  const waiting = new Map();
+PENDING: Final = """(() => {
+  const waiting = new Map(), running = new Map();
   let depth = 0;
-  const far = 4, long = 2000;
+  const far = 4, long = 2000, open = 3000;
+  const now = performance.now.bind(performance);
+  const track = (object, name) => {
+    object[name] = new Proxy(object[name], { apply(target, self, given) {
+      const promise = Reflect.apply(target, self, given), ended = () => running.delete(promise);
+      running.set(promise, now());
+      promise.then(ended, ended);
+      return promise;
+    } });
+  };
+  track(window, "fetch");
+  for (const name of ["arrayBuffer", "blob", "json", "text"]) track(Response.prototype, name);
+  XMLHttpRequest.prototype.send = new Proxy(XMLHttpRequest.prototype.send, { apply(target, self, given) {
+    running.set(self, now());
+    self.addEventListener("loadend", () => running.delete(self), { once: true });
+    return Reflect.apply(target, self, given);
+  } });
   setTimeout = new Proxy(setTimeout, { apply(target, self, given) {
     const [run, delay] = given, mine = depth + 1;
     if (typeof run !== "function" || delay > long || mine > far) return Reflect.apply(target, self, given);
@@ -89,9 +108,13 @@ TIMERS: Final = """(() => {
     return Reflect.apply(target, self, given);
   } });
   Object.defineProperty(window, Symbol.for("waiting timers"), { value: () => waiting.size });
+  Object.defineProperty(window, Symbol.for("running requests"), {
+    value: () => [...running.values()].filter(began => now() - began < open).length
+  });
 })()"""
-"""Counts the timers that will fire soon, installed before any script of the page runs; timers that restart
-themselves are ignored after a few times."""
+"""Counts the timers that will fire soon, and the requests whose responses the page's scripts still wait for, which the
+browser reports later; installed before any script of the page runs. Timers that restart themselves are ignored after a
+few times."""
 
 PROBE: Final = """() => {
   const body = document.body;
@@ -111,6 +134,7 @@ PROBE: Final = """() => {
       || [...document.querySelectorAll(busy)].slice(0, 50).some(seen)),
     scripts: document.scripts.length > 0,
     timers: window[Symbol.for("waiting timers")]?.() ?? 1,
+    requests: window[Symbol.for("running requests")]?.() ?? 0,
   };
 }"""
 """The script that polls a page; its result only decides how long to wait."""
@@ -132,6 +156,8 @@ class Look:
     """Whether it has scripts."""
     timers: bool = True
     """Whether any of its timers fire soon."""
+    requests: bool = False
+    """Whether its scripts wait for responses to requests that are not kept open on purpose."""
 
     @classmethod
     def of(cls, told: Any) -> Look:
@@ -146,6 +172,7 @@ class Look:
             loading=told.get("loading") is True,
             scripts=told.get("scripts") is not False,
             timers=told.get("timers") != 0,
+            requests=told.get("requests", 0) != 0,
         )
 
 
@@ -184,7 +211,7 @@ class Settling:
     def done(self, now: float) -> bool:
         """Return whether the page can be read."""
         look = self.look
-        if look.ready == "loading" or any(now - began < LONG for began in self._pending.values()):
+        if look.ready == "loading" or look.requests or any(now - began < LONG for began in self._pending.values()):
             return False
         if not look.scripts and look.ready == "complete":
             return True

@@ -16,8 +16,8 @@ from groundwire.reading.browser.idle_detection import (
     GOES_ON,
     MAX_ROUNDS,
     MORE,
+    PENDING,
     PROBE,
-    TIMERS,
     TOP,
     WATCH,
     Look,
@@ -32,6 +32,7 @@ __all__ = ["BrowserGone", "Rendered", "Unreachable", "render"]
 MAX_NAVIGATIONS: Final = 11  # the page itself and ten redirects, by the server or by scripts, as for plain HTTP
 _POLL: Final = 0.03  # seconds between two polls
 _LOOK_TIME: Final = 0.5  # seconds per poll; a page that does not respond in that time is busy
+_MORE_TIME: Final = 10.0  # seconds to scroll and to be told of it; frames are slow where the processor is busy
 _TAKE_TIME: Final = 2.0  # seconds for the HTML of a busy page; after that its scripts are stopped
 _MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the HTML is taken
 _MAX_FRAMES: Final = 5
@@ -155,7 +156,7 @@ async def render(
     watch = _Watch(context, page)
     spare = min(1.5, deadline.remaining() / 4)
     session = await context.new_cdp_session(page)
-    await page.add_init_script(TIMERS)
+    await page.add_init_script(PENDING)
     await page.add_init_script(WATCH)
     try:
         await page.goto(url, wait_until="commit", timeout=deadline.remaining() * 1_000)
@@ -216,10 +217,12 @@ async def _load_more(page: Page, watch: _Watch, url: str, until: float) -> bool:
     for _ in range(MAX_ROUNDS):
         before = watch.settling.look
         try:
-            async with asyncio.timeout(_LOOK_TIME):
+            async with asyncio.timeout(min(_MORE_TIME, until - time.monotonic())):
                 if before.nodes > _MAX_NODES or not await page.evaluate(MORE):
                     return False
-        except (TimeoutError, Error):
+        except TimeoutError:
+            return True
+        except Error:
             return False
         watch.settling.changed = time.monotonic()
         await _settle(page, watch, url, until)
