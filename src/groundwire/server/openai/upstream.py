@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -46,7 +46,8 @@ _BELOW_ROOT = re.compile(r"(/v1beta)?(/openai)?(/v1)?\Z")  # where OpenAI's API 
 _LARGEST = 64_000_000  # bytes of a whole answer
 _CONNECT = 10.0  # seconds; a server that runs on the same machine or nearby
 _AT_ONCE = 512  # connections
-_KEPT = 1.0  # seconds that an idle connection is kept; servers close theirs after 2 to 5
+# Seconds that an idle connection is kept: model servers close theirs after 2 to 5, load balancers with TLS after 60.
+_KEPT = MappingProxyType({"http": 1.0, "https": 15.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,7 @@ class Upstream:
         if fresh not in self._sessions:
             reuse = aiohttp.TraceConfig()
             reuse.on_connection_reuseconn.append(_note_reuse)
-            keep = None if fresh else _KEPT
+            keep = None if fresh else _KEPT[self.base_url.partition(":")[0].lower()]
             connector = aiohttp.TCPConnector(limit=_AT_ONCE, force_close=fresh, keepalive_timeout=keep)
             self._sessions[fresh] = aiohttp.ClientSession(
                 connector=connector,
