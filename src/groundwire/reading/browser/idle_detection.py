@@ -24,13 +24,13 @@ WATCH: Final = """(() => {
   const Observer = IntersectionObserver, observe = Observer.prototype.observe;
   note(Observer.prototype, "observe", () => true);
   Object.defineProperty(window, Symbol.for("watches scrolling"), { value: () => watches || window.onscroll != null });
-  Object.defineProperty(window, Symbol.for("observers told"), { value: () => new Promise(done => {
+  Object.defineProperty(window, Symbol.for("observers called"), { value: () => new Promise(done => {
     const own = new Observer(() => { own.disconnect(); requestAnimationFrame(done) });
-    observe.call(own, document.documentElement);  // those of the page are older, so they are told before
+    observe.call(own, document.documentElement);  // the page's are older and are called first
     setTimeout(done, 4000);
   }) });
 })()"""
-"""Notes whether a page watches scrolling, and waits until its observers have been told of the current position;
+"""Notes whether a page watches scrolling, and waits until its observers have been called for the current position;
 installed before any script of the page runs."""
 
 MORE: Final = """async () => {
@@ -50,10 +50,10 @@ MORE: Final = """async () => {
   const boxes = all.slice(0, 3000).filter(box => box && box.scrollHeight > box.clientHeight + 50
     && (box === document.scrollingElement || /auto|scroll/.test(getComputedStyle(box).overflowY)));
   for (const box of boxes) box.scrollTop = 0;  // an end that stays in view is not observed again
-  await window[Symbol.for("observers told")]?.();
+  await window[Symbol.for("observers called")]?.();
   for (const box of boxes) box.scrollTop = box.scrollHeight;
   if (button) button.click();
-  await window[Symbol.for("observers told")]?.();
+  await window[Symbol.for("observers called")]?.();
   return true;
 }"""
 """Scrolls to the end of a page and clicks its button for more entries, unless that is a link or part of a form;
