@@ -64,10 +64,9 @@ PLACES = (
 
 
 @pytest.mark.req("B10")
-@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_secret_is_found(encoding: str, place: str) -> None:
-    assert CANARIES.found_in(place.format(ENCODINGS[encoding](KEY)))
+def test_a_secret_is_found(encoding: str) -> None:
+    assert [place for place in PLACES if not CANARIES.found_in(place.format(ENCODINGS[encoding](KEY)))] == []
 
 
 @pytest.mark.req("B10")

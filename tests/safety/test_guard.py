@@ -95,10 +95,10 @@ def test_the_port_table() -> None:
     assert sorted(BAD_PORTS) == [int(port) for port in REFUSED_PORTS.split(",")]
 
 
-@pytest.mark.parametrize("port", sorted(BAD_PORTS - {0}))
-def test_bad_ports(port: int) -> None:
-    with pytest.raises(BlockedAddress, match=str(port)):
-        Guard().admit(f"http://example.com:{port}/")
+def test_bad_ports() -> None:
+    for port in BAD_PORTS - {0}:
+        with pytest.raises(BlockedAddress, match=str(port)):
+            Guard().admit(f"http://example.com:{port}/")
 
 
 @pytest.mark.parametrize("port", [80, 443, 81, 591, 3000, 5000, 6001, 8000, 8008, 8080, 8443, 9000, 10081, 65_535])
