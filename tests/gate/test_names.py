@@ -86,6 +86,7 @@ def _is_container(value: ast.expr | None) -> bool:
     return False
 
 
+@pytest.mark.xdist_group("modules")
 def test_a_class_name_means_one_thing() -> None:
     places: defaultdict[str, list[str]] = defaultdict(list)
     for path in MODULES:
@@ -95,6 +96,7 @@ def test_a_class_name_means_one_thing() -> None:
     assert shared == {}, "Give each of these classes a name of its own"
 
 
+@pytest.mark.xdist_group("modules")
 def test_nothing_at_module_level_can_be_changed() -> None:
     found = [f"{short(path)}: {name}" for path in MODULES for name in changeable(parsed(path))]
     assert found == [], "Write a tuple, a frozenset or a MappingProxyType, or annotate it as Final[Mapping[...]]"
