@@ -6,14 +6,12 @@ import asyncio
 import contextvars
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 __all__ = ["Deadline", "wait_for_any"]
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
+class Deadline(NamedTuple):
     """A point in time on a monotonic clock.
 
     Attributes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -282,7 +281,7 @@ def test_a_rate_is_lowered_once_for_each_window_that_was_too_full() -> None:
             slot = await limiter.acquire(asked, Deadline.after(60, clock), 60.0) if number < 1 else slots[0]
             full = number % 40 >= 20
             density = (3.0, 20.0 if full else 10.0, -1.0)
-            slots.append(replace(slot, at=clock(), density=density))
+            slots.append(slot._replace(at=clock(), density=density))
             outcome: Outcome = "rate_limited" if full else "ok"
             changes = limiter.report(slots[-1], Attempt(provider="limited", outcome=outcome))
             told += [(clock(), changes["rate"])] if "rate" in changes else []

@@ -312,7 +312,7 @@ def _languages(service: str) -> frozenset[str]:
 
 def country_name(code: str) -> str:
     """Return a country's English name in lower case, or an empty text for a code that is not in the list."""
-    return str(_lists()["names"].get(code.lower(), ""))
+    return str(_lists()["names"].get(code.lower(), "")) if code else ""
 
 
 def language_of(tag: str, service: str, region: str = "") -> str:

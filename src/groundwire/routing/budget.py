@@ -9,7 +9,8 @@ import asyncio
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
@@ -98,7 +99,7 @@ class SessionBudget:
         day = self._quota.today()
         await self._quota.take(day, reserved)
         try:
-            return replace(await self._take(reserved, along), day=day)
+            return (await self._take(reserved, along))._replace(day=day)
         except BaseException:
             await asyncio.shield(self._uncount(day, reserved))
             raise
@@ -375,8 +376,7 @@ class _Activity:
     """Seconds of the budget's clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reservation:
+class Reservation(NamedTuple):
     """Searches or a page, counted before they are made."""
 
     searches: int = 0

@@ -200,7 +200,7 @@ class Cache:
 
         name = f"{'refresh' if job.refresh else 'any'}:{job.owner.key}:{job.key}"
         kept, own = await self._loads.share(name, work, deadline)
-        return replace(kept, also=tuple(job.told)) if own else replace(kept, cached=True)
+        return kept._replace(also=tuple(job.told)) if own else kept._replace(cached=True)
 
     async def _fetch(self, job: _Job[_T], load: InFlightLoad[CacheResult[_T]], lease: str) -> None:
         try:

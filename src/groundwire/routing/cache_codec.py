@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import partial
 from operator import attrgetter
-from typing import Generic, NewType, TypeVar
+from typing import Generic, NamedTuple, NewType, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
 from groundwire.models.validators import unchecked
@@ -64,8 +64,7 @@ def partition_of(owner: Owner, visibility: Visibility, sharing: Sharing) -> Part
     return Partition("shared" if shared else owner.key)
 
 
-@dataclass(frozen=True, slots=True)
-class CacheTtl:
+class CacheTtl(NamedTuple):
     """The time to live of a value, in seconds; all zero: not cached. The phases are consecutive."""
 
     fresh: float = 0.0
@@ -76,8 +75,7 @@ class CacheTtl:
     """Seconds for which it is returned only if loading fails (RFC 5861, stale-if-error)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Codec(Generic[_T]):
+class Codec(NamedTuple, Generic[_T]):
     """How values of one kind are stored."""
 
     encode: Callable[[_T], bytes]
@@ -88,8 +86,7 @@ class Codec(Generic[_T]):
     """Returns the time to live of a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheResult(Generic[_T]):
+class CacheResult(NamedTuple, Generic[_T]):
     """A value and its origin."""
 
     value: _T
@@ -104,8 +101,7 @@ class CacheResult(Generic[_T]):
     """The store's responses to the caller's own operations, if they were combined with storing the value."""
 
 
-@dataclass(frozen=True, slots=True)
-class CacheEntry(Generic[_T]):
+class CacheEntry(NamedTuple, Generic[_T]):
     """A value in the store."""
 
     kept: CacheResult[_T]

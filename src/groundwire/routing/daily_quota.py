@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from groundwire.errors import BudgetExceeded
 from groundwire.routing.calls import MICRO
@@ -24,8 +23,7 @@ _DAY = 86_400.0  # seconds; days begin at midnight UTC
 _LIFE = 3 * _DAY  # seconds after which the store deletes a day's counts
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class Limits(NamedTuple):
     """The limits of a session; 0 means no limit."""
 
     searches: int = 0
@@ -51,8 +49,7 @@ def limits_of(session: SessionSettings) -> Limits:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DailyLimits:
+class DailyLimits(NamedTuple):
     """The limits of a day; 0 means no limit."""
 
     name: str

@@ -12,7 +12,7 @@ import math
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -116,8 +116,7 @@ class _State:
         return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 1
 
 
-@dataclass(frozen=True, slots=True)
-class Cooldown:
+class Cooldown(NamedTuple):
     """A provider that is skipped for a while because of its key or plan."""
 
     provider: SearchProvider
@@ -130,8 +129,7 @@ class Cooldown:
     """The provider's message."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """The order in which to call providers."""
 
     queue: tuple[SearchProvider, ...]
@@ -142,8 +140,7 @@ class Order:
     """Those in cooldown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderHealth:
+class ProviderHealth(NamedTuple):
     """The health of a provider now."""
 
     provider: str

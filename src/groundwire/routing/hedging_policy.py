@@ -7,8 +7,7 @@ hedging at the running provider's own 95th percentile costs about 5 % more calls
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal, Self
+from typing import Final, Literal, NamedTuple, Self
 
 __all__ = ["CostMode", "HedgePolicy", "LatencyMode", "Strategy"]
 
@@ -29,8 +28,7 @@ _MODES: Final[Mapping[LatencyMode, tuple[float, float]]] = {
 # the percentile, and the most extra paid calls per search
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HedgePolicy:
+class HedgePolicy(NamedTuple):
     """When the next provider starts, and how often a failed one is retried."""
 
     quantile: float = 0.95

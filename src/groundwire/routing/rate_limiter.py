@@ -16,6 +16,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from groundwire.deadline import Deadline
 from groundwire.models import Attempt, RateWindow
@@ -45,8 +46,7 @@ _DECREASE, _INCREASE = 0.95, 0.005  # of the rate after a 429; per second, of th
 _REMEMBERED = 1 / _INCREASE  # seconds until a learned rate has doubled and is forgotten
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
+class Rate(NamedTuple):
     """The rate limit of a provider."""
 
     interval: float
@@ -55,8 +55,7 @@ class Rate:
     """The burst size after a quiet period."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """The slot of a call."""
 
     granted: bool

@@ -10,8 +10,9 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
@@ -39,8 +40,7 @@ __all__ = [
 _ZONES = timedelta(days=1)  # a day begins up to half a day earlier or later elsewhere
 
 
-@dataclass(frozen=True, slots=True)
-class DatedRows:
+class DatedRows(NamedTuple):
     """Rows that satisfy the dates that were asked for."""
 
     rows: tuple[SearchResult, ...]
@@ -213,8 +213,7 @@ def normalize(rows: Iterable[SearchResult], policies: Iterable[DomainPolicy], pr
     return kept
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """The parsed URL of a row."""
 
     url: WebUrl

@@ -33,8 +33,8 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
 __all__ = ["Shareable", "for_third_parties", "has_secret", "is_tracking"]
@@ -237,8 +237,7 @@ _SESSION_IN_PATH = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shareable:
+class Shareable(NamedTuple):
     """A URL as passed to third parties."""
 
     url: str

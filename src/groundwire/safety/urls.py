@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
@@ -35,8 +34,7 @@ def host_matches(host: str, domain: str) -> bool:
     return name == parent or name.endswith(f".{parent}")
 
 
-@dataclass(frozen=True, slots=True)
-class DomainPolicy:
+class DomainPolicy(NamedTuple):
     """Allowed and blocked domains, including subdomains; a block takes precedence."""
 
     allowed: tuple[str, ...] = ()
@@ -104,8 +102,7 @@ _DOT_DOT = frozenset({"..", ".%2e", "%2e.", "%2e%2e"})
 _UNREADABLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp", "Zs"})  # control, format (bidi, zero width), surrogate, space
 
 
-@dataclass(frozen=True, slots=True)
-class WebUrl:
+class WebUrl(NamedTuple):
     """An http or https URL in canonical form. Created only by `parse_url` and `join_url`."""
 
     scheme: Literal["http", "https"]

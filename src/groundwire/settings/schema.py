@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.util import find_spec
 from typing import Any, ClassVar, TypeGuard
 from urllib.parse import urlsplit
@@ -49,13 +50,19 @@ SERVICE = "groundwire"
 """The keyring service of keys: `keyring set groundwire BRAVE_API_KEY`."""
 
 
+@cache
+def _has_keyring() -> bool:
+    """Return whether the package is installed; each key asks, and a package that is missing is sought everywhere."""
+    return find_spec("keyring") is not None
+
+
 def key_from_keyring(variable: str) -> SecretStr | None:
     """Return the key stored under a variable's name, or None: no keyring, a locked one, or no such entry.
 
     Args:
         variable: The name of the environment variable that would hold the key.
     """
-    if find_spec("keyring") is None:
+    if not _has_keyring():
         return None
     import keyring  # takes a quarter of a second, so it is imported only when a provider needs a key
     from keyring.errors import KeyringError
@@ -95,6 +102,8 @@ _SECRET_NAME = re.compile(
 
 class SettingValue(BaseModel):
     """A setting in effect."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(defer_build=True)
 
     key: str
     """Its dotted key."""

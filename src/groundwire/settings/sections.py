@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_network
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 
@@ -368,8 +367,7 @@ _RULE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PermissionRule:
+class PermissionRule(NamedTuple):
     """The calls that a rule applies to."""
 
     tool: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from groundwire.errors import ConfigurationError
@@ -21,8 +20,7 @@ _FORMS = (
 _SERVERS: Final[Mapping[str, str]] = {"valkey": "redis", "redis": "redis", "valkeys": "rediss", "rediss": "rediss"}
 
 
-@dataclass(frozen=True, slots=True)
-class StoreAddress:
+class StoreAddress(NamedTuple):
     """A parsed store URL."""
 
     kind: Literal["memory", "sqlite", "server"]

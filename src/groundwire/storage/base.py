@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from groundwire.errors import GroundwireError
 
@@ -46,8 +46,7 @@ class StoreError(GroundwireError):
     """A store failed: full, locked, read-only, damaged or gone. The message states which, without secrets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A stored value. The reader interprets fresh and stale; a value past `stale_until` is never returned."""
 
     value: bytes
@@ -58,8 +57,7 @@ class Entry:
     """The end of its usability, in seconds of the reader's clock."""
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(NamedTuple):
     """The result of an addition to a counter."""
 
     granted: bool
@@ -68,8 +66,7 @@ class Count:
     """The value of the counter."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(NamedTuple):
     """The slot of a call."""
 
     granted: bool
@@ -80,8 +77,7 @@ class Pace:
     """Seconds after which the pace has no memory of earlier calls: then a whole burst may go again."""
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
+class Numbers(NamedTuple):
     """The result of assigning numbers in a register."""
 
     numbers: tuple[int, ...]
@@ -90,8 +86,7 @@ class Numbers:
     """Whether the note is new."""
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(NamedTuple):
     """Names with their numbers, and their notes."""
 
     numbers: Mapping[bytes, int]
@@ -100,8 +95,7 @@ class Register:
     """The notes in order of their last use; a full store deletes the oldest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Get:
+class Get(NamedTuple):
     """`Store.get` in a batch."""
 
     key: str
@@ -110,8 +104,7 @@ class Get:
     """Whether an existing value ends the batch."""
 
 
-@dataclass(frozen=True, slots=True)
-class Set:
+class Set(NamedTuple):
     """`Store.set` in a batch."""
 
     key: str
@@ -124,8 +117,7 @@ class Set:
     """See `Store.set`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+class Add(NamedTuple):
     """`Store.count` in a batch; exceeding the limit ends the batch."""
 
     key: str
@@ -138,8 +130,7 @@ class Add:
     """See `Store.count`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """`Store.lease` in a batch; a lease held by another owner ends the batch."""
 
     key: str
@@ -150,8 +141,7 @@ class Lease:
     """See `Store.lease`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
+class Release(NamedTuple):
     """`Store.release` in a batch."""
 
     key: str
@@ -160,8 +150,7 @@ class Release:
     """See `Store.release`."""
 
 
-@dataclass(frozen=True, slots=True)
-class AssignNumbers:
+class AssignNumbers(NamedTuple):
     """Names to be numbered in a register."""
 
     key: str

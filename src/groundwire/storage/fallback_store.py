@@ -9,7 +9,6 @@ import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TypeVar
 
 from groundwire.storage.base import (
@@ -344,7 +343,7 @@ class ResilientStore:
 
 def _raised(one: AssignNumbers, floors: Mapping[str, int]) -> AssignNumbers:
     floor = floors.get(one.key, 0)
-    return replace(one, floor=floor) if floor else one
+    return one._replace(floor=floor) if floor else one
 
 
 def _put(numbers: OrderedDict[str, int], key: str, number: int) -> None:

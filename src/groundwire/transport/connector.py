@@ -14,7 +14,7 @@ import socket
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
 
@@ -47,8 +47,7 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TURNS: Final = 3  # accepted, made known to the protocol, and the first step of what `asyncio.start_server` serves with
 
 
-@dataclass(frozen=True, slots=True)
-class HttpRequest:
+class HttpRequest(NamedTuple):
     """A request, before it is sent or replayed."""
 
     method: str

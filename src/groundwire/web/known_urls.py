@@ -14,7 +14,6 @@ import re
 import secrets
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from html import unescape
 from typing import Final, Literal
 
@@ -112,7 +111,7 @@ class KnownUrls:
         if _digest(url.text) in known:
             return url
         if _digest(url.request_text) in known:
-            return replace(url, fragment="")
+            return url._replace(fragment="")
         raise BlockedUnknown(UNKNOWN)
 
     async def origin(self, session: SessionBudget, url: WebUrl) -> Origin | None:

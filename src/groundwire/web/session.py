@@ -86,7 +86,7 @@ class SessionView:
         from groundwire.storage.memory import MemoryStore
 
         for limit, value in limits.items():
-            check_choice("session", limit, tuple(Limits.__dataclass_fields__))
+            check_choice("session", limit, Limits._fields)
             if not is_number(value) or not 0 <= value < float("inf"):
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
         name = session_name(self.owner, name) if name else None
@@ -95,7 +95,7 @@ class SessionView:
         view._budget = SessionBudget(
             self._resources.store if name else MemoryStore(),
             name or uuid4().hex,
-            replace(limits_of(self.settings.session), **limits),  # type: ignore[arg-type]  # checked above
+            limits_of(self.settings.session)._replace(**limits),  # type: ignore[arg-type]  # checked above
             self._resources.tasks,
             named=bool(name),
             quota=self._quota,

@@ -14,8 +14,7 @@ import json
 import zlib
 from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
@@ -45,8 +44,7 @@ _T = TypeVar("_T", SearchResult, Page)
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenSource:
+class SeenSource(NamedTuple):
     """A page shown to a session."""
 
     number: int
@@ -164,8 +162,7 @@ def _merged(register: Register) -> tuple[SeenSource, ...]:
                 if number is None:
                     continue
                 old = known.get(number) or SeenSource(number=number, url=url)
-                known[number] = replace(
-                    old,
+                known[number] = old._replace(
                     title=old.title or title,
                     snippet=_joined(old.snippet, snippet),
                     digest=digest or old.digest,
@@ -217,8 +214,7 @@ def _packed(content: str) -> bytes:
     return zlib.compress(content.encode("utf-8", "surrogatepass"), 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CitedPages:
+class CitedPages(NamedTuple):
     """Resolves a session's citation numbers."""
 
     sources: SessionSources

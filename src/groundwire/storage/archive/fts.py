@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
@@ -24,12 +24,17 @@ _DENSE = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c"
     "\u3040-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003fffd"
 )
-_HAS_DENSE = re.compile(f"[{_DENSE}]")
 _LONGEST = 2_000  # characters of a query
 _MOST = 24  # words of a query
 _PREFIX = 3  # letters from which the last word may be a prefix
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _MARKUP = re.compile(r"(?m)^[^\S\n]*+(?:#{1,6}|[-*+>]|\d+\.)\s+|[*_`|]{1,3}(?=\s|$)|(?<!\S)[*_`|]{1,3}")
+
+
+@cache
+def _dense() -> re.Pattern[str]:
+    """Return the pattern of such a character; to compile it takes milliseconds, and ASCII text has none."""
+    return re.compile(f"[{_DENSE}]")
 
 
 @cache
@@ -47,7 +52,7 @@ def storable(text: str) -> str:
 
 def split(text: str) -> str:
     """Return text for the index, with separated characters in scripts without spaces."""
-    return text if text.isascii() or not _HAS_DENSE.search(text) else _between().sub(_MARK, text)
+    return text if text.isascii() or not _dense().search(text) else _between().sub(_MARK, text)
 
 
 def joined(text: str) -> str:
@@ -60,8 +65,7 @@ def readable(snippet: str) -> str:
     return " ".join(_MARKUP.sub("", _LINK.sub(r"\1", joined(snippet))).split())
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A query as FTS5 expressions; every word is quoted, so that none is an operator.
 
     https://sqlite.org/fts5.html#full_text_query_syntax
@@ -80,7 +84,7 @@ class Question:
         if not words:
             return None
         strict = [_quoted(word) for word in words]
-        if words[-1][-_PREFIX:].isalpha() and len(words[-1]) >= _PREFIX and not _HAS_DENSE.search(words[-1]):
+        if words[-1][-_PREFIX:].isalpha() and len(words[-1]) >= _PREFIX and not _dense().search(words[-1]):
             strict[-1] += " *"
         pieces = dict.fromkeys(piece for word in words for piece in _pieces(word))
         return cls(" AND ".join(strict), tuple(map(_quoted, pieces))[:_MOST])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import IO
+from typing import IO, NamedTuple
 
 from groundwire.storage.archive.records import read_line
 from groundwire.storage.base import StoreError
@@ -35,8 +34,7 @@ class ImportRefused(StoreError):
         super().__init__("Nothing was imported. " + "; ".join(lines) + ".")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(NamedTuple):
     """The result of an import."""
 
     added: int

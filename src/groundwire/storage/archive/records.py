@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import cache, lru_cache
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -37,8 +36,7 @@ _JSON = json.JSONEncoder(ensure_ascii=False)
 _INDEXED = 1.75  # bytes in the file for a byte of text; right within a fifth for texts of 300 to 60,000 characters
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchiveHit:
+class ArchiveHit(NamedTuple):
     """A match in the archive, or an entry in a list."""
 
     url: str
@@ -57,8 +55,7 @@ class ArchiveHit:
     """Its relevance; higher is better, comparable only within one response. 0 in a list."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(NamedTuple):
     """A row of the archive."""
 
     key: str
@@ -149,7 +146,7 @@ class Item:
         asked = "\n".join(filter(None, queries))[:_LONGEST_ASKED]
         kept = older if self.kind == "page" and self._is_a_piece_of(older) else self
         published = self.published or older.published
-        return replace(self, title=kept.title, text=kept.text, asked=asked, published=published, data=kept.data)
+        return self._replace(title=kept.title, text=kept.text, asked=asked, published=published, data=kept.data)
 
     def _is_a_piece_of(self, older: Item) -> bool:
         """Whether it is the same page, cut shorter."""
@@ -158,8 +155,7 @@ class Item:
         return cut and same and len(self.text) < len(older.text)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
+class Totals(NamedTuple):
     """How much the archive holds."""
 
     pages: int

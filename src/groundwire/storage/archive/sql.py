@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import IO
 
@@ -67,8 +67,7 @@ drop trigger if exists archive_in;
 """
 """Of results, which are many and in no order, indexes by URL took half of the time of a write; only pages are looked
 up so. The trigger made each insertion a savepoint, before which FTS5 writes out what it has gathered."""
-_COLUMNS = tuple(field.name for field in fields(Item))
-_values = attrgetter(*_COLUMNS)  # dataclasses.astuple copies every text
+_COLUMNS = Item._fields
 _indexed = attrgetter("title", "text", "asked")
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
 _INSERT = (
@@ -180,7 +179,7 @@ def put(db: sqlite3.Connection, item: Item) -> int | None:
             return None
         item = item.merged(older)
         if _indexed(item) == _indexed(older):  # the index has these words already
-            values = dict(zip(_COLUMNS, _values(item), strict=True)) | {"day": item.day, "size": item.size}
+            values = item._asdict() | {"day": item.day, "size": item.size}
             changes = ", ".join(f"{name} = :{name}" for name in values)
             db.execute(f"update archive_items set {changes} where id = :id", values | {"id": found[0]})
             return item.size - older.size
@@ -195,7 +194,7 @@ def grow(db: sqlite3.Connection, size: int) -> None:
 
 def _insert(db: sqlite3.Connection, item: Item) -> int | None:
     """Keep an item and its words, unless there is one of the same page and kind; return its size if it was kept."""
-    made = db.execute(_INSERT, (*_values(item), item.day, size := item.size))
+    made = db.execute(_INSERT, (*item, item.day, size := item.size))
     if made.rowcount != 1:
         return None
     db.execute(
