@@ -129,7 +129,7 @@ def _origin(module: ModuleType, name: str) -> ModuleType:
 
 def _class(name: str, cls: type) -> Iterator[str]:
     yield f"## `{name}`"
-    without = issubclass(cls, (BaseModel, BaseException)) or is_dataclass(cls) or getattr(cls, "_is_protocol", False)
+    without = issubclass(cls, BaseException) or _is_record(cls) or getattr(cls, "_is_protocol", False)
     if not without:
         yield _signature(name, cls)
     yield markdown(inspect.getdoc(cls) or "")
@@ -151,9 +151,14 @@ def _class(name: str, cls: type) -> Iterator[str]:
             yield markdown(inspect.getdoc(bound) or "")
 
 
+def _is_record(cls: type) -> bool:
+    """Return whether a class is a model, a dataclass or a named tuple."""
+    return issubclass(cls, BaseModel) or is_dataclass(cls) or (issubclass(cls, tuple) and hasattr(cls, "_fields"))
+
+
 def _fields(cls: type) -> list[tuple[str, str]]:
-    """Return the fields of a model or a dataclass, those of its bases first."""
-    if not (issubclass(cls, BaseModel) or is_dataclass(cls)):
+    """Return the fields of a record, those of its bases first."""
+    if not _is_record(cls):
         return []
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
@@ -166,7 +171,7 @@ def _default(value: object) -> str:
     """Return a default as code: classes and functions by name, other objects by their class."""
     if isinstance(value, type) or inspect.isroutine(value):
         return value.__name__
-    if isinstance(value, BaseModel) or is_dataclass(value) or (isinstance(value, frozenset) and len(value) > 1):
+    if _is_record(type(value)) or (isinstance(value, frozenset) and len(value) > 1):
         return f"{type(value).__name__}(...)"  # the order of a set changes from one process to the next
     return json.dumps(value) if isinstance(value, str) else repr(value).replace("'", '"')
 
