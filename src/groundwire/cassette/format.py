@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from groundwire._version import __version__
 from groundwire.errors import ConfigurationError
@@ -44,8 +44,7 @@ _LONG = 100_000  # bytes; a longer line is not readable anyway
 _LEVEL = 6
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedFailure:
+class RecordedFailure(NamedTuple):
     """Why there was no response, or only a part of one."""
 
     kind: str

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
@@ -41,11 +41,10 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(NamedTuple):
     """The price list of one service, in US dollars by unit."""
 
-    units: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    units: Mapping[str, float] = MappingProxyType({})
     """Prices by unit: `request`, `credit`, `page`, `result`, `token`, or a mode with a price of its own."""
     as_of: str = ""
     """The day on which the list was read, ISO 8601."""
