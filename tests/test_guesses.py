@@ -228,7 +228,7 @@ def test_time_ranges(name: str, letter: str) -> None:
 async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settings: Make) -> None:
     typed: Any = {"max_retries": 2}
     assert web.ask(input=QUERY, quote=True).text == web.ask(QUERY, quote=True).text
-    with pytest.raises(TypeError, match="'api_key'; set the variable"):
+    with pytest.raises(TypeError, match="whose key 'api_key' is; name its provider"):
         SyncWeb(settings(), api_key="x")
     with pytest.raises(TypeError, match="needs a Web"):
         web_tools(web)

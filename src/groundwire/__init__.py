@@ -13,6 +13,7 @@ this package is cheap: its parts are loaded when they are first used.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -104,11 +105,13 @@ def __getattr__(name: str) -> object:
             module = import_module("groundwire.models")
         value = globals()[name] = getattr(module, name)
         return value
-    from groundwire.models.aliases import CLASSES, ERRORS, METHODS, either, other_method
+    from groundwire.models.aliases import CLASSES, ERRORS, METHODS, NEWS, either, other_method
 
     if METHODS.get(name) == "open_page":
         sync = import_module("groundwire.sync")
         return either(sync.open_page, sync.open_pages)
+    if name in NEWS:
+        return partial(import_module("groundwire.sync").search, topic="news")
     if name in ERRORS:
         return getattr(import_module("groundwire.errors"), ERRORS[name])
     right = CLASSES.get(name) or METHODS.get(name)

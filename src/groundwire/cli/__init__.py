@@ -21,7 +21,7 @@ from groundwire._version import __version__, upgrade_hint
 from groundwire.cli.exit_codes import ExitCode, exit_code
 from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
-from groundwire.models.alias_table import METHODS
+from groundwire.models.alias_table import METHODS, NEWS
 
 __all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "group", "main"]
 
@@ -61,7 +61,7 @@ _ALIASES = MappingProxyType(
             name.replace("_", "-"): {"open_page": "open", "open_pages": "open"}.get(right, right)
             for name, right in METHODS.items()
         },
-        **dict.fromkeys(("crawl", "curl", "wget", "visit", "cat"), "open"),
+        **dict.fromkeys(("curl", "wget", "visit", "cat"), "open"),
         "doc": "doctor",
         "settings": "config",
         "completions": "completion",
@@ -101,6 +101,8 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
         **dict.fromkeys(("history", "log", "logs"), "archive list"),
+        **dict.fromkeys(("crawl", "map", "sitemap", "links"), "open"),
+        **dict.fromkeys(("similar", "find-similar", "images", "videos"), "search"),
         **dict.fromkeys(("edit", "write"), "set"),
         **dict.fromkeys(("delete", "rm", "reset"), "unset"),
         **dict.fromkeys(("add", "register"), "install"),
@@ -137,13 +139,17 @@ class _Group(click.Group):
             ctx.exit()
         elif _ALIASES.get(args[0], args[0]) == "providers" and args[1:2] and args[1] in _OF_PROVIDERS:
             args = [args[0], *_OF_PROVIDERS[args[1]], *args[2:]]
+        elif args[0].replace("-", "_") in NEWS:
+            args = ["search", "--topic", "news", *args[1:]]
+        elif args[0].startswith(("https://", "http://")):
+            args = ["open", *args]
+        elif len(args[0].split()) > 1:
+            args = ["search", *args]
         known = [*self.list_commands(ctx), *_ALIASES]
         if not ctx.resilient_parsing and args[0] not in known and not args[0].startswith("-"):
             near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], known, n=1)
             if args[0] in ("update", "upgrade", "self"):
                 ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
-            if len(args[0].split()) > 1:
-                near = [f"ask {args[0]}"]
             ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
         return super().resolve_command(ctx, args)
 

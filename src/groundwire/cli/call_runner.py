@@ -30,7 +30,7 @@ from groundwire.cli.terminal_text import QUIET, clean, escaped, is_quiet, say_er
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
 from groundwire.models.alias_table import ASK, FLAGS, FOREIGN, OPEN_PAGE, SEARCH, SHORT_OPTIONS
-from groundwire.models.aliases import foreign, translated, without_effect
+from groundwire.models.aliases import foreign, recent, translated, without_effect
 from groundwire.settings import load
 from groundwire.web import Web
 
@@ -259,24 +259,24 @@ class ToolCommand(click.Command):
         known = {opt for one in options for opt in (*one.opts, *one.secondary_opts)} | {"-h", "--help"}
         plain: list[str] = []
         self._ignored: tuple[str, ...] = ()
-        short = SHORT_OPTIONS.get(self._subject, {})
         words = deque(given)
         while words:
             word = words.popleft()
             name, equals, value = word.partition("=")
             plainly = name.lstrip("-").replace("-", "_")
             right = self._names.get(plainly) if name.startswith("--") else None
-            if word == "-q" and self._subject == "urls" and (not words or words[0].startswith("-")):  # of wget
+            is_wgets = word == "-q" and self._subject == "urls" and (not words or words[0].startswith("-"))
+            if is_wgets or (name in _SILENT and name not in known):
                 plain.append("--quiet")
             elif name in _FORMATS:
                 shape = value if equals or not words else words.popleft()
                 plain += self._format(name, shape, known)
             elif name in known or not word.startswith("-"):
                 plain.append(word)
-            elif name in short:
+            elif name in (short := SHORT_OPTIONS.get(self._subject, {})):
                 plain.append(short[name] + equals + value)
-            elif name in _SILENT:
-                plain.append("--quiet")
+            elif word == "-k" and words and words[0].isdigit():  # of ddgs it is the query
+                plain.append("--limit")
             elif name.lstrip("-") in ("query", "url", "question", "q", "k", "keywords", self._subject):
                 plain += [value] if equals else []  # the argument itself
             elif opts := [opt for one in options if one.name == right for opt in one.opts if opt.startswith("--")]:
@@ -288,12 +288,27 @@ class ToolCommand(click.Command):
             elif plainly in FOREIGN and name.startswith("--") and name not in LIKE_OPTIONS:
                 is_flag = plainly in FLAGS and not equals and (not words or words[0].lower() not in _TRUTH)
                 asked = "true" if is_flag else value if equals or not words else words.popleft()
-                self._ignore(name, plainly, _TRUTH.get(asked.lower(), asked))
+                plain += self._converted(name, plainly, _TRUTH.get(asked.lower(), asked), given)
             elif LIKE_OPTIONS.get(name) != "":
                 if name.startswith("--") and name not in LIKE_OPTIONS and (hint := foreign(plainly, (), self._names)):
                     raise click.UsageError(f"No such option {name!r}{hint}.")
                 plain.append(word)
         return plain
+
+    def _converted(self, option: str, name: str, value: object, given: Sequence[str]) -> list[str]:
+        """Return the options that an option of another command line means; none if it has no effect."""
+        others = {word.partition("=")[0].lstrip("-").replace("-", "_"): word for word in given if word.startswith("-")}
+        wanted = recent({**others, **({"time_range": "t"} if "t" in others else {}), name: value}, SEARCH)
+        if self._names is SEARCH and name not in wanted:
+            self._ignored += tuple(text.replace(name, option, 1) for text in without_effect({name: value}, SEARCH))
+            return ["--time-range=m"] if wanted.get("time_range") == "m" else []
+        known = {one.name: one.opts[-1] for one in self.params if one.name and one.opts[-1].startswith("--")}
+        meant = translated(name, value, self._names, known)
+        if not meant:
+            self._ignore(option, name, value)
+            return []
+        lists = {right: said if isinstance(said, list) else [said] for right, said in meant.items()}
+        return [f"{known[right]}={one}" for right, said in lists.items() for one in said]
 
     @staticmethod
     def _format(name: str, shape: str, known: set[str]) -> list[str]:

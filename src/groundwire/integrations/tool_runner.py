@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from groundwire.errors import InvalidRequest
+from groundwire.models.aliases import tool_method
 from groundwire.sync import SyncWeb
 from groundwire.tools import Tool, ToolResult, refused, render_text, web_tools
 from groundwire.tools.permissions import Permission, guarded
@@ -103,7 +104,7 @@ def runner_named(name: str) -> Runner:
         ValueError: there is no such tool.
     """
     for runner in runners():
-        if runner.name == name:
+        if runner.name == name or runner.name in (tool_method(name), f"web_{tool_method(name)}"):
             return runner
     raise ValueError(f"There is no tool {name!r}; there are web_search and open_page.")
 

@@ -21,15 +21,19 @@ __all__ = [
     "FOREIGN",
     "HARMLESS_HEADERS",
     "IMPLIED",
+    "KEY_PREFIXES",
     "LIKE_METHODS",
     "LIKE_MODULES",
     "METHODS",
+    "NEWS",
     "NO_EFFECT",
     "NO_EFFECT_VALUES",
     "OPEN_PAGE",
     "SAFE_SEARCHES",
     "SEARCH",
     "SHORT_OPTIONS",
+    "TOPICS",
+    "VENDORS",
 ]
 
 
@@ -99,12 +103,26 @@ METHODS: Mapping[str, str] = _names(
 )
 """Names of search, open and answer methods in other libraries, mapped to Groundwire's methods."""
 
+NEWS = frozenset(("news", "search_news", "news_search", "searchNews"))
+"""Names of methods that search for news: `search` with the topic `news`."""
+
+TOPICS = frozenset(("topic", "category", "categories", "vertical", "type", "search_type", "search_mode", "sources"))
+"""Arguments whose value `news` means recent pages."""
+
+KEY_PREFIXES: Mapping[str, str] = MappingProxyType(
+    {"tvly-": "tavily", "BSA": "brave", "fc-": "firecrawl", "pplx-": "perplexity", "jina_": "jina"}
+)
+"""The provider of a key, by the key's beginning."""
+
+VENDORS = frozenset(("tavily", "brave", "exa", "firecrawl", "perplexity", "serper", "jina", "kagi", "ddg", "linkup"))
+"""Words in the names of other libraries' tools, such as `tavily_search` and `web_search_exa`."""
+
 LIKE_METHODS: Mapping[str, str] = MappingProxyType(
     {
         **_names(
             open_page="crawl map crawl_url map_url sitemap screenshot start_crawl arun",
-            search="find_similar find_similar_and_contents get_search_context images news videos image_search "
-            "news_search suggestions books results run",
+            search="find_similar find_similar_and_contents get_search_context images videos image_search "
+            "suggestions books results run",
             ask="research complete responses stream_answer deep_research",
         ),
         "stream": "ask(..., stream=True)",
@@ -225,7 +243,10 @@ _REFUSED: Mapping[str, str] = _hints(
         ): "use ask() for text, and your own model",
         "model": "set answer.model",
         "zero_data_retention": "use keep=False, which stores nothing on this machine",
-        "api_key apikey": "set the variable of the provider, such as BRAVE_API_KEY, or run groundwire setup",
+        "api_key apikey": (
+            "pass it to Web, as tavily_api_key=... or the like, or set the variable of the provider, such as "
+            "BRAVE_API_KEY, or run groundwire setup"
+        ),
         "http_client session transport limits": "set network.proxy and the limits of the settings instead",
         "start_index offset_characters": 'use cursor, such as "@5120"',
     }

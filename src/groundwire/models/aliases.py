@@ -24,11 +24,14 @@ from groundwire.models.alias_table import (
     LIKE_METHODS,
     LIKE_MODULES,
     METHODS,
+    NEWS,
     NO_EFFECT,
     NO_EFFECT_VALUES,
     OPEN_PAGE,
     SAFE_SEARCHES,
     SEARCH,
+    TOPICS,
+    VENDORS,
 )
 from groundwire.models.validators import nearest, time_range_of
 
@@ -44,6 +47,7 @@ __all__ = [
     "LIKE_METHODS",
     "LIKE_MODULES",
     "METHODS",
+    "NEWS",
     "OPEN_PAGE",
     "SAFE_SEARCHES",
     "SEARCH",
@@ -54,6 +58,8 @@ __all__ = [
     "foreign",
     "noted",
     "other_method",
+    "recent",
+    "tool_method",
     "translated",
     "without_effect",
 ]
@@ -155,7 +161,12 @@ def without_effect(arguments: Mapping[str, Any], names: Mapping[str, str]) -> tu
         names: The canonical name of each alias.
     """
     own = set(names.values())
-    return tuple(
+    news = tuple(
+        f"{name}: pages of the last month, or of the time that is given, as there is no separate index of news"
+        for name, value in arguments.items()
+        if names is SEARCH and _is_news(name, value)
+    )
+    return news + tuple(
         f"{name} has no effect: {FOREIGN[_snake(name)]}"
         for name, value in arguments.items()
         if (plain := _snake(name)) not in own
@@ -163,6 +174,27 @@ def without_effect(arguments: Mapping[str, Any], names: Mapping[str, str]) -> tu
         and not (_is_nothing(value) or _is_implied(plain, value) or _converted(plain, names.get(name, ""), value))
         and (name not in names or (isinstance(value, bool) and names[name] in _TEXTS))
     )
+
+
+_AGED = frozenset(("time_range", "published_after", "published_before", "days", "recency_days", "max_age_days", "tbs"))
+
+
+def _is_news(name: str, value: Any) -> bool:
+    return _snake(name) in TOPICS and value in ("news", ["news"], ("news",))
+
+
+def recent(arguments: Mapping[str, Any], names: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the arguments of a search; one for news is for pages of the last month, unless they give another time.
+
+    Args:
+        arguments: The arguments under any names.
+        names: The canonical name of each alias.
+    """
+    rest = {name: value for name, value in arguments.items() if not _is_news(name, value)}
+    if len(rest) == len(arguments):
+        return arguments
+    aged = any(value not in (None, "", "all") for name, value in rest.items() if names.get(name, _snake(name)) in _AGED)
+    return rest if aged else {**rest, "time_range": "m"}
 
 
 def noted(made: _Made, arguments: Mapping[str, Any]) -> _Made:
@@ -265,7 +297,11 @@ def canonical(method: Callable[..., Any], call: Mapping[str, Any], names: Mappin
     """
     parameters = inspect.signature(method).parameters
     plain = {name: call.get(name, one.default) for name, one in parameters.items() if name not in {"self", "aliases"}}
-    for name, value in call["aliases"].items():
+    own = {name: value for name, value in plain.items() if value is not parameters[name].default}
+    given = recent({**own, **call["aliases"]}, names) if names is SEARCH else call["aliases"]
+    for name, value in given.items():
+        if name in own:
+            continue
         meant = translated(name, value, names, plain)
         if meant is None:
             hint = foreign(name, (*plain, *names), names)
@@ -316,6 +352,17 @@ def either(one: Callable[..., Any], several: Callable[..., Any]) -> Callable[...
         return one(asked, **options) if isinstance(asked, str) else several(asked, **options)
 
     return call
+
+
+def tool_method(name: str) -> str:
+    """Return the method that a tool of another library stands for, such as `search` for `tavily-search`; else nothing.
+
+    Args:
+        name: The tool's name.
+    """
+    words = [word for word in name.lower().replace("-", "_").split("_") if word not in VENDORS]
+    method = METHODS.get("_".join(words), "_".join(words))
+    return {"open_pages": "open_page"}.get(method, method) if method in METHODS.values() else ""
 
 
 def other_method(name: str) -> str:

@@ -7,14 +7,16 @@ if a setting names them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, SecretStr
 
+from groundwire.models.alias_table import KEY_PREFIXES
 from groundwire.settings.schema import Settings, SettingValue, shown
 
 __all__ = [
@@ -25,6 +27,7 @@ __all__ = [
     "provider_entry",
     "provider_names",
     "provider_rows",
+    "with_keys",
 ]
 
 _GROUP = "groundwire.providers"
@@ -114,3 +117,38 @@ def provider_rows(settings: Settings) -> list[SettingValue]:
             key = f"providers.{provider}.{option}"
             rows.append(SettingValue(key=key, value=shown(key, value), origin=settings.origin(key)))
     return rows
+
+
+_P = TypeVar("_P")
+
+
+def with_keys(
+    settings: Settings,
+    providers: Sequence[str | _P] | None,
+    api_key: str | None,
+    keys: Mapping[str, str],
+) -> tuple[Settings, Sequence[str | _P] | None]:
+    """Return settings with keys, and the search providers; without a choice, the keys' providers come first.
+
+    Args:
+        settings: The settings.
+        providers: The chosen search providers, or None.
+        api_key: A key whose provider is told by its beginning, or is the only chosen one.
+        keys: Keys by argument, such as `tavily_api_key`.
+
+    Raises:
+        TypeError: an argument is unknown, or it cannot be told whose key `api_key` is.
+    """
+    given = {name.removesuffix("_api_key"): key for name, key in keys.items()}
+    if api_key is not None:
+        owner = next((name for start, name in KEY_PREFIXES.items() if api_key.startswith(start)), "")
+        chosen = [one.partition(":")[0] for one in providers or () if isinstance(one, str)]
+        if not owner and len(chosen) != 1:
+            hint = "; name its provider, as in tavily_api_key=... or search_providers=['exa'], or run groundwire setup"
+            raise TypeError(f"Web() cannot tell whose key 'api_key' is{hint}")
+        given[owner or chosen[0]] = api_key
+    for name, key in given.items():
+        settings = settings.with_key(f"{name.upper()}_API_KEY", SecretStr(key))
+    if given and providers is None:
+        return settings, (*given, *(name for name in settings.search.providers if name not in given))
+    return settings, providers

@@ -324,4 +324,10 @@ def _near(name: str, known: Iterable[str]) -> str:
         start = f"{PREFIX}{section.upper()}_"
         if name.startswith(start):
             return did_you_mean(name, [one for one in known if one.startswith(start)], prefix=start)
+    rest = name.removeprefix(PREFIX)
+    if rest in KEY_VARIABLES:
+        return f"; did you mean {rest!r}?"
+    for one in known:  # in the order of the settings: those of a search come first
+        if one.endswith((f"_{rest}", f"_{rest}S")):
+            return f"; did you mean {one!r}?"
     return did_you_mean(name, [*known, *KEY_VARIABLES, FILE_VARIABLE], prefix=PREFIX)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import TimeRange
-from groundwire.models.aliases import OPEN_PAGE, SEARCH, foreign, translated
+from groundwire.models.aliases import OPEN_PAGE, SEARCH, foreign, recent, translated
 from groundwire.models.validators import faults, time_range_of
 
 __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood", "unwrapped"]
@@ -120,7 +120,7 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     names = _NAMES.get(tool, {})
     own = _known(tool)
-    given = unwrapped(arguments)
+    given = recent(unwrapped(arguments), names) if tool == "web_search" else unwrapped(arguments)
     plain: dict[str, Any] = {}
     for name, value in given.items():
         right = names.get(name, name)

@@ -6,14 +6,13 @@ import asyncio
 import inspect
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
-from groundwire.web.answer import AnsweringView
+from groundwire.web.answer import AnsweringView, verified_hosted
 from groundwire.web.session import closed
 
 if TYPE_CHECKING:  # importing the class is cheap: what it works with is loaded when one is made
@@ -60,6 +59,8 @@ class Web(AnsweringView):
         ranker: Takes a query and texts of a page, and returns a score for each; it runs in a thread.
         timeout: Seconds for a search and for reading a page, instead of `search.timeout` and `read.timeout`.
         proxy: A forward proxy, instead of the setting `network.proxy`.
+        api_key: The key of the only one in `search_providers`, or one recognized by its beginning, such as `tvly-`.
+        keys: Keys by provider, such as `tavily_api_key`. Without `search_providers`, their providers are called first.
 
     Raises:
         ConfigurationError: a setting is invalid, a provider is unknown, or none can be used.
@@ -81,13 +82,18 @@ class Web(AnsweringView):
         ranker: Ranker | None = None,
         timeout: float | None = None,
         proxy: str | None = None,
+        api_key: str | None = None,
+        **keys: str,
     ) -> None:
         from groundwire.cassette import choose_cassette
         from groundwire.settings import load
+        from groundwire.settings.provider_options import with_keys
         from groundwire.web.resources import Resources, changed
 
         _bind_annotations()
-        self.settings: Settings = changed(load() if settings is None else settings, timeout=timeout, proxy=proxy)
+        settings = changed(load() if settings is None else settings, timeout=timeout, proxy=proxy)
+        settings, search_providers = with_keys(settings, search_providers, api_key, keys)
+        self.settings: Settings = settings
         self._resources = Resources(
             self.settings,
             search_providers=search_providers,
@@ -114,8 +120,10 @@ class Web(AnsweringView):
         def __new__(cls, *_arguments: Any, **options: Any) -> Self:
             """Name the right word for an argument of another library."""
             from groundwire.models.aliases import foreign
+            from groundwire.settings import KEY_VARIABLES
 
-            for name in options.keys() - (known := inspect.signature(cls.__init__).parameters.keys()):
+            known = inspect.signature(cls.__init__).parameters.keys()
+            for name in {name for name in options.keys() - known if name.upper() not in KEY_VARIABLES}:
                 raise TypeError(f"{cls.__name__}() has no argument {name!r}{foreign(name, known, {})}")
             return super().__new__(cls)
 
@@ -326,23 +334,7 @@ class Web(AnsweringView):
         Raises:
             InvalidRequest: the setting `session.citations` disables storing. Closed.
         """
-        from groundwire.citations.hosted_answers import marked
-        from groundwire.citations.verify import cited_numbers, verify_off_loop
-        from groundwire.models import MAX_URL
-
-        said = marked(answer)
-        used = cited_numbers(said.text)
-        pages = {page.url: page for page in said.pages}
-        wanted = [page.url for page in said.pages if page.number in used and 0 < len(page.url) <= MAX_URL][:50]
-        view = self.session()
-        cited = view._cited()
-        opened = await view.open_pages(wanted, timeout=timeout) if wanted else ()
-        known = {page.number: page for page in await cited.pages(view._budget)}
-        for url, page in zip(wanted, opened, strict=True):
-            if page.citation_id in known:
-                found = known[page.citation_id]
-                pages[url] = replace(pages[url], content=found.content, version=found.version)
-        return await verify_off_loop(self.workers, said.text, tuple(pages.values()), entailment=entailment)
+        return await verified_hosted(self.session(), answer, timeout, entailment)
 
     async def aclose(self, *, grace_seconds: float = 0.0) -> None:
         """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing.

@@ -57,12 +57,14 @@ class SessionView:
         def __getattr__(self, name: str) -> Any:
             from functools import partial
 
-            from groundwire.models.aliases import METHODS, either, other_method
+            from groundwire.models.aliases import METHODS, NEWS, either, other_method
 
             if METHODS.get(name) == "open_page":
                 return either(self.open_page, self.open_pages)
             if name in ("ask_stream", "stream_answer"):
                 return partial(self.ask, stream=True)
+            if name in NEWS:
+                return partial(self.search, topic="news")
             if name in METHODS:
                 return getattr(self, METHODS[name])
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")

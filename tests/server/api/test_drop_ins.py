@@ -111,7 +111,7 @@ async def test_searxng_by_form_and_at_the_root(gateway: Any) -> None:
     [
         ({"format": "json"}, 400, "No query"),
         ({"q": " ", "format": "json"}, 400, "No query"),
-        ({"q": "x"}, 403, "format=json"),
+        ({"q": "x", "format": "html"}, 403, "format=json"),
         ({"q": "x", "format": "csv"}, 403, "format=json"),
         ({"q": "x", "format": "json", "time_range": "bogus"}, 400, "Invalid value bogus for parameter time_range"),
         ({"q": "x", "format": "json", "pageno": "0"}, 400, "Invalid value 0 for parameter pageno"),

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from groundwire.models.alias_table import METHODS
+from groundwire.models.alias_table import LIKE_METHODS, METHODS, NEWS
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
 from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
@@ -75,7 +75,8 @@ _PATHS: Final[Mapping[str, str]] = {
 _OTHER_PATHS: Final[Mapping[str, str]] = {
     **{f"/v1/{name}": _PATHS[right] for name, right in METHODS.items()},
     **{f"/{name}": _PATHS[right] for name, right in METHODS.items() if right != "search"},
-    "/v1/open_page": "/v1/pages",
+    **dict.fromkeys(("/v1/open_page", "/v2/scrape"), "/v1/pages"),
+    **dict.fromkeys(("/v2/search", "/res/v1/web/search"), "/v1/search"),
 }
 """Paths that other APIs have taught, with what they mean here."""
 
@@ -112,7 +113,11 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     last = request.url.path.rstrip("/").rpartition("/")[2]
-    meant = {"health": "/healthz", "ready": "/readyz"}.get(last) or _PATHS.get(last) or _OTHER_PATHS.get(f"/v1/{last}")
+    meant = (
+        {"health": "/healthz", "ready": "/readyz"}.get(last)
+        or _PATHS.get("search" if last in NEWS else LIKE_METHODS.get(last, last))
+        or _OTHER_PATHS.get(f"/v1/{last}")
+    )
     hint = f"; did you mean {meant}?" if meant else "."
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     text = {

@@ -20,6 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
+from groundwire.server.api.compat_apis import Shape, shape_of, shaped
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
 from groundwire.server.api.request_models import ApiRequest
@@ -161,16 +162,21 @@ class Endpoint(Generic[_A]):
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
             text = self._text if prefers(request, "text/plain") else None
-            await answer_whole(self._whole(done, text), scope, receive, send)
+            await answer_whole(
+                self._whole(done, text, shape_of(scope["path"], getattr(asked, "given", {}))), scope, receive, send
+            )
 
-    async def _whole(self, done: Callable[[], Awaitable[BaseModel]], text: Callable[[Any], str] | None) -> Response:
+    async def _whole(
+        self, done: Callable[[], Awaitable[BaseModel]], text: Callable[[Any], str] | None, shape: Shape | None
+    ) -> Response:
         try:
             made = await done()
         except Failed as error:
             return self._refuse(error)
         if text is not None:
             return Response(text(made), media_type="text/plain")
-        return Response(made.model_dump_json(), media_type="application/json")
+        body = made.model_dump_json() if shape is None else json.dumps(shaped(made.model_dump(mode="json"), shape))
+        return Response(body, media_type="application/json")
 
     async def _done(self, caller: Caller, asked: _A, seconds: float, tell: Tell | None = None) -> BaseModel:
         """Return what came of a call.
@@ -207,13 +213,19 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
     check_json(body)
+    wrong: ValidationError | None = None
     try:
-        return model.model_validate_json(body)
+        asked = model.model_validate_json(body)
+        if model.model_config.get("extra") != "ignore":  # else a name of another API would be ignored, too
+            return asked
     except ValidationError as error:
-        given = 0 if error.errors()[0]["type"] == "json_invalid" else json.loads(body)
-        rename = getattr(model, "renamed", dict)
-        if not isinstance(given, dict) or (plain := rename(given)) == given:
-            raise invalid(error) from None
+        wrong = error
+    given = 0 if wrong and wrong.errors()[0]["type"] == "json_invalid" else json.loads(body)
+    rename = getattr(model, "renamed", dict)
+    if not isinstance(given, dict) or (plain := rename(given)) == given:
+        if wrong is not None:
+            raise invalid(wrong) from None
+        return _remembering(asked, given)
     try:
         return _remembering(model.model_validate_json(json.dumps(plain)), given)
     except ValidationError as error:

@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, TimeRange
-from groundwire.models.aliases import ASK, OPEN_PAGE, SEARCH, translated
+from groundwire.models.aliases import ASK, OPEN_PAGE, SEARCH, recent, translated
 from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire.routing.hedging_policy import Strategy
 
@@ -104,11 +104,17 @@ class ApiRequest(BaseModel):
             given: The members of a request.
         """
         plain: dict[str, Any] = {}
+        given = recent(given, cls._aliases) if cls._aliases is SEARCH else given
         for name, value in given.items():
             meant = translated(name, value, cls._aliases, cls.model_fields)
             both = meant is not None and any(other in plain or (other != name and other in given) for other in meant)
             plain.update({name: value} if meant is None or both else meant)
         return plain
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The name here of each member under another API's name."""
+        return self._aliases
 
     _given: Mapping[str, Any] = PrivateAttr(default_factory=dict)
 

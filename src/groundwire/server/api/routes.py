@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.models import Page, SearchResponse
 from groundwire.models.aliases import noted
-from groundwire.server.api.compat_perplexity import PerplexityReply, PerplexityRequest, search_perplexity
+from groundwire.server.api.compat_apis import PerplexityReply, PerplexityRequest, search_perplexity
 from groundwire.server.api.compat_searxng import (
     SearxngFailure,
     SearxngReply,

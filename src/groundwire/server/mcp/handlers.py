@@ -19,6 +19,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from groundwire._version import __version__
 from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
+from groundwire.models.aliases import tool_method
 from groundwire.server.client_disconnect import Presence
 from groundwire.server.mcp.elicitation import KeyRequests, ask_permission
 from groundwire.server.mcp.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
@@ -130,6 +131,9 @@ class _Handlers:
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
+        meant = tool_method(params.name)
+        if params.name not in self._definitions and meant in ("search", "open_page"):
+            params = params.model_copy(update={"name": [*self._definitions][meant == "open_page"]})
         if params.name not in self._definitions:
             raise MCPError(
                 types.INVALID_PARAMS,
