@@ -20,7 +20,7 @@ from groundwire import Page, SyncWeb, Web
 from groundwire.cli import group
 from groundwire.errors import InvalidRequest
 from groundwire.models.alias_table import ASK, NO_EFFECT, OPEN_PAGE, SEARCH
-from groundwire.models.aliases import foreign, translated, without_effect
+from groundwire.models.aliases import foreign, tool_method, translated, without_effect
 from groundwire.models.validators import time_range_of
 from groundwire.server.api.error_body import invalid
 from groundwire.server.api.request_models import AskRequest, PagesRequest, SearchRequest
@@ -326,13 +326,72 @@ async def test_the_module_of_the_tools_may_be_called(settings: Make) -> None:
         ({"queries": ["x"], "text": True}, {"query": "x"}),
         ({"max_age": 0, "timeout": (3, 27)}, {"refresh": True, "timeout": 30.0}),
         ({"country": None, "lr": "lang_en"}, {"language": "en"}),
-        ({"topic": "news"}, None),
+        ({"topic": "finance"}, None),
     ],
 )
 def test_arguments_that_mean_something_or_nothing(given: dict[str, Any], meant: dict[str, Any] | None) -> None:
     known = inspect.signature(Web.search).parameters
     found = [translated(name, value, SEARCH, known) for name, value in given.items()]
     assert found == [None] if meant is None else {k: v for one in found for k, v in (one or {}).items()} == meant
+
+
+@pytest.mark.parametrize(
+    ("given", "filters"),
+    [
+        ({"topic": "news"}, ["time_range"]),
+        ({"category": "news", "timelimit": "y"}, ["time_range"]),
+        ({"topic": "news", "days": 3650}, ["published_after"]),
+    ],
+)
+async def test_news_are_recent_pages(web: Any, settings: Make, given: dict[str, Any], filters: list[str]) -> None:
+    note = "pages of the last month, or of the time that is given"
+    found = web.search(QUERY, **given)
+    assert [one.filter for one in found.filters] == filters
+    assert note in found.warnings[0]
+    plain = SearchRequest.renamed({"query": QUERY, **given})
+    assert {"time_range", "published_after"} & plain.keys() == set(filters)
+    async with Web(settings()) as made:
+        told: Any = await web_tools(made)[0].call(query=QUERY, **given)
+        assert note in told.message
+
+
+def test_news_is_a_method_and_a_command(web: Any, world: World) -> None:
+    assert [one.filter for one in web.news(QUERY).filters] == ["time_range"]
+    assert web.news(QUERY, timelimit="y").results == web.search(QUERY, time_range="year").results
+    variables = {
+        "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
+        "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
+        "GROUNDWIRE_STORAGE_URL": "memory://",
+    }
+    for line, note in (
+        (["news", QUERY, "--json"], "--topic: pages of the last month"),
+        (["search", QUERY, "--topic=news", "--days", "9999"], "published_after: "),
+        ([QUERY, "-k", "1", "-o", "-"], "1 result from searxng"),
+    ):
+        done = CliRunner().invoke(group, line, env=variables, prog_name="groundwire")
+        assert (done.exit_code, note in done.stderr) == (0, True), done.output
+
+
+def test_a_key_is_an_argument_of_a_client(settings: Make) -> None:
+    with SyncWeb(settings(), api_key="tvly-x") as first, SyncWeb(settings(), exa_api_key="y") as second:
+        assert first.inner.search_providers[0].name == "tavily"
+        assert second.inner.search_providers[0].name == "exa"
+    with SyncWeb(settings(), search_providers=["brave"], api_key="z") as third:
+        key = third.inner.settings.secret("BRAVE_API_KEY")
+        assert key is not None
+        assert key.get_secret_value() == "z"
+        assert "z" not in repr(third.inner.settings.keys)
+    typed: Any = {"nonsense_api_key": "x"}
+    with pytest.raises(TypeError, match="'nonsense_api_key'"):
+        Web(settings(), **typed)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [("tavily-search", "search"), ("firecrawl_scrape", "open_page"), ("web_search_exa", "search"), ("mail", "")],
+)
+def test_tools_have_other_names(name: str, method: str) -> None:
+    assert tool_method(name) == method
 
 
 def test_an_age_in_days_is_a_day(web: Any) -> None:

@@ -248,7 +248,7 @@ class ToolCommand(click.Command):
                 raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
         given = self._renamed(list(args[:end]))
         for word, after in pairwise([*given, ""]):
-            if word in ("-o", "--output") and after:
+            if word in ("-o", "--output") and after not in ("", "-"):
                 ctx.meta[_OUTPUT] = after
             elif word.startswith("--output="):
                 ctx.meta[_OUTPUT] = word.partition("=")[2]

@@ -303,11 +303,12 @@ SHORT_OPTIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "query": MappingProxyType(
             {"-m": "--limit", "-w": "--domain", "-r": "--region", "-l": "--language", "-c": "--region", "-L": "--limit"}
+            | dict.fromkeys(("-b", "--backend", "--engine", "--engines"), "--provider")
         ),
         "urls": MappingProxyType({"-O": "--output"}),
     }
 )
-"""Short options of ddgs, ddgr, googler, gh and wget, by the subject of a command."""
+"""Options of ddgs, ddgr, googler, gh and wget that are named otherwise here, by the subject of a command."""
 
 ERRORS: Mapping[str, str] = MappingProxyType(
     {
