@@ -409,6 +409,7 @@ def test_several_pages_under_other_names(web: Any) -> None:
     first, second = (row.url for row in web.search(QUERY)[:2])
     assert [page.url for page in web.extract(urls=[first, second])] == [first, second]
     assert [page.url for page in web.get_contents([first])] == [first]
+    assert web.extract(first)["results"][0].url == first
     assert web.scrape(first, formats=["markdown"], only_main_content=True).raise_for_status().success
 
 

@@ -83,6 +83,7 @@ LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("-L", "--location", "-f", "--fail", "--follow", "-s", "--silent", "-S", "--no-progress"), ""),
         **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes", "-dump", "-qO-"), ""),
         **dict.fromkeys(("--np", "--noprompt", "--dump", "--no-color", "--nocolor"), ""),
+        **dict.fromkeys(("-v", "--verbose"), "groundwire -v COMMAND"),
         **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
         **dict.fromkeys(("-A", "--user-agent", "-H", "--header"), "groundwire config set network.user_agent TEXT"),
         **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),

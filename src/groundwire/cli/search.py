@@ -15,7 +15,7 @@ from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.terminal_text import clamped, clean, day, escaped, is_quiet, shown_url, warn, wrap
 from groundwire.errors import AllProvidersFailed, GroundwireError
-from groundwire.models import MAX_LIMIT, SearchResponse
+from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse
 from groundwire.models.validators import TimeRangeName
 from groundwire.routing.hedging_policy import Strategy
 from groundwire.settings import SearchSettings
@@ -110,6 +110,12 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 )
 @click.option("--language", metavar="CODE", help="A language such as en or pt-BR.")
 @click.option("--region", metavar="CODE", help="A country such as us or de.")
+@click.option(
+    "--safesearch",
+    metavar=f"[{'|'.join(get_args(SafeSearch))}]",
+    shell_complete=one_of(get_args(SafeSearch)),
+    help=f"How strictly to filter explicit results. By default the setting search.safesearch ({_DEFAULTS.safesearch}).",
+)
 @click.option(
     "--strategy",
     metavar=f"[{'|'.join(get_args(Strategy))}]",

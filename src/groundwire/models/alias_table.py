@@ -96,7 +96,7 @@ ASK: Mapping[str, str] = _names(question="input prompt q query message", timeout
 
 METHODS: Mapping[str, str] = _names(
     open_page="extract fetch get open open_url read scrape scrape_url load read_page get_page read_url fetch_page "
-    "fetch_url extract_content web_fetch get_content",
+    "fetch_url extract_content web_fetch get_content crawling",
     open_pages="batch_scrape open_urls read_pages get_contents contents scrape_urls batch_scrape_urls fetch_pages",
     search="query search_web text web_search search_text websearch",
     ask="answer qna_search chat",
@@ -122,7 +122,7 @@ LIKE_METHODS: Mapping[str, str] = MappingProxyType(
         **_names(
             open_page="crawl map crawl_url map_url sitemap screenshot start_crawl arun",
             search="find_similar find_similar_and_contents get_search_context images videos image_search "
-            "suggestions books results run",
+            "suggestions books results run invoke ainvoke asearch search_many batch_search multi_search",
             ask="research complete responses stream_answer deep_research",
         ),
         "stream": "ask(..., stream=True)",

@@ -217,6 +217,8 @@ def _value(name: str, value: Any) -> Any:
     """Return a value as Groundwire writes it."""
     if name in ("allowed_domains", "blocked_domains") and isinstance(value, str) and not value.lstrip().startswith("["):
         return value.replace(",", " ").split()
+    if name == "urls" and isinstance(value, str):
+        return [value]
     if isinstance(value, (list, tuple)) and len(value) == 1 and name in ("query", "url", "language", "region"):
         return _value(name, value[0])
     if name == "safesearch" and value is not None:

@@ -265,6 +265,7 @@ _LIKE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """Fields of other libraries that are of another kind here, with what comes nearest."""
+_WHOLE = frozenset(("metadata", "results"))  # of a page: itself
 
 
 class FrozenModel(BaseModel):
@@ -283,8 +284,8 @@ class FrozenModel(BaseModel):
                 return getattr(self, right)
             if name in ("ok", "success", "is_success", "successful") and "status" in fields:
                 return self.status == "success"
-            if name == "metadata" and "content" in fields:  # of Firecrawl: title, sourceURL, language
-                return self
+            if name in _WHOLE and "content" in fields:  # of Firecrawl: title, sourceURL; of Tavily: a list of one
+                return (self,) if name == "results" else self
             near = next((one for one in _LIKE.get(name, ()) if one in fields), None)
             if near is None:
                 return super().__getattr__(name)
@@ -292,7 +293,7 @@ class FrozenModel(BaseModel):
 
         def __getitem__(self, name: str) -> Any:
             """Return a field by its name, as where results are dictionaries."""
-            if name not in type(self).model_fields and name not in _OTHER_NAMES and name != "metadata":
+            if name not in type(self).model_fields and name not in _OTHER_NAMES and name not in _WHOLE:
                 near = next((one for one in _LIKE.get(name, ()) if one in type(self).model_fields), None)
                 raise KeyError(f"{name!r}; did you mean {near!r}?" if near else name)
             return getattr(self, name)

@@ -69,6 +69,7 @@ async def test_the_paths_of_other_apis_answer_in_their_form(
     ("path", "asked", "at"),
     [
         ("/extract", {"urls": ["URL", "http://gone.invalid/"]}, lambda body: body["results"][0]["raw_content"]),
+        ("/extract", {"urls": "URL", "extract_depth": "basic"}, lambda body: body["results"][0]["raw_content"]),
         ("/contents", {"urls": ["URL"], "text": True}, lambda body: body["results"][0]["text"]),
         ("/v1/scrape", {"url": "URL", "formats": ["markdown"]}, lambda body: body["data"]["markdown"]),
         ("/v2/scrape", {"url": "URL", "onlyMainContent": True}, lambda body: body["data"]["markdown"]),
@@ -83,10 +84,22 @@ async def test_pages_in_the_form_of_other_apis(
     async with client.post(path, json=given) as response:
         body = await response.json()
     assert (response.status, at(body)) == (200, (await served.gateway.web.open_page(url)).content)
-    assert [row["url"] for row in body.get("failed_results", ())] == given.get("urls", [])[1:]
+    assert [row["url"] for row in body.get("failed_results", ())] == [
+        one for one in given.get("urls", ()) if "gone" in one
+    ]
     if "data" in body:
         assert body["success"]
         assert body["data"]["metadata"]["sourceURL"] == url
+
+
+@pytest.mark.req("B32")
+async def test_a_search_without_a_format_is_the_usual_one(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    async with client.get("/search", params={"q": WORDS, "limit": "2"}) as response:
+        body = await response.json()
+    assert (response.status, len(body["results"]), bool(body["results"][0]["snippet"])) == (200, 2, True)
+    async with client.get("/search", params={"q": WORDS}, headers={"Accept": "text/html,*/*"}) as response:
+        assert (response.status, list(await response.json())) == (403, ["error"])
 
 
 @pytest.mark.req("B32")

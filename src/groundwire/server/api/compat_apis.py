@@ -297,14 +297,15 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(
 """The response at the paths of other APIs: Tavily, Exa, Firecrawl, Brave, and Serper, which sends `q` to `/search`."""
 
 
-def shape_of(path: str, given: Mapping[str, Any]) -> Shape | None:
+def shape_of(method: str, path: str, given: Mapping[str, Any]) -> Shape | None:
     """Return the form of the response at a path; None means the usual one.
 
     Args:
+        method: The HTTP method.
         path: The path.
         given: The members of the request as they were sent; Serper's `/search` is known by its `q`.
     """
-    return SHAPES.get(path) or (SHAPES.get(f"{path}?q") if "q" in given else None)
+    return SHAPES.get(path) or (SHAPES.get(f"{path}?q") if "q" in given and method == "POST" else None)
 
 
 def shaped(made: Mapping[str, Any], shape: Shape) -> dict[str, Any]:

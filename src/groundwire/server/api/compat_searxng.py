@@ -148,11 +148,11 @@ def read_searxng(request: Request, body: bytes) -> SearxngRequest:
             raise failed(400, "invalid_request", f"The form has more than {_FIELDS} fields") from None
     if not given.get("q", "").strip():
         raise failed(400, "invalid_request", "No query")
-    form = given.get("format") or ("html" if "text/html" in request.headers.get("accept", "") else "json")
+    form = given.get("format", "html")
     if form != "json":
         raise failed(403, "wrong_format", f"The format {form[:20]} is not enabled; use format=json")
     usual = SearxngRequest.model_fields
-    known = {"format": form} | {name: value for name, value in given.items() if name in usual and value}
+    known = {name: value for name, value in given.items() if name in usual and value}
     try:
         return SearxngRequest.model_validate(known)
     except ValidationError as error:

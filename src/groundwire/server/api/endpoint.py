@@ -163,7 +163,10 @@ class Endpoint(Generic[_A]):
         else:
             text = self._text if prefers(request, "text/plain") else None
             await answer_whole(
-                self._whole(done, text, shape_of(scope["path"], getattr(asked, "given", {}))), scope, receive, send
+                self._whole(done, text, shape_of(request.method, scope["path"], getattr(asked, "given", {}))),
+                scope,
+                receive,
+                send,
             )
 
     async def _whole(

@@ -151,6 +151,20 @@ class _ByBody:
         await chosen(scope, receive, send)
 
 
+class _ByFormat:
+    """`GET /search`: SearXNG's clients send a format, and browsers accept HTML; others get the usual search."""
+
+    def __init__(self, searxng: ASGIApp, usual: ASGIApp) -> None:
+        self._searxng = searxng
+        self._usual = usual
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Dispatch by the query string and the accepted media type."""
+        request = Request(scope)
+        is_searxngs = "format" in request.query_params or "text/html" in request.headers.get("accept", "")
+        await (self._searxng if is_searxngs else self._usual)(scope, receive, send)
+
+
 _R = TypeVar("_R", bound=ApiRequest)
 _CALL = (400, 402, 404, 415, 422, 502, 503, 504)
 
@@ -201,6 +215,7 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
     searching, reading = settings.search.timeout, settings.read.timeout
     searxng = Endpoint(context, read_searxng, search_searxng, usual=searching, refuse=refuse_searxng)
     perplexity = Endpoint(context, partial(read_json, PerplexityRequest), search_perplexity, usual=searching)
+    by_query = Endpoint(context, partial(read_query, SearchRequest), search, usual=searching)
     answering = settings.answer.timeout
     return (
         *_by_body_or_query(
@@ -303,10 +318,10 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             method="GET",
             path="/search",
             name="search_as_searxng",
-            summary="Search with SearXNG's API. A failure has an error status.",
-            app=searxng,
+            summary="Search with SearXNG's API. A failure has an error status. Without `format` it is `/v1/search`.",
+            app=_ByFormat(searxng, by_query),
             query=SearxngRequest,
-            replies=(SearxngReply,),
+            replies=(SearxngReply, SearchResponse),
             failures=(SearxngFailure, Failure),
             statuses=(400, 402, 422, 502, 503, 504),
         ),
