@@ -133,11 +133,11 @@ def with_keys(
     Args:
         settings: The settings.
         providers: The chosen search providers, or None.
-        api_key: A key whose provider is told by its beginning, or is the only chosen one.
+        api_key: A key whose provider is recognized by its beginning, or is the only chosen one.
         keys: Keys by argument, such as `tavily_api_key`.
 
     Raises:
-        TypeError: an argument is unknown, or it cannot be told whose key `api_key` is.
+        TypeError: an argument is unknown, or it is unclear whose key `api_key` is.
     """
     given = {name.removesuffix("_api_key"): key for name, key in keys.items()}
     if api_key is not None:

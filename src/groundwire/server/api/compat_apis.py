@@ -27,7 +27,7 @@ from groundwire.server.api.context import Caller
 from groundwire.server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
 from groundwire.web import Web
 
-__all__ = ["SHAPES", "PerplexityReply", "PerplexityRequest", "Shape", "search_perplexity", "shape_of", "shaped"]
+__all__ = ["SHAPES", "PerplexityReply", "PerplexityRequest", "ResponseForm", "search_perplexity", "shape_of", "shaped"]
 
 _CHARACTERS = 4  # of a token, on average
 _DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
@@ -235,7 +235,7 @@ def _cut(text: str, room: int) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class ResponseForm:
     """The JSON form of another API's response."""
 
     rows: str
@@ -250,19 +250,19 @@ class Shape:
     """Whether a single page is an object, not a list of one."""
 
 
-_TAVILY = Shape(
+_TAVILY = ResponseForm(
     rows="results",
     fields=MappingProxyType({"url": "url", "title": "title", "raw_content": "content"}),
     failed="failed_results",
 )
-_EXA = Shape(
+_EXA = ResponseForm(
     rows="results",
     fields=MappingProxyType(
         {"id": "url", "url": "url", "title": "title", "text": "content", "publishedDate": "published"}
     ),
     failed="statuses",
 )
-_FIRECRAWL = Shape(
+_FIRECRAWL = ResponseForm(
     rows="data",
     fields=MappingProxyType(
         {
@@ -275,18 +275,18 @@ _FIRECRAWL = Shape(
     is_one=True,
 )
 _FOUND: Mapping[str, str] = MappingProxyType({"title": "title", "url": "url", "description": "snippet"})
-SHAPES: Mapping[str, Shape] = MappingProxyType(
+SHAPES: Mapping[str, ResponseForm] = MappingProxyType(
     {
         **dict.fromkeys(("/extract", "/v1/extract"), _TAVILY),
         **dict.fromkeys(("/contents", "/v1/contents"), _EXA),
         **dict.fromkeys(("/scrape", "/v1/scrape", "/v2/scrape"), _FIRECRAWL),
-        "/v2/search": Shape(rows="data.web", fields=_FOUND, constants=MappingProxyType({"success": True})),
-        "/res/v1/web/search": Shape(
+        "/v2/search": ResponseForm(rows="data.web", fields=_FOUND, constants=MappingProxyType({"success": True})),
+        "/res/v1/web/search": ResponseForm(
             rows="web.results",
             fields=MappingProxyType({**_FOUND, "page_age": "published"}),
             constants=MappingProxyType({"type": "search"}),
         ),
-        "/search?q": Shape(
+        "/search?q": ResponseForm(
             rows="organic",
             fields=MappingProxyType(
                 {"title": "title", "link": "url", "snippet": "snippet", "date": "date", "position": "#"}
@@ -297,7 +297,7 @@ SHAPES: Mapping[str, Shape] = MappingProxyType(
 """The response at the paths of other APIs: Tavily, Exa, Firecrawl, Brave, and Serper, which sends `q` to `/search`."""
 
 
-def shape_of(method: str, path: str, given: Mapping[str, Any]) -> Shape | None:
+def shape_of(method: str, path: str, given: Mapping[str, Any]) -> ResponseForm | None:
     """Return the form of the response at a path; None means the usual one.
 
     Args:
@@ -308,7 +308,7 @@ def shape_of(method: str, path: str, given: Mapping[str, Any]) -> Shape | None:
     return SHAPES.get(path) or (SHAPES.get(f"{path}?q") if "q" in given and method == "POST" else None)
 
 
-def shaped(made: Mapping[str, Any], shape: Shape) -> dict[str, Any]:
+def shaped(made: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
     """Return a response in the form of another API; warnings are kept.
 
     Args:

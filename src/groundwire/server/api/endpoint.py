@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
-from groundwire.server.api.compat_apis import Shape, shape_of, shaped
+from groundwire.server.api.compat_apis import ResponseForm, shape_of, shaped
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
 from groundwire.server.api.request_models import ApiRequest
@@ -170,7 +170,7 @@ class Endpoint(Generic[_A]):
             )
 
     async def _whole(
-        self, done: Callable[[], Awaitable[BaseModel]], text: Callable[[Any], str] | None, shape: Shape | None
+        self, done: Callable[[], Awaitable[BaseModel]], text: Callable[[Any], str] | None, shape: ResponseForm | None
     ) -> Response:
         try:
             made = await done()

@@ -119,11 +119,7 @@ def check_path(scope: Scope) -> None:
         except UnicodeDecodeError:
             wrong = True
     if wrong:
-        raise Refusal(
-            400,
-            "bad_path",
-            "The path is not normalized: remove //, dots and double encoding. Read a page at /v1/pages?url=URL.",
-        )
+        raise Refusal(400, "bad_path", "The path is not normalized: remove //, dots and double encoding.")
 
 
 class LimitedRequest:
