@@ -137,6 +137,20 @@ async def test_the_user_is_asked_and_the_host_completes_and_logs(place: Place, w
     assert [(level, data.split()[0]) for level, data in logged] == [("info", "local"), ("info", "searxng")]
 
 
+@pytest.mark.req("B32")
+def test_tools_have_the_names_of_other_servers(place: Place, world: World) -> None:
+    url = world.site("articles").page("reciprocal-rank-fusion")
+    asked = {"query": "reciprocal rank fusion", "max_results": 1}
+    calls = [
+        ("call_tool", {"name": name, "arguments": given})
+        for name, given in (("tavily-search", asked), ("firecrawl_scrape", {"url": url}), ("mail", {}))
+    ]
+    _hello, found, page, wrong = place.ask(calls)["answers"]
+    assert len(found["structuredContent"]["results"]) == 1
+    assert page["structuredContent"]["url"] == url
+    assert "there are web_search and open_page" in json.dumps(wrong)
+
+
 @pytest.mark.req("B15")
 @pytest.mark.xdist_group(heavy.GROUP)
 @pytest.mark.parametrize("http", [False, True], ids=["stdio", "http"])

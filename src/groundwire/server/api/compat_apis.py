@@ -185,7 +185,7 @@ async def _search(web: Web, query: str, asked: PerplexityRequest, others: Mappin
         "region": asked.country,
         "timeout": asked.timeout,
     }
-    return await web.search(query, **wanted | others)
+    return await web.search(query, **{**wanted, **others})
 
 
 def _date(name: str, text: str | None) -> date | None:

@@ -223,7 +223,7 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
             return asked
     except ValidationError as error:
         wrong = error
-    given = 0 if wrong and wrong.errors()[0]["type"] == "json_invalid" else json.loads(body)
+    given: Any = 0 if wrong and wrong.errors()[0]["type"] == "json_invalid" else json.loads(body)
     rename = getattr(model, "renamed", dict)
     if not isinstance(given, dict) or (plain := rename(given)) == given:
         if wrong is not None:

@@ -131,9 +131,9 @@ class _Handlers:
     async def call_tool(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
-        meant = tool_method(params.name)
-        if params.name not in self._definitions and meant in ("search", "open_page"):
-            params = params.model_copy(update={"name": [*self._definitions][meant == "open_page"]})
+        meant = {"search": "web_search", "open_page": "open_page"}.get(tool_method(params.name), "")
+        if params.name not in self._definitions and meant in self._definitions:
+            params = params.model_copy(update={"name": meant})
         if params.name not in self._definitions:
             raise MCPError(
                 types.INVALID_PARAMS,
