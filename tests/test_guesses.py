@@ -387,6 +387,20 @@ def test_a_key_is_an_argument_of_a_client(settings: Make) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("PROVIDERS", "GROUNDWIRE_SEARCH_PROVIDERS"),
+        ("TAVILY_API_KEY", "TAVILY_API_KEY"),
+        ("PROXY", "GROUNDWIRE_NETWORK_PROXY"),
+    ],
+)
+def test_variables_without_their_section_are_told_the_right_word(name: str, right: str) -> None:
+    variables = {f"GROUNDWIRE_{name}": "x"}
+    done = CliRunner().invoke(group, ["config", "show"], env=variables, prog_name="groundwire")
+    assert (done.exit_code, f"GROUNDWIRE_{name} is not a setting; did you mean {right!r}?" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
     ("name", "method"),
     [("tavily-search", "search"), ("firecrawl_scrape", "open_page"), ("web_search_exa", "search"), ("mail", "")],
 )
