@@ -197,7 +197,7 @@ _REFUSED: Mapping[str, str] = _hints(
         ),
         "filter_by_language": "use language",
         "location city geo": "use region, a country code",
-        "offset start": "use page",
+        "offset start": 'use page in a search, and cursor, such as "@5120", in a page',
         "sort sort_by order": "results are in order of relevance; use published_after for recent ones",
         "include_text exclude_text exact_match exclude_phrases query_suffix": (
             'write it into the query, such as "exact words" or -word'
@@ -212,7 +212,7 @@ _REFUSED: Mapping[str, str] = _hints(
             "use the words of the query, or allowed_domains"
         ),
         "formats format fmt output output_format response_format return_format output_type json_response": (
-            "pages are always Markdown, and results are objects with model_dump_json()"
+            "pages are always Markdown; for JSON use --json, or model_dump_json() of the object"
         ),
         "raw html raw_html pdf change_tracking_options": (
             "the source of a page is not returned; pages are always Markdown"
