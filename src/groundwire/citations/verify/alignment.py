@@ -27,6 +27,8 @@ _HIRAGANA: Final = re.compile(r"[\u3041-\u309f]")
 _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
 
 _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
+_COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
+_BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
 
 Kind = Literal["word", "number", "marker", "function"]
 
@@ -218,6 +220,22 @@ class Alignment:
     def strict_share(self) -> float:
         """The same for all tokens, including function words."""
         return sum(there is not None for there in self.to) / (len(self.to) or 1)
+
+    @property
+    def copies(self) -> bool:
+        """Whether the sentence is in the words of the passage, except for a few."""
+        said = [
+            at for at, token in enumerate(self.claim[:_BRIEF]) if not self.tongue.attribution.isdisjoint(token.keys)
+        ]
+        begin = said[-1] + 1 if said else 0
+        follows = self.claim[begin : begin + 1] if said else ()
+        begin += any(
+            one.kind == "function" and not one.breaks and one.keys[0] not in self.tongue.articles for one in follows
+        )
+        lost = [token for at, token in enumerate(self.claim) if at >= begin and at not in self.pairs]
+        size = len(self.claim) - begin
+        brief = size <= _BRIEF and sum(token.kind != "function" for token in lost) <= 1
+        return brief or len(lost) <= (1 - _COPIED) * size
 
 
 def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Language) -> Alignment:

@@ -8,18 +8,18 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, same_value
 from groundwire.citations.verify.argument_roles import fold_text, joined, joined_by_and
-from groundwire.citations.verify.entities import is_year
-from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold
+from groundwire.citations.verify.entities import comparable
+from groundwire.citations.verify.language_packs import Language, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
 
-__all__ = ["beside", "denied_instead", "exchanged", "mismatched", "substituted"]
+__all__ = ["beside", "denied_instead", "exchanged", "is_evident", "mismatched", "substituted"]
 
 _TOLD: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
@@ -28,8 +28,8 @@ _PART: Final = 9  # words of an exchanged part, at most 8
 _WORDS: Final = 2  # words of a replacement
 _SHARED: Final = 2  # words of a clause that the passage must have together
 _CLAUSE: Final = 3  # words and numbers of a clause
-_ALIKE: Final = 10  # times that a number without a unit may be larger than one that it replaces
 _DENIED: Final = 5  # words after a "not" that it may deny
+_RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
 
 
@@ -254,7 +254,7 @@ def _rival(
     """
     tongue = aligned.tongue
     if isinstance(token.value, Number):
-        numbers = (one for one in clause if isinstance(one.value, Number) and _comparable(token.value, one.value))
+        numbers = (one for one in clause if isinstance(one.value, Number) and comparable(token.value, one.value))
         return next((one for one in numbers if not _has(one, claim, frozenset())), None)
     known = frozenset(key for one in claim for key in one.keys)
     if token.name:
@@ -295,16 +295,6 @@ def _at_end(
     return None if first.keys[0] in tongue.generic or token.keys[0] in tongue.generic else first
 
 
-def _comparable(one: Number, other: Number) -> bool:
-    """Return whether two numbers may stand for each other: both years, of one unit, or of similar size."""
-    if is_year(one) != is_year(other):
-        return False
-    low, high = sorted((abs(one.values[0]), abs(other.values[0])))
-    if not other.unit:
-        return one.unit not in {"%", "usd", "eur", "gbp"} and high <= _ALIKE * low
-    return one.unit == other.unit or (UNIT_BASES.get(one.unit, "")[:1] == UNIT_BASES.get(other.unit, ".")[:1])
-
-
 def _pair(
     has: Sequence[Sequence[bool]],
     home: int,
@@ -319,7 +309,7 @@ def _pair(
             value = token.value
             if not isinstance(value, Number) or _has(token, told, frozenset()):
                 continue
-            if any(_comparable(each, value) for each in mine):
+            if any(comparable(each, value) for each in mine):
                 return token
     return None
 
@@ -363,3 +353,13 @@ def beside(aligned: Alignment, at: int, place: int) -> bool:
         and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
         for there in near
     ) or near == [None, None]
+
+
+def is_evident(one: Disagreement, aligned: Alignment) -> bool:
+    """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
+    tongue = aligned.tongue
+    if not one.stated or (
+        one.kind == "word" and not tongue.exclude(*map(tongue.normal_form, (one.claimed, one.stated)))
+    ):
+        return aligned.copies or one.kind == "quote"
+    return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)

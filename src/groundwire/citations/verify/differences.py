@@ -17,6 +17,7 @@ from groundwire.citations.verify.report import Disagreement, Kind
 __all__ = ["made_up", "reworded"]
 
 _NEAR: Final = 5  # tokens within which a marker's head is searched
+_DENIED: Final = 2  # tokens after a "not" that it denies
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
@@ -189,7 +190,11 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
         return False
     mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
     counterparts, theirs_too = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
-    unmatched = [token for place, token in enumerate(mine) if place not in counterparts and abs(place - at) <= _NEAR]
+    unmatched = [
+        token
+        for place, token in enumerate(mine)
+        if (place not in counterparts and abs(place - at) <= _NEAR) or place == at + 1
+    ]
     others = [token for place, token in enumerate(theirs) if place not in theirs_too]
     if any(token.keys and token.keys[0] in aligned.tongue.denying for token in others):
         return True
@@ -272,6 +277,8 @@ def _astray(aligned: Alignment) -> Iterator[Disagreement]:
     for at, token in enumerate(claim):
         there = to[at]
         if there is None or token.kind != "word" or token.keys[0] not in aligned.tongue.opposites:
+            continue
+        if any(one.marker and one.marker.family == "negation" for one in claim[max(0, at - _DENIED) : at]):
             continue
         around = [
             place

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from groundwire.citations.verify.language_packs import Language, fold, language, months_of_all
+from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold, language, months_of_all
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.segmentation import CONTENT_WORD, TextSpan, words_of
 
@@ -18,6 +18,7 @@ __all__ = [
     "Denial",
     "Name",
     "abbreviates",
+    "comparable",
     "dates_of",
     "denied",
     "is_derived",
@@ -31,6 +32,10 @@ __all__ = [
 
 _LEAST: Final = 10  # a smaller sum may equal a number by chance
 _TERMS: Final = 12  # numbers of one unit whose sums are looked at
+_ALIKE: Final = 10  # times that a number without a unit may be larger than one that it replaces
+_CLOSE: Final = 0.005  # difference of two equal shares
+_MONTH_DAYS: Final = 31
+_DAYS: Final[Mapping[str, int]] = MappingProxyType({"day": 1, "week": 7})
 _YEARS: Final[Mapping[str, int]] = MappingProxyType({"year": 1, "decade": 10})
 
 
@@ -240,37 +245,21 @@ _SHORT_FORMS: Final[Mapping[str, str]] = {
 
 
 def is_derived(
-    number: Number,
-    stated: Sequence[Number],
-    near: Sequence[Number],
-    dates: Sequence[Date],
-    words: Sequence[str],
-    tongue: Language,
+    number: Number, figures: tuple[Sequence[Number], ...], dates: Sequence[Date], words: Sequence[str], tongue: Language
 ) -> bool:
-    """Return whether a number follows from others: two years after 2009, from 1962 to 1970, 58 and 13 million.
+    """Return whether a number follows from others: two years after 2009, from 1962 to 1970, 240 of 1,600 as 15 %.
 
     Args:
         number: The number.
-        stated: The numbers of the passage.
-        near: The numbers of the passage and of the sentences around it.
-        dates: Their dates.
+        figures: The numbers of its sentence, of the passage, and of the passage with the sentences around it.
+        dates: The dates of these.
         words: Their words, folded.
         tongue: Their language.
     """
+    told, stated, near = figures
     value = number.values[0]
     if not is_year(number) and number.unit not in _YEARS:
-        if not number.unit:
-            return False
-        terms = [
-            other.values[0]
-            for other in stated
-            if other.unit == number.unit or (not other.unit and other.values[0] >= _LEAST and not is_year(other))
-        ]
-        return any(
-            abs(abs(one + sign * two) - value) <= 1e-9 * abs(value)
-            for one, two in itertools.combinations(terms[:_TERMS], 2)
-            for sign in (1, -1)
-        )
+        return _is_share(number, told, stated) or _is_sum(number, stated, dates)
     years = {other.values[0] for other in near if is_year(other)}
     years |= {float(year) for date in dates for year, _, _ in date.readings if year}
     if not is_year(number):
@@ -284,6 +273,57 @@ def is_derived(
         if any(year + way * step == value for year in years for step in steps):
             return True
     return False
+
+
+def _is_share(number: Number, told: Sequence[Number], stated: Sequence[Number]) -> bool:
+    """Return whether a number is a share of others: one in three, half of 12, 240 of 1,600 as 15 %."""
+    value = number.values[0]
+    plain = [one.values[0] for one in stated if not is_year(one)][:_TERMS]
+    if number.unit == "%":
+        shares = [100 * one / two for one, two in itertools.permutations(plain, 2) if two and one < two]
+        return any(abs(share - value) < (0.5 if value == int(value) else 0.05) for share in shares)
+    shares = [one.values[0] / 100 for one in stated if one.unit == "%"]
+    wholes = [one.values[0] for one in stated if one.unit == number.unit]
+    if any(abs(share * whole - value) <= 1e-9 * value for share in shares for whole in wholes):
+        return True
+    parts = [(one.values[0], two.values[0]) for one, two in itertools.pairwise(told) if number in {one, two}]
+    return any(0 < one < two and abs(one / two - share) < _CLOSE for one, two in parts for share in shares)
+
+
+def _is_sum(number: Number, stated: Sequence[Number], dates: Sequence[Date]) -> bool:
+    """Return whether a number is the sum or the difference of two others: 58 and 13 million, an hour and 40 minutes."""
+    dimension, base = UNIT_BASES.get(number.unit, ("", 1.0))
+    if not number.unit:
+        return False
+    value = number.values[0] * base
+    terms = [
+        other.values[0] * (UNIT_BASES[other.unit][1] if other.unit in UNIT_BASES else base)
+        for other in stated
+        if other.unit == number.unit
+        or (dimension and UNIT_BASES.get(other.unit, ("",))[0] == dimension)
+        or (not other.unit and other.values[0] >= _LEAST and not is_year(other))
+    ]
+    if number.unit in _DAYS:  # from 4 to 17 August, both included or not
+        days = [float(day) for date in dates for _, _, day in date.readings[:1] if day]
+        days += [other.values[0] for other in stated if not other.unit and other.values[0] <= _MONTH_DAYS]
+        span = number.values[0] * _DAYS[number.unit]
+        if any(last - first in {span, span - 1} for first in days for last in days):
+            return True
+    return any(
+        abs(abs(one + sign * two) - value) <= 1e-9 * abs(value)
+        for one, two in itertools.combinations(terms[:_TERMS], 2)
+        for sign in (1, -1)
+    )
+
+
+def comparable(one: Number, other: Number) -> bool:
+    """Return whether two numbers may stand for each other: both years, of one unit, or of similar size."""
+    if is_year(one) != is_year(other):
+        return False
+    low, high = sorted((abs(one.values[0]), abs(other.values[0])))
+    if not other.unit:
+        return one.unit not in {"%", "usd", "eur", "gbp"} and high <= _ALIKE * low
+    return one.unit == other.unit or (UNIT_BASES.get(one.unit, "")[:1] == UNIT_BASES.get(other.unit, ".")[:1])
 
 
 def is_year(number: Number) -> bool:

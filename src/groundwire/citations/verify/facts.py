@@ -16,6 +16,7 @@ from groundwire.citations.verify.entities import (
     Date,
     Name,
     abbreviates,
+    comparable,
     dates_of,
     denied,
     is_derived,
@@ -36,6 +37,7 @@ __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 _BEFORE, _AFTER = 3, 1  # sentences around a passage that count as its context
 _ALIKE: Final = 0.6  # share of a sentence's words from which a missing "not" is a contradiction
 _DIGITS: Final = 8  # numbers that help to find the passage
+_FEW_DIGITS: Final = 2
 _NEAR_BY: Final = 2  # words around a "not" that another sentence has without one
 _VERBATIM: Final = 0.75  # similarity of two sentences from which a replaced word is a change
 
@@ -98,7 +100,7 @@ def disagreements(
     """
     around = passage.around(_BEFORE, _AFTER)
     closest, close_share = _closest(claim, passage)
-    facts = [*_dates(claim, passage, around), *_numbers(claim, passage, around)]
+    facts = [*_dates(claim, passage, around), *_numbers(claim, passage, around, copied=aligned.copies)]
     told = list(_names(claim, passage.page, closest, around, aligned))
     facts += told or _swapped(claim, passage.page, closest)
     negated = _negated_otherwise(claim.text, closest, claim.language) if close_share >= _ALIKE else None
@@ -185,7 +187,7 @@ def _in_parts(date: Date, passage: IndexedPassage) -> bool:
     )
 
 
-def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Iterator[Disagreement]:
+def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage, *, copied: bool) -> Iterator[Disagreement]:
     if not claim.numbers:
         return
     stated = passage.numbers
@@ -207,15 +209,32 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Ite
     context = near.numbers if missing else []
     words = [fold(word[0]) for word in CONTENT_WORD.finditer(near.text)] if missing else []
     for number in missing:
-        rivals = any(number.unit == other.unit and is_year(number) == is_year(other) for other in left)
-        if not rivals and any(same_number(number, other) or same_quantity(number, other) for other in context):
+        replaced = any(number.unit == other.unit and is_year(number) == is_year(other) for other in left)
+        if not replaced and any(same_number(number, other) or same_quantity(number, other) for other in context):
             continue
-        if is_derived(number, stated, near.numbers, near.dates, words, claim.language):
+        if is_derived(number, (claim.numbers, stated, near.numbers), near.dates, words, claim.language):
             continue
         if _is_vague(number) or _is_part(number, passage.text, claim.language):
             continue
-        closest = min(left, key=lambda other: _distance(number, other), default=None)
+        free = copied or not _is_elsewhere(number, passage, context)
+        rivals = (other for other in left if free and (copied or _is_rival(number, other, passage)))
+        closest = min(rivals, key=lambda other: _distance(number, other), default=None)
         yield Disagreement(kind="number", claimed=number.text, stated=closest.text if closest else "")
+
+
+def _is_elsewhere(number: Number, passage: IndexedPassage, near: Sequence[Number]) -> bool:
+    """Return whether a page has a number near a passage, or a year or a large number anywhere."""
+    long = len(number.text) > _FEW_DIGITS and number.text in passage.page.content
+    return long or any(same_number(number, other) for other in near)
+
+
+def _is_rival(number: Number, other: Number, passage: IndexedPassage) -> bool:
+    """Return whether a passage has another number instead of one: not the rest of a hundred, nor a part of a score."""
+    scored = re.search(
+        r"\d[-–:]$|^[-–:]\d", f"{passage.text[: other.start][-2:]}\n{passage.text[other.end :][:2]}", re.MULTILINE
+    )
+    whole = number.unit == other.unit == "%" and number.values[0] + other.values[0] == 100.0
+    return comparable(number, other) and not whole and not scored
 
 
 def _is_vague(number: Number) -> bool:
@@ -344,7 +363,9 @@ def _negated_otherwise(claimed: str, stated: str, tongue: Language) -> tuple[str
     all_theirs = {word for scope in theirs for word in scope.wide}
     for scope in mine:
         common = scope.near & their_words
-        if (common and not common & all_theirs) or (not theirs and len(scope.wide & their_words) >= _NEAR_BY):
+        if (len(common) >= min(2, len(scope.near)) and not common & all_theirs) or (
+            not theirs and len(scope.wide & their_words) >= _NEAR_BY
+        ):
             return scope.text, " ".join(stated.split())
     for scope in theirs:
         common = scope.near & my_words

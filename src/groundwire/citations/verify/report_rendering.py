@@ -122,6 +122,8 @@ def _reason(finding: Finding) -> str:
             return f"You say “{claimed}”, {page} says “{stated}”."
         case "altered":
             return f"{page} says nearly that."
+        case "not_found" if finding.disagreements and (claimed := one_line(finding.disagreements[0].claimed)):
+            return f"{page} does not say “{claimed}” in words that could be compared."
         case "not_found":
             return f"{page} does not say it."
         case "not_opened":

@@ -11,12 +11,13 @@ from pydantic import TypeAdapter
 
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.alignment import Alignment, align, tokens_of
+from groundwire.citations.verify.copied_sentences import is_evident
 from groundwire.citations.verify.entities import same_date
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
 from groundwire.citations.verify.language_packs import Language, language, language_of
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.quantities import same_number, same_quantity
-from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report
+from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import explained
 from groundwire.citations.verify.segmentation import (
     JOINS,
@@ -285,9 +286,9 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
     differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
-    if differ:
-        return replace(finding, verdict="altered", disagreements=differ)
-    return replace(finding, verdict="supported")
+    contradicted = any(is_evident(one, aligned) for one in differ)
+    verdict: Verdict = "altered" if contradicted else "not_found" if differ else "supported"
+    return replace(finding, verdict=verdict, disagreements=differ)
 
 
 def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
