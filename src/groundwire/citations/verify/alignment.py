@@ -9,7 +9,7 @@ phrase, the order of a list.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
@@ -17,9 +17,10 @@ from typing import Final, Literal
 from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, fold
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
+from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
-__all__ = ["Alignment", "WordToken", "align", "each_time", "same_value", "tokens_of"]
+__all__ = ["Alignment", "WordToken", "align", "beside", "each_time", "is_evident", "same_value", "tokens_of"]
 
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -28,6 +29,7 @@ _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
 
 _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
+_RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
 
 Kind = Literal["word", "number", "marker", "function"]
@@ -335,3 +337,25 @@ def each_time(aligned: Alignment, at: int) -> list[int] | None:
 def _is_time(token: WordToken, tongue: Language) -> bool:
     unit = tongue.units.get(fold(token.text), "") if token.value is None else ""
     return UNIT_BASES.get(unit, ("",))[0] in {"time", "months"}
+
+
+def beside(aligned: Alignment, at: int, place: int) -> bool:
+    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
+    to = aligned.to
+    sides = (range(at - 1, -1, -1), range(at + 1, len(to)))
+    near = [next((there for one in side if (there := to[one]) is not None), None) for side in sides]
+    return any(
+        there is not None
+        and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
+        for there in near
+    ) or near == [None, None]
+
+
+def is_evident(one: Disagreement, aligned: Alignment) -> bool:
+    """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
+    tongue = aligned.tongue
+    if not one.stated or (
+        one.kind == "word" and not tongue.exclude(*map(tongue.normal_form, (one.claimed, one.stated)))
+    ):
+        return aligned.copies or one.kind == "quote"
+    return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)

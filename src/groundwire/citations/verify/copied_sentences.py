@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
@@ -19,7 +19,7 @@ from groundwire.citations.verify.language_packs import Language, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
 
-__all__ = ["beside", "denied_instead", "exchanged", "is_evident", "mismatched", "substituted"]
+__all__ = ["denied_instead", "exchanged", "mismatched", "overstated", "substituted"]
 
 _TOLD: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
@@ -29,7 +29,6 @@ _WORDS: Final = 2  # words of a replacement
 _SHARED: Final = 2  # words of a clause that the passage must have together
 _CLAUSE: Final = 3  # words and numbers of a clause
 _DENIED: Final = 5  # words after a "not" that it may deny
-_RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
 
 
@@ -343,23 +342,76 @@ def _denied(tokens: Sequence[WordToken], at: int) -> list[int]:
     return found
 
 
-def beside(aligned: Alignment, at: int, place: int) -> bool:
-    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
-    to = aligned.to
-    sides = (range(at - 1, -1, -1), range(at + 1, len(to)))
-    near = [next((there for one in side if (there := to[one]) is not None), None) for side in sides]
-    return any(
-        there is not None
-        and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
-        for there in near
-    ) or near == [None, None]
+def overstated(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield what a sentence asserts or extends where the passage hedges, limits or counts a part.
+
+    "Has approved" where a decision is expected; "also" where the passage has "not"; nine where it is two of the nine.
+    """
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    for place, token in enumerate(page[:-2]):  # two of the nine members, one of the lanes
+        whole = next((at for at in range(place + 1, min(len(page), place + 4)) if page[at].kind != "function"), None)
+        between = {fold_text(one) for one in page[place + 1 : whole]}
+        here = aligned.back.get(whole) if whole is not None else None
+        counted = isinstance(token.value, Number) or fold_text(token) in tongue.vague
+        if not counted or place in aligned.back or here is None or whole is None or between.isdisjoint(tongue.partitive):
+            continue
+        every = next((one for one in claim[max(0, here - 3) : here] if one.marker and one.marker.kind == "all"), None)
+        if page[whole].value is not None or every:
+            stated = joined(page[place : whole + 1], tongue.dense)
+            yield Disagreement(kind="quantifier", claimed=(every or claim[here]).text, stated=stated)
+            return
+    also = [token for at, token in enumerate(claim) if at not in aligned.pairs and fold_text(token) in tongue.additive]
+    told = {fold_text(token) for token in claim}
+    for place in _home(aligned):
+        token, form = page[place], fold_text(page[place])
+        if place in aligned.back or not token.keys:
+            continue
+        denies = token.marker is not None and token.marker.family == "negation"
+        if not _is_close(aligned, place):
+            continue
+        if also and (denies or token.keys[0] in tongue.denying or form in tongue.limiting):
+            yield Disagreement(kind="negation", claimed=also[0].text, stated=_phrase(page, place, tongue))
+            return
+        if form in tongue.hedging and told.isdisjoint(tongue.hedging) and (sure := _asserts(aligned, form)):
+            yield Disagreement(kind="modal", claimed=sure, stated=_phrase(page, place, tongue))
+            return
 
 
-def is_evident(one: Disagreement, aligned: Alignment) -> bool:
-    """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
+def _is_close(aligned: Alignment, place: int) -> bool:
+    """Return whether a word of the passage is in the clause of one that the sentence has."""
+    page = aligned.page
+    for way in (1, -1):
+        for step in range(1, _DENIED):
+            at = place + way * step
+            if not 0 <= at < len(page) or page[max(at, at - way)].breaks:
+                break
+            if at in aligned.back and page[at].kind in {"word", "number"}:
+                return True
+    return False
+
+
+def _home(aligned: Alignment) -> range:
+    """Return the sentence of the passage that has most words of a sentence, from two thirds of them."""
+    starts = [0, *(place for place, token in enumerate(aligned.page) if token.stops), len(aligned.page)]
+    spans = [range(*span) for span in itertools.pairwise(starts)]
+    counts = [sum(at in aligned.back and aligned.page[at].kind != "function" for at in span) for span in spans]
+    told = len(_words(aligned.claim))
+    best = max(range(len(spans)), key=lambda at: counts[at])
+    return spans[best] if 3 * counts[best] >= 2 * told else range(0)
+
+
+def _asserts(aligned: Alignment, hedge: str) -> str:
+    """Return the word of a sentence that states as a fact what the passage hedges; empty if none does."""
     tongue = aligned.tongue
-    if not one.stated or (
-        one.kind == "word" and not tongue.exclude(*map(tongue.normal_form, (one.claimed, one.stated)))
-    ):
-        return aligned.copies or one.kind == "quote"
-    return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
+    if any(token.marker and token.marker.kind in {"may", "should"} for token in aligned.claim):
+        return ""
+    for at, token in enumerate(aligned.claim):
+        if at in aligned.pairs or hedge == fold_text(token):
+            continue
+        if fold_text(token) in tongue.certain:
+            return token.text
+    return ""
+
+
+def _phrase(tokens: Sequence[WordToken], at: int, tongue: Language) -> str:
+    return joined(tokens[at : at + _TITLE + 1], tongue.dense)

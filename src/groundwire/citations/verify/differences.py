@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, each_time
+from groundwire.citations.verify.alignment import Alignment, WordToken, beside, each_time
 from groundwire.citations.verify.argument_roles import inverted, joined, roles, turned
-from groundwire.citations.verify.copied_sentences import beside, denied_instead, exchanged, mismatched, substituted
+from groundwire.citations.verify.copied_sentences import denied_instead, exchanged, mismatched, overstated, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.report import Disagreement, Kind
 
@@ -49,13 +49,14 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
         aligned: The word alignment.
         near: Returns the keys of the words around the passage and in the page's title, which are its context.
     """
-    if aligned.share < 0.4:
+    if aligned.share < 0.3:
         return
     swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned))
     yield from swapped
     if aligned.share >= _CLOSE:
         yield from _markers(aligned)
         yield from denied_instead(aligned)
+        yield from overstated(aligned)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))

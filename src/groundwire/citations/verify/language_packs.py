@@ -133,6 +133,16 @@ class Language:
         """The words before what something is compared with."""
         self.contrasting: frozenset[str] = self._folded(data, "contrasting")
         """Conjunctions that begin a clause about something else: while, whereas, but."""
+        self.partitive: frozenset[str] = self._folded(data, "partitive")
+        """Words between a part and its whole: two of the nine."""
+        self.additive: frozenset[str] = self._folded(data, "additive")
+        """Words that extend a statement to something else: also."""
+        self.limiting: frozenset[str] = self._folded(data, "limiting")
+        """Words that say that something stays, or is meant alone."""
+        self.hedging: frozenset[str] = self._folded(data, "hedging")
+        """Words for what is possible, planned or believed."""
+        self.certain: frozenset[str] = self._folded(data, "certain")
+        """Words for what is done or sure: has, proves, will."""
         self.vague: frozenset[str] = self._folded(data, "vague")
         self.attribution: frozenset[str] = self._normal(data.get("attribution", "").split())
         self.generic: frozenset[str] = self._normal(data.get("generic", "").split())

@@ -10,8 +10,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from groundwire.citations.marker_parser import Mark, find_marks
-from groundwire.citations.verify.alignment import Alignment, align, tokens_of
-from groundwire.citations.verify.copied_sentences import is_evident
+from groundwire.citations.verify.alignment import Alignment, align, is_evident, tokens_of
 from groundwire.citations.verify.entities import same_date
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
 from groundwire.citations.verify.language_packs import Language, language, language_of
