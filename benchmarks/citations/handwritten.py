@@ -4,7 +4,8 @@
 
 The cases are in `benchmarks/citations/cases`, further sets (`second` to `fifth`) in folders there.
 `real_pages.tsv` has sentences about pages of the data folder, which are read when it is given. A false sentence is
-caught when its verdict is anything but `supported`, a true one is accused when it is. Every other page is for tuning;
+caught when its verdict is anything but `supported`, a true one is accused when it is; `altered` counts the verdicts
+that name a contradiction. Every other page is for tuning;
 the other half is touched for the figures of the docs only."""
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="print each case that is judged wrongly")
     arguments = parser.parse_args()
     counts: Counter[tuple[str, bool, bool]] = Counter()
+    altered: Counter[tuple[str, bool]] = Counter()
     folder = FOLDER if arguments.set == "first" else FOLDER / arguments.set
     for case in read_real(arguments.data) if arguments.data else read_cases(folder):
         if arguments.half != "all" and case.kept != (arguments.half == "kept"):
@@ -99,6 +101,7 @@ def main() -> None:
         supported = bool(findings) and all(one.verdict == "supported" for one in findings)
         group = f"{case.language} over two pages" if case.several else case.language
         counts[group, case.kind == "true", supported] += 1
+        altered[group, case.kind == "true"] += any(one.verdict == "altered" for one in findings)
         if arguments.show and supported != (case.kind == "true"):
             print(case.language, case.kind, "|", case.sentence, "|", " / ".join(case.pages)[:400])
             for one in findings:
@@ -110,7 +113,9 @@ def main() -> None:
         accused, right = counts[group, True, False], counts[group, True, True]
         print(
             f"{group:20} false caught {caught:3}/{caught + missed:3} {caught / (caught + missed or 1):6.1%}"
+            f" (altered {altered[group, False]:3})"
             f"   true accused {accused:3}/{accused + right:3} {accused / (accused + right or 1):6.1%}"
+            f" (altered {altered[group, True]:3})"
         )
 
 

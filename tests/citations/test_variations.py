@@ -57,9 +57,7 @@ KNOWN_ERRORS: Final = frozenset(
         ("the report says", "The vaccine protects children."),
         ("the report says", "The price of bread fell and the price of milk rose."),
         ("bold words on the page", "The WHO published the report."),
-        ("bold words on the page", "The EU signed the treaty."),
         ("broken lines", "The WHO published the report."),
-        ("broken lines", "The EU signed the treaty."),
     }
 )
 """Variations and sentences whose verdict is wrong."""

@@ -8,6 +8,7 @@ phrase, the order of a list.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,18 @@ from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
-__all__ = ["Alignment", "WordToken", "align", "beside", "each_time", "is_evident", "same_value", "tokens_of"]
+__all__ = [
+    "Alignment",
+    "WordToken",
+    "align",
+    "each_time",
+    "home_of",
+    "is_close",
+    "is_evident",
+    "same_value",
+    "sentence_at",
+    "tokens_of",
+]
 
 _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -30,6 +42,7 @@ _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
 _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
 _RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
+_CLOSE: Final = 5  # words between two of a clause
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
 
 Kind = Literal["word", "number", "marker", "function"]
@@ -339,18 +352,6 @@ def _is_time(token: WordToken, tongue: Language) -> bool:
     return UNIT_BASES.get(unit, ("",))[0] in {"time", "months"}
 
 
-def beside(aligned: Alignment, at: int, place: int) -> bool:
-    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
-    to = aligned.to
-    sides = (range(at - 1, -1, -1), range(at + 1, len(to)))
-    near = [next((there for one in side if (there := to[one]) is not None), None) for side in sides]
-    return any(
-        there is not None
-        and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
-        for there in near
-    ) or near == [None, None]
-
-
 def is_evident(one: Disagreement, aligned: Alignment) -> bool:
     """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
     tongue = aligned.tongue
@@ -359,3 +360,32 @@ def is_evident(one: Disagreement, aligned: Alignment) -> bool:
     ):
         return aligned.copies or one.kind == "quote"
     return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
+
+
+def sentence_at(tokens: Sequence[WordToken], at: int) -> range:
+    """Return the sentence that a word is in."""
+    begin = next((place for place in range(at, 0, -1) if tokens[place].stops), 0)
+    return range(begin, next((place for place in range(at + 1, len(tokens)) if tokens[place].stops), len(tokens)))
+
+
+def is_close(aligned: Alignment, place: int) -> bool:
+    """Return whether a word of the passage is in the clause of one that the sentence has."""
+    page = aligned.page
+    for way in (1, -1):
+        for step in range(1, _CLOSE):
+            at = place + way * step
+            if not 0 <= at < len(page) or page[max(at, at - way)].breaks:
+                break
+            if at in aligned.back and page[at].kind in {"word", "number"}:
+                return True
+    return False
+
+
+def home_of(aligned: Alignment) -> range:
+    """Return the sentence of the passage that has most words of a sentence, from two thirds of them."""
+    starts = [0, *(place for place, token in enumerate(aligned.page) if token.stops), len(aligned.page)]
+    spans = [range(*span) for span in itertools.pairwise(starts)]
+    counts = [sum(at in aligned.back and aligned.page[at].kind != "function" for at in span) for span in spans]
+    told = sum(token.kind in {"word", "number"} for token in aligned.claim)
+    best = max(range(len(spans)), key=lambda at: counts[at])
+    return spans[best] if 3 * counts[best] >= 2 * told else range(0)

@@ -16,7 +16,7 @@ from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
+__all__ = ["beside", "fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
 
 
 def joined(tokens: Sequence[WordToken], dense: bool) -> str:
@@ -377,3 +377,15 @@ def turned(aligned: Alignment, at: int, against: int) -> bool:
     names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
     subject = next((there for there in reversed(list(names)) if there is not None), None)
     return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])
+
+
+def beside(aligned: Alignment, at: int, place: int) -> bool:
+    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
+    to = aligned.to
+    sides = (range(at - 1, -1, -1), range(at + 1, len(to)))
+    near = [next((there for one in side if (there := to[one]) is not None), None) for side in sides]
+    return any(
+        there is not None
+        and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
+        for there in near
+    ) or near == [None, None]

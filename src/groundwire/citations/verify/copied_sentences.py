@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, same_value
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close, same_value
 from groundwire.citations.verify.argument_roles import fold_text, joined, joined_by_and
 from groundwire.citations.verify.entities import comparable
 from groundwire.citations.verify.language_packs import Language, fold
@@ -29,6 +29,7 @@ _WORDS: Final = 2  # words of a replacement
 _SHARED: Final = 2  # words of a clause that the passage must have together
 _CLAUSE: Final = 3  # words and numbers of a clause
 _DENIED: Final = 5  # words after a "not" that it may deny
+_SHOWN: Final = 4  # words of the passage that are shown
 _TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
 
 
@@ -206,15 +207,25 @@ def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -
     breaks = [0, *(place for place, token in enumerate(tokens) if token.breaks), len(tokens)]
     for place, token in enumerate(tokens[1:], start=1):
         small = token.kind == "function"
-        joins = not elliptic and small and fold_text(token) in tongue.conjunctions
+        joins = small and fold_text(token) in tongue.conjunctions
+        counts = joins and _counts_apart(tokens, starts[-1], place)
+        joins = joins and not elliptic
         if (
             (token.stops and not (len(tokens[place - 1].text) <= _TITLE and tokens[place - 1].text.istitle()))
             or (small and fold_text(token) in tongue.contrasting)
             or (elliptic and token.breaks and _is_long(tokens, starts[-1], place, breaks))
+            or counts
             or (joins and place + 1 < len(tokens) and tokens[place + 1].name)
         ):
             starts.append(place)
     return [tokens[slice(*span)] for span in itertools.pairwise([*starts, len(tokens)])]
+
+
+def _counts_apart(tokens: Sequence[WordToken], start: int, place: int) -> bool:
+    """Return whether "and" joins two clauses that begin with a number each: a third had this, and 8 % had that."""
+    rest = tokens[place + 1 : place + 2 + _CLAUSE]
+    begins = len(rest) > _CLAUSE and rest[0].value is not None and rest[-1].value is None
+    return begins and tokens[start].value is not None and len(_words(tokens[start:place])) >= _CLAUSE
 
 
 def _is_long(tokens: Sequence[WordToken], start: int, place: int, breaks: Sequence[int]) -> bool:
@@ -349,11 +360,11 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
     """
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     for place, token in enumerate(page[:-2]):  # two of the nine members, one of the lanes
-        whole = next((at for at in range(place + 1, min(len(page), place + 4)) if page[at].kind != "function"), None)
-        between = {fold_text(one) for one in page[place + 1 : whole]}
-        here = aligned.back.get(whole) if whole is not None else None
-        counted = isinstance(token.value, Number) or fold_text(token) in tongue.vague
-        if not counted or place in aligned.back or here is None or whole is None or between.isdisjoint(tongue.partitive):
+        if place in aligned.back or not (isinstance(token.value, Number) or fold_text(token) in tongue.vague):
+            continue
+        whole = next((at for at in range(place + 1, min(len(page), place + 4)) if page[at].kind != "function"), place)
+        here = aligned.back.get(whole)
+        if here is None or tongue.partitive.isdisjoint(map(fold_text, page[place + 1 : whole])):
             continue
         every = next((one for one in claim[max(0, here - 3) : here] if one.marker and one.marker.kind == "all"), None)
         if page[whole].value is not None or every:
@@ -361,57 +372,25 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
             yield Disagreement(kind="quantifier", claimed=(every or claim[here]).text, stated=stated)
             return
     also = [token for at, token in enumerate(claim) if at not in aligned.pairs and fold_text(token) in tongue.additive]
-    told = {fold_text(token) for token in claim}
-    for place in _home(aligned):
+    guarded = not tongue.hedging.isdisjoint(map(fold_text, claim))
+    for place in home_of(aligned):
         token, form = page[place], fold_text(page[place])
-        if place in aligned.back or not token.keys:
+        if place in aligned.back or not token.keys or not is_close(aligned, place):
             continue
-        denies = token.marker is not None and token.marker.family == "negation"
-        if not _is_close(aligned, place):
-            continue
-        if also and (denies or token.keys[0] in tongue.denying or form in tongue.limiting):
-            yield Disagreement(kind="negation", claimed=also[0].text, stated=_phrase(page, place, tongue))
+        stated = joined(page[place : place + _SHOWN], tongue.dense)
+        denies = (token.marker and token.marker.family == "negation") or token.keys[0] in tongue.denying
+        if also and (denies or form in tongue.limiting):
+            yield Disagreement(kind="negation", claimed=also[0].text, stated=stated)
             return
-        if form in tongue.hedging and told.isdisjoint(tongue.hedging) and (sure := _asserts(aligned, form)):
-            yield Disagreement(kind="modal", claimed=sure, stated=_phrase(page, place, tongue))
+        if form in tongue.hedging and not guarded and (sure := _asserts(aligned, form)):
+            yield Disagreement(kind="modal", claimed=sure, stated=stated)
             return
-
-
-def _is_close(aligned: Alignment, place: int) -> bool:
-    """Return whether a word of the passage is in the clause of one that the sentence has."""
-    page = aligned.page
-    for way in (1, -1):
-        for step in range(1, _DENIED):
-            at = place + way * step
-            if not 0 <= at < len(page) or page[max(at, at - way)].breaks:
-                break
-            if at in aligned.back and page[at].kind in {"word", "number"}:
-                return True
-    return False
-
-
-def _home(aligned: Alignment) -> range:
-    """Return the sentence of the passage that has most words of a sentence, from two thirds of them."""
-    starts = [0, *(place for place, token in enumerate(aligned.page) if token.stops), len(aligned.page)]
-    spans = [range(*span) for span in itertools.pairwise(starts)]
-    counts = [sum(at in aligned.back and aligned.page[at].kind != "function" for at in span) for span in spans]
-    told = len(_words(aligned.claim))
-    best = max(range(len(spans)), key=lambda at: counts[at])
-    return spans[best] if 3 * counts[best] >= 2 * told else range(0)
 
 
 def _asserts(aligned: Alignment, hedge: str) -> str:
     """Return the word of a sentence that states as a fact what the passage hedges; empty if none does."""
-    tongue = aligned.tongue
     if any(token.marker and token.marker.kind in {"may", "should"} for token in aligned.claim):
         return ""
-    for at, token in enumerate(aligned.claim):
-        if at in aligned.pairs or hedge == fold_text(token):
-            continue
-        if fold_text(token) in tongue.certain:
-            return token.text
-    return ""
-
-
-def _phrase(tokens: Sequence[WordToken], at: int, tongue: Language) -> str:
-    return joined(tokens[at : at + _TITLE + 1], tongue.dense)
+    added = (token for at, token in enumerate(aligned.claim) if at not in aligned.pairs)
+    sure = aligned.tongue.certain - {hedge}
+    return next((token.text for token in added if fold_text(token) in sure), "")

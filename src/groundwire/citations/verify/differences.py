@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, beside, each_time
-from groundwire.citations.verify.argument_roles import inverted, joined, roles, turned
+from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, sentence_at
+from groundwire.citations.verify.argument_roles import beside, inverted, joined, roles, turned
 from groundwire.citations.verify.copied_sentences import denied_instead, exchanged, mismatched, overstated, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.report import Disagreement, Kind
@@ -54,9 +54,10 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned))
     yield from swapped
     if aligned.share >= _CLOSE:
-        yield from _markers(aligned)
+        marked = list(_markers(aligned))
+        beyond = [] if any(one.stated for one in marked) else list(overstated(aligned))
+        yield from beyond or marked
         yield from denied_instead(aligned)
-        yield from overstated(aligned)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
@@ -67,10 +68,6 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
             dense = aligned.tongue.dense
             claimed, stated = joined(aligned.claim[first:last], dense), joined(aligned.page[start:stop], dense)
             yield Disagreement(kind="word", claimed=claimed, stated=stated)
-
-
-def _said(tokens: Sequence[WordToken]) -> str:
-    return " ".join(token.text for token in tokens)
 
 
 def _markers(aligned: Alignment) -> Iterator[Disagreement]:
@@ -108,7 +105,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         if marker.kind == "all" and (unit := each_time(aligned, at)) is not None:
             other = next((page[place].text for place in unit), "")
             if other:
-                yield Disagreement(kind="unit", claimed=_said(claim[at : at + 2]), stated=other)
+                yield Disagreement(kind="unit", claimed=joined(claim[at : at + 2], False), stated=other)
             continue
         if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed=_around(claim, at), stated="")
@@ -191,12 +188,13 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
         return False
     mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
     counterparts, theirs_too = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
-    unmatched = [
-        token
-        for place, token in enumerate(mine)
-        if (place not in counterparts and abs(place - at) <= _NEAR) or place == at + 1
-    ]
-    others = [token for place, token in enumerate(theirs) if place not in theirs_too]
+    near = range(max(0, at - _NEAR), min(len(mine), at + _NEAR + 1))
+    unmatched = [mine[place] for place in near if place == at + 1 or place not in counterparts]
+    heads = sorted(
+        (place for place in counterparts if mine[place].kind in {"word", "number"}), key=lambda one: one < at
+    )
+    said = sentence_at(theirs, counterparts[heads[0]]) if heads else range(len(theirs))
+    others = [theirs[place] for place in said if place not in theirs_too]
     if any(token.keys and token.keys[0] in aligned.tongue.denying for token in others):
         return True
     return any(
@@ -219,7 +217,7 @@ def made_up(aligned: Alignment) -> bool:
 
 
 def _around(tokens: Sequence[WordToken], at: int) -> str:
-    return _said(tokens[at : at + 4])
+    return joined(tokens[at : at + 4], False)
 
 
 def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, converse: bool) -> Iterator[Disagreement]:

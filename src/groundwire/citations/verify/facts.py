@@ -224,7 +224,7 @@ def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage, *, cop
 
 def _is_elsewhere(number: Number, passage: IndexedPassage, near: Sequence[Number]) -> bool:
     """Return whether a page has a number near a passage, or a year or a large number anywhere."""
-    long = len(number.text) > _FEW_DIGITS and number.text in passage.page.content
+    long = number.text.isdecimal() and len(number.text) > _FEW_DIGITS and passage.page.has(number.text, number.text)
     return long or any(same_number(number, other) for other in near)
 
 
@@ -318,7 +318,9 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
         there = [word for word in theirs[from_theirs:to_theirs] if _may_name(word[0], claim.language)]
         if not here or not there or _is_short_for(here, there) or _is_short_for(there, here):
             continue
-        others = [word for word in there if not any(is_like(normal_form(word[0]), other) for other in one)]
+        known = {key for word in mine for key in claim.language.keys(word[0])}
+        others = [word for word in there if known.isdisjoint(claim.language.keys(word[0]))]
+        others = [word for word in others if not any(is_like(normal_form(word[0]), other) for other in one)]
         begins = not first or not from_theirs  # any word is capitalized there
         if begins:
             others = [word for word in others if page.is_name(normal_form(word[0]), word[0])]

@@ -207,7 +207,7 @@ class Language:
             frozenset().union(
                 self.function_words, self.markers, self.groups, self.contrasts, self.opposites, self.converse,
                 self.pronouns, self.generic, self.attribution, self.units, self.agent, self.passive,
-                self.denying,
+                self.denying, self.hedging, self.certain, self.additive, self.limiting, self.partitive,
             )
             if self.dense
             else frozenset()

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.alignment import Alignment, align, is_evident, tokens_of
+from groundwire.citations.verify.copied_sentences import overstated
 from groundwire.citations.verify.entities import same_date
 from groundwire.citations.verify.facts import Claim, disagreements, quoted_otherwise
 from groundwire.citations.verify.language_packs import Language, language, language_of
@@ -36,7 +37,7 @@ Entailment = Callable[[str, str], float]
 
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that its passage must have
 _ENTAILED: Final = 0.5
-_VALUES = frozenset({"number", "unit"})  # kinds of differences that no other word explains
+_VALUES = frozenset({"number", "unit", "quantifier"})  # kinds of differences that no other word explains
 _MOSTLY: Final = 0.8  # share below which a sentence may be in another language than its page
 _ALL: Final = 0.95  # share below which a part of a sentence may come from elsewhere
 _RUN: Final = 4  # consecutive missing words from which it does
@@ -202,7 +203,7 @@ def _of_part(
     pieces = clauses(part.text)
     if saying and (len(pages) == 1 or len(pieces) < 2 or best.share >= _ALL):
         return best, saying
-    if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found" and not _scattered(best)):
+    if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
         return best, saying
     supported = bool(saying)
     told: list[Finding] = []
@@ -217,11 +218,6 @@ def _of_part(
     if supported and worst.verdict != "altered":
         return best, saying
     return (worst if len(pages) > 1 else best), set()
-
-
-def _scattered(finding: Finding) -> bool:
-    """Return whether missing words may be elsewhere on the page: nothing replaces them."""
-    return finding.verdict == "altered" and all(not one.stated for one in finding.disagreements)
 
 
 def _asks(text: str) -> bool:
@@ -270,8 +266,10 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
             exact=exact,
         )
     if exact and passage is not None:  # characters such as currency signs are not letters
-        signs = () if literal or not claim.numbers else disagreements(claim, passage, _aligned(text, passage, tongue))
-        other = tuple(one for one in signs if one.kind in _VALUES)
+        aligned = _aligned(text, passage, tongue) if claim.numbers else None
+        signs = disagreements(claim, passage, aligned, words=False) if aligned and not literal else ()
+        parts = overstated(aligned) if aligned else ()
+        other = tuple(one for one in (*signs, *parts) if one.kind in _VALUES)
         return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
     if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
         return _missing(finding, page, text, index, quotes)
@@ -280,13 +278,13 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
         return _missing(finding, page, text, index, quotes)
     if share < _ALL and (gap := _gap(index, passage, aligned) or _loose_end(text, passage, aligned)):
         other = tuple(one for one in disagreements(claim, passage, aligned, words=False) if one.kind in _VALUES)
-        if other:
+        if any(is_evident(one, aligned) for one in other):
             return replace(finding, verdict="altered", disagreements=(*quotes, *other))
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
-    differ: tuple[Disagreement, ...] = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
-    contradicted = any(is_evident(one, aligned) for one in differ)
-    verdict: Verdict = "altered" if contradicted else "not_found" if differ else "supported"
+    differ = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
+    evident = any(is_evident(one, aligned) for one in differ)
+    verdict: Verdict = "altered" if evident else "not_found" if differ else "supported"
     return replace(finding, verdict=verdict, disagreements=differ)
 
 
