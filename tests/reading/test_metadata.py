@@ -149,6 +149,21 @@ def test_the_title_is_one_that_a_person_sees(html: str, expected: str) -> None:
     assert title(html) == expected
 
 
+@pytest.mark.parametrize(
+    ("path", "headings", "expected"),
+    [
+        ("marsh-path-walks", "<h1>Seven walks along the marsh path</h1>", "Seven walks along the marsh path"),
+        ("walks/marsh%20path/2024", "<h1>Seven walks along the marsh path</h1>", "Seven walks along the marsh path"),
+        ("best-routes-coast", "<h1>Seven walks along the marsh path</h1>", "The best routes on the coast"),
+        ("", "<h1>Seven walks along the marsh path</h1>", "The best routes on the coast"),
+        ("marsh-path-walks", "<h1>Marsh path walks</h1><h1>Tell us</h1>", "The best routes on the coast"),
+    ],
+)
+def test_the_only_heading_is_the_title_if_the_url_repeats_it(path: str, headings: str, expected: str) -> None:
+    html = f"<title>The best routes on the coast</title>{headings}<p>Text of a story"
+    assert extract(html, f"https://walks.example/{path}").title == expected
+
+
 def test_long_strings_are_cut() -> None:
     html = f"<title>{'word ' * 1000}</title><meta name=description content='{'d' * 10_000}'>"
     found = read(html)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from turbohtml import Document, Element, Text
 
@@ -27,6 +27,8 @@ _ASCII: Final = bytes(range(0x80))
 _NO_WORD: Final = bytes(code for code in _ASCII if not chr(code).isalnum())
 _MAX_SIGNS: Final = 40  # characters that are replaced one by one
 _SITE_WORDS: Final = 5  # of a part of a title that has the site's name in it
+_MAX_URL: Final = 2_000  # characters
+_LAST_SEGMENTS: Final = 3
 _TELLING: Final = 4  # letters of a name that is recognized in longer ones
 _COMMON: Final = frozenset(
     {"blog", "blogs", "community", "docs", "documentation", "forum", "forums", "help", "news", "shop", "store"}
@@ -41,8 +43,9 @@ def read_title(
 
     It is the first-level heading that shares most words with the page's other titles: `<title>`, meta tags, and
     JSON-LD are often written for search engines, with the site's name. Without such a heading, the title in the meta
-    tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`. A heading
-    with the site's name, or that of a book whose page this is, is no title.
+    tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`, unless the
+    page's only heading has more words of the URL than it has. A heading with the site's name, or that of a book whose
+    page this is, is no title.
 
     Args:
         document: The page, without invisible parts.
@@ -73,7 +76,12 @@ def read_title(
         same = [title for title in (*titles, *parts) if _bare(title) == _bare(own)]
         return max(own, *same, key=_count) if same else own  # lines of a heading may have no space between them
     if title := next(filter(seen.has, titles), "") or entitled:
-        return seen.shorten(names.strip(title))
+        title = names.strip(title)
+        only = headings[0] if len(headings) == 1 else ""
+        addressed = _words_of_path(url)
+        if len(addressed & _words(only)) > len(addressed & _words(title)):
+            return only
+        return seen.shorten(title)
     return next(iter(headings or every), "") or next(filter(seen.has_words_of, titles), "")
 
 
@@ -103,6 +111,15 @@ def _own_heading(headings: list[str], titles: list[str]) -> str:
         if shared >= most and 2 * shared >= len(words) > 0:
             best, most = heading, shared + 1
     return best
+
+
+def _words_of_path(url: str) -> set[str]:
+    """Return the words of the longest of the last segments of a URL's path, which often repeats the page's title."""
+    try:
+        segments = urlsplit(url[:_MAX_URL]).path.split("/")[-_LAST_SEGMENTS:]
+    except ValueError:
+        return set()
+    return max((set(_NOT_WORD.split(unquote(segment).casefold())) - {""} for segment in segments), key=len)
 
 
 class _SiteNames:
