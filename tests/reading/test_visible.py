@@ -95,6 +95,17 @@ def test_what_a_script_or_a_click_shows_stays(main: str) -> None:
     assert removed.revealed == 0
 
 
+def test_the_main_part_stays_although_closed_menus_are_longer() -> None:
+    menu = f"<ul style='display:none'>{'<li>Lamps and shades' * 90}</ul>"
+    page = f"{menu}<main style='visibility:hidden'><h1>Title</h1><p>{'The boat leaves at ten. ' * 5}</p></main>"
+    text, _ = _seen(f"<html><head>{_LIVE}</head><body>Home{page}</body></html>")
+    assert "The boat leaves at ten." in text
+    assert "Lamps" not in text
+    long = f"<p>{'A crossing costs 4.60 euros. ' * 9}</p>"
+    text, _ = _seen(f"<html><head>{_LIVE}</head><body>{long}{page}</body></html>")
+    assert "The boat" not in text
+
+
 def test_what_was_streamed_late_stands_where_it_belongs() -> None:
     text, _ = _seen(
         "<body><p>one</p> <!--$?--><template id='B:0'></template><p>loading</p><!--/$--> <p>three</p>"

@@ -339,10 +339,12 @@ def _keep_main_part(document: Document, found: _Judgement) -> None:
     total = len(body.text)
     top = [element for element, size in sizes.items() if size * 20 > total]
     lost = sum(sizes[element] for element in top)
+    left = total - sum(sizes.values())  # of some pages most is closed menus
     for element in top:
         soft = found.whole.get(element, "visibility") in _SOFT
         if (soft and len(top) > 2 and lost * 2 > total) or (
-            sizes[element] * 5 > total and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
+            (sizes[element] * 5 > total or (soft and sizes[element] > left))
+            and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
         ):
             found.whole.pop(element, None)
             found.texts["visibility"].pop(element, None)
