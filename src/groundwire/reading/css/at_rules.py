@@ -41,7 +41,8 @@ _TRUE_OF_A_DESKTOP: Final = frozenset(
         ("hover", "hover"), ("any-hover", "hover"), ("pointer", "fine"), ("any-pointer", "fine"), ("hover", ""),
         ("pointer", ""), ("color", ""), ("width", ""), ("height", ""), ("scripting", "enabled"), ("scripting", ""),
         ("update", "fast"), ("grid", "0"), ("display-mode", "browser"), ("prefers-contrast", "no-preference"),
-        ("forced-colors", "none"), ("inverted-colors", "none"), ("overflow-block", "scroll"),
+        ("forced-colors", "none"), ("overflow-block", "scroll"), ("color-gamut", "srgb"), ("dynamic-range", "standard"),
+        ("monochrome", "0"),
     }
 )  # fmt: skip
 

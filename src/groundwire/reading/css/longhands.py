@@ -113,7 +113,7 @@ _KEPT: Final = frozenset(_VALID) | {
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
     "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
     "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color", "mask-size",
-    "zoom", "animation-iteration-count", "offset-path",
+    "zoom", "animation-iteration-count", "offset-path", "font-size-adjust",
 }  # fmt: skip
 
 

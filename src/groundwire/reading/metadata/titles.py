@@ -173,7 +173,10 @@ class _SiteNames:
         if bare in self._names or not bare:
             return True
         few = len(part.split()) <= _SITE_WORDS and len(bare) > 2
-        return few and any(name in bare or name.startswith(bare) for name in self._telling)
+        return few and any(
+            name in bare or name.startswith(bare) or (len(bare) >= _TELLING and name.endswith(bare))
+            for name in self._telling
+        )
 
 
 class _Seen:

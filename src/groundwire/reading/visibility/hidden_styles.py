@@ -29,7 +29,7 @@ __all__ = [
 FAINT: Final = 0.05
 """The opacity up to which nothing is visible."""
 
-INHERITED: Final = ("visibility", "font-size", "text-indent", "letter-spacing", "text-security")
+INHERITED: Final = ("visibility", "font-size", "font-size-adjust", "text-indent", "letter-spacing", "text-security")
 """The properties that hide text unless a descendant sets them again."""
 
 _TINY_BOX: Final = 2.0  # pixels
@@ -46,6 +46,8 @@ _BLURRED: Final = 10.0  # pixels
 _BEHIND: Final = -10
 _NO_BOX: Final = frozenset({"none", "table-column", "table-column-group"})
 _CUT: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
+_CLIPPING: Final = frozenset({"strict", "content", "paint"})
+"""Values of `contain` that clip overflow."""
 _PLACED: Final = frozenset({"absolute", "fixed"})
 _TABLE: Final = frozenset({"table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"})
 _BLOCKS: Final = _TABLE | {
@@ -124,10 +126,10 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
 def box_hidden(style: Mapping[str, str]) -> bool:
     """Return whether a box has no room for text and clips its overflow."""
     cut_x, cut_y = style.get("overflow-x") in _CUT, style.get("overflow-y") in _CUT
-    contained = style.get("contain", "").split()
-    if "strict" in contained or ("paint" in contained and "size" in contained):
+    contained = set(style.get("contain", "").split())
+    if not contained.isdisjoint(_CLIPPING):
         cut_x = cut_y = True
-        if "height" not in style and "min-height" not in style:
+        if not contained.isdisjoint({"strict", "size"}) and "height" not in style and "min-height" not in style:
             return True
     if cut_y or cut_x:
         heights = [style.get("height", ""), style.get("max-height", "")]
@@ -164,6 +166,8 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
         if (share is not None and share <= -_FAR / 5) or (away is not None and away <= _FAR_LEFT):
             return True if boxed else None
         return False
+    if name == "font-size-adjust":
+        return (aspect := ratio(value)) is not None and aspect <= TINY_FONT / 32
     if name == "letter-spacing":
         spacing = pixels(value)
         return spacing is not None and (spacing <= -12 or spacing >= 500)
@@ -215,10 +219,19 @@ def _cuts_all(name: str, inside: str) -> bool:
             left = right
         return _covers(top, bottom) or _covers(left, right)
     if name in {"circle", "ellipse"}:
-        radii = arguments(inside.partition("at ")[0])
-        return bool(radii) and any((size := pixels(part, 100.0)) is not None and size <= 1 for part in radii)
+        radii, _, center = inside.partition("at ")
+        sizes = [pixels(part, 100.0) for part in arguments(radii)]
+        places = [pixels(part) for part in arguments(center)]
+        farthest = max((size or 1e6 for size in sizes), default=1e6)
+        return any(size is not None and size <= 1 for size in sizes) or any(
+            place is not None and place <= -farthest for place in places
+        )
     if name == "xywh" and len(parts) >= 4:
-        return any((size := pixels(part, 100.0)) is not None and size <= 1 for part in parts[2:4])
+        x, y, width, height = (pixels(part, 100.0) for part in parts[:4])
+        return any(
+            size is not None and (size <= 1 or (place is not None and place + size <= 0))
+            for place, size in ((x, width), (y, height))
+        )
     if name == "polygon":
         return _has_no_area(inside)
     if name == "path":
