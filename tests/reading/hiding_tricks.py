@@ -60,9 +60,10 @@ HIDDEN: Final = (
     "clip-path:xywh(-500px 0 10px 90px)",
     "contain:paint;height:0",
     "contain:content;height:0",
-    "contain:content size",
+    "contain:size paint",
     "font-size-adjust:0",
     "font-size-adjust:.001",
+    "<style>.v{font-size-adjust:0}</style><p class=v>SECRET</p>",
     '<div style="font-size-adjust:.01"><p>SECRET</p></div>',
     "clip-path:inset(0px 0px calc(100%) 0px)",
     "position:absolute;clip:rect(auto,auto,0,auto)",
@@ -212,6 +213,11 @@ SHOWN: Final = (
     "contain:content",
     "contain:size",
     "contain:paint;height:90px",
+    '<div style="position:relative;height:90px"><div style="position:absolute;inset:0;contain:strict"><p>SECRET</p></div>'
+    "</div>",
+    '<div style="display:flex;flex-direction:column;height:90px"><div style="flex:1;contain:strict"><p>SECRET</p></div>'
+    "</div>",
+    '<div style="display:grid;height:90px"><div style="contain:strict"><p>SECRET</p></div></div>',
     "font-size-adjust:.5",
     '<div style="font-size-adjust:0"><p style="font-size-adjust:none">SECRET</p></div>',
     "<style>@media (inverted-colors:none){.v{display:none}}</style><p class=v id=v>SECRET</p>",

@@ -32,12 +32,13 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
         "notices": _named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
-            "consent", "gdpr", "paywall", "disclaimer",
+            "consent", "gdpr", "paywall", "disclaimer", "tool-?tips?", "popover", "modal", "drawer", "overlay",
         ),
         "related": _named(
             "related", r"recommend(?:ed|ations?)", r"read-?next", r"more-?(?:stories|posts|articles|from)", r"you-?may",
             r"also-?(?:like|read)", "trending", r"most-?(?:read|popular)", r"(?:popular|recent)-?posts", "similar",
         ),
+        "reviews": _named("reviews?", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
     }
 )  # fmt: skip
 """The words for each part, one of which the names of an element have."""
@@ -46,6 +47,7 @@ _LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
         "comments": frozenset(KINDS) - {"forum"},
         "notices": frozenset({"article", "product"}),
+        "reviews": frozenset({"product"}),
     }
 )
 """The kinds of pages on which a part is left out whatever its score; elsewhere its score decides."""

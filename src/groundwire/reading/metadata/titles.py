@@ -43,9 +43,9 @@ def read_title(
 
     It is the first-level heading that shares most words with the page's other titles: `<title>`, meta tags, and
     JSON-LD are often written for search engines, with the site's name. Without such a heading, the title in the meta
-    tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`, unless the
-    page's only heading has more words of the URL than it has. A heading with the site's name, or that of a book whose
-    page this is, is no title.
+    tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`; but the
+    page's only heading is used if it has more words of the URL than that title. A heading with the site's name, or
+    that of a book whose page this is, is no title.
 
     Args:
         document: The page, without invisible parts.

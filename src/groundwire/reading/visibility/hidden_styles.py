@@ -58,22 +58,10 @@ _BLOCKS: Final = _TABLE | {
 }  # fmt: skip
 _MOVES: Final = frozenset(
     {
-        "left",
-        "right",
-        "top",
-        "bottom",
-        "z-index",
-        "margin-left",
-        "margin-top",
-        "padding-left",
-        "padding-top",
-        "border-left",
-        "border-top",
-        "translate",
-        "transform",
-        "offset-path",
+        "left", "right", "top", "bottom", "z-index", "margin-left", "margin-top", "padding-left", "padding-top",
+        "border-left", "border-top", "translate", "transform", "offset-path",
     }
-)
+)  # fmt: skip
 _OF_SCREEN: Final = re.compile(r"([+-]?[\d.]+)(?:%|[sld]?v[wh])")
 _CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
 
@@ -114,6 +102,8 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "size"
     if boxed and tag not in _TABLE and "table" not in style.get("display", "") and box_hidden(style):
         return "size"
+    if boxed and _is_contained(style):
+        return "contain"
     if boxed and style.get("overflow-x") in _CUT and style.get("white-space") in {"nowrap", "pre"}:
         share = fraction(style.get("text-indent", ""))
         if share is not None and share >= 1:
@@ -123,14 +113,22 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
     return ""
 
 
+def _is_contained(style: Mapping[str, str]) -> bool:
+    """Return whether a box has the height of nothing and clips its overflow, unless a flexible box stretches it."""
+    contained = set(style.get("contain", "").split())
+    if contained.isdisjoint({"strict", "size"}) or contained.isdisjoint(_CLIPPING):
+        return False
+    return not style.keys() & {"height", "min-height"} and not (
+        style.get("position") in _PLACED and {"top", "bottom"} <= style.keys()
+    )
+
+
 def box_hidden(style: Mapping[str, str]) -> bool:
     """Return whether a box has no room for text and clips its overflow."""
     cut_x, cut_y = style.get("overflow-x") in _CUT, style.get("overflow-y") in _CUT
     contained = set(style.get("contain", "").split())
     if not contained.isdisjoint(_CLIPPING):
         cut_x = cut_y = True
-        if not contained.isdisjoint({"strict", "size"}) and "height" not in style and "min-height" not in style:
-            return True
     if cut_y or cut_x:
         heights = [style.get("height", ""), style.get("max-height", "")]
         room = pixels(style.get("padding-bottom", "0"), 500.0) or 0.0

@@ -193,6 +193,8 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
         if opacity is not None:
             faint[element] = opacity
             reason = "opacity" if _opacity(element, faint) <= FAINT else ""
+        if reason == "contain" and _is_stretched(element, styles):
+            reason = ""
         if reason:
             if reason in _SOFT and styles.incomplete and _is_marked(element):
                 found.revealed += 1
@@ -243,6 +245,12 @@ def _is_pushed_out(element: Element, styles: Styles) -> bool:
             if (pixels(style.get(margin, "")) or 0.0) >= max(room, least, 1.0):
                 return True
     return False
+
+
+def _is_stretched(element: Element, styles: Styles) -> bool:
+    """Return whether the box around an element may give it a height."""
+    display = styles.get(element.parent).get("display", "") if isinstance(element.parent, Element) else ""
+    return "flex" in display or "grid" in display
 
 
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
