@@ -213,8 +213,8 @@ SHOWN: Final = (
     "contain:content",
     "contain:size",
     "contain:paint;height:90px",
-    '<div style="position:relative;height:90px"><div style="position:absolute;inset:0;contain:strict"><p>SECRET</p></div>'
-    "</div>",
+    '<div style="position:relative;height:90px"><div style="position:absolute;inset:0;contain:strict"><p>SECRET</p>'
+    "</div></div>",
     '<div style="display:flex;flex-direction:column;height:90px"><div style="flex:1;contain:strict"><p>SECRET</p></div>'
     "</div>",
     '<div style="display:grid;height:90px"><div style="contain:strict"><p>SECRET</p></div></div>',
