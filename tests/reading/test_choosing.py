@@ -338,12 +338,5 @@ def test_what_is_left_out_depends_on_the_kind_of_page(kind: str, left: list[int]
     assert [number for number, kept in enumerate(keep) if not kept] == left
 
 
-@pytest.mark.parametrize("name", ["tooltip", "tool-tip__content", "modal-body", "cart-drawer", "js-overlay"])
-def test_overlays_are_notices(name: str) -> None:
-    layout = page(f"<p>{LONG * 3}</p><div class={name}><p>Warranty differs.</p></div>")
-    last = len(layout.texts) - 1
-    assert part_blocks(layout, names_of(layout), [True] * (last + 1), "notices") == [last]
-
-
 def test_every_part_of_the_setting_is_known() -> None:
     assert sorted(PARTS) == list(PAGE_PARTS)

@@ -32,7 +32,7 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
         ),
         "notices": _named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
-            "consent", "gdpr", "paywall", "disclaimer", "tool-?tips?", "popover", "modal", "drawer", "overlay",
+            "consent", "gdpr", "paywall", "disclaimer",
         ),
         "related": _named(
             "related", r"recommend(?:ed|ations?)", r"read-?next", r"more-?(?:stories|posts|articles|from)", r"you-?may",
