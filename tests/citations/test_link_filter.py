@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -48,40 +49,138 @@ def test_chunks_do_not_matter_and_no_length_changes(
         assert expected == answer
 
 
-@pytest.mark.parametrize(
-    ("answer", "shown"),
-    [
-        (f"See {KNOWN} there.", f"See {KNOWN} there."),
-        ("See https://other.example/x there.", "See https-//other.example/x there."),
-        ("HTTP://O.example/x", "HTTP-//O.example/x"),
-        (f"[label]({KNOWN})", f"[label]({KNOWN})"),
-        (f"[label]({KNOWN}b)", f"[label](#{KNOWN[1:]}b)"),
-        (f"{KNOWN}.", f"{KNOWN}."),
-        (f"{KNOWN}).,;:!?'*", f"{KNOWN}).,;:!?'*"),
-        (f"{KNOWN}/more", f"{KNOWN.replace(':', '-', 1)}/more"),
-        (f"`{KNOWN}b`", f"`{KNOWN}b`"),
-        ("``code ` https://other.example``", "``code ` https://other.example``"),
-        ("`code https://other.example", "`code https-//other.example"),
-        (
-            "```\nhttps://other.example\n```\nhttps://other.example",
-            "```\nhttps://other.example\n```\nhttps-//other.example",
-        ),
-        (r"\[label](https://other.example)", r"\[label](#ttps://other.example)"),
-        (r"\\ https://other.example", r"\\ https-//other.example"),
-        (f"<{KNOWN}>", f"<{KNOWN}>"),
-        ("<https://other.example>", "‹https-//other.example>"),
-        ("a < b", "a < b"),
-        ('<img src="x">', '‹img src="x">'),
-        ("<!-- x -->", "‹!-- x -->"),
-        (f"![label]({KNOWN})", f"![label]({KNOWN})"),
-        ("![label](relative)", "\\[label](#elative)"),
-        ("![1] and ![2]", "![1] and ![2]"),
-        ("![label]", "\\[label]"),
-        ("wow!", "wow!"),
-    ],
-)
+SHOWN: Final = (
+    (f"See {KNOWN} there.", f"See {KNOWN} there."),
+    ("See https://other.example/x there.", "See https-//other.example/x there."),
+    ("HTTP://O.example/x", "HTTP-//O.example/x"),
+    (f"[label]({KNOWN})", f"[label]({KNOWN})"),
+    (f"[label]({KNOWN}b)", f"[label](#{KNOWN[1:]}b)"),
+    (f"{KNOWN}.", f"{KNOWN}."),
+    (f"{KNOWN}).,;:!?'*", f"{KNOWN}).,;:!?'*"),
+    (f"{KNOWN}/more", f"{KNOWN.replace(':', '-', 1)}/more"),
+    (f"`{KNOWN}b`", f"`{KNOWN}b`"),
+    ("``code ` https://other.example``", "``code ` https://other.example``"),
+    ("`code https://other.example", "`code https-//other.example"),
+    (
+        "```\nhttps://other.example\n```\nhttps://other.example",
+        "```\nhttps://other.example\n```\nhttps-//other.example",
+    ),
+    (r"\[label](https://other.example)", r"\[label](#ttps://other.example)"),
+    (r"\\ https://other.example", r"\\ https-//other.example"),
+    (f"<{KNOWN}>", f"<{KNOWN}>"),
+    ("<https://other.example>", "‹https-//other.example>"),
+    ("a < b", "a < b"),
+    ('<img src="x">', '‹img src="x">'),
+    ("<!-- x -->", "‹!-- x -->"),
+    (f"![label]({KNOWN})", f"![label]({KNOWN})"),
+    ("![label](relative)", "\\[label](#elative)"),
+    ("![1] and ![2]", "![1] and ![2]"),
+    ("![label]", "\\[label]"),
+    ("wow!", "wow!"),
+    (f"{KNOWN}{'.' * 10}", f"{KNOWN}{'.' * 10}"),
+    (f"{KNOWN}{'.' * 11}", f"https-//known.example/a{'.' * 11}"),
+    (f"```py\n{KNOWN}b\n  ```  \n{KNOWN}b", f"```py\n{KNOWN}b\n  ```  \nhttps-//known.example/ab"),
+    (f"~~~ a`b\n{KNOWN}b\n~~~~\n{KNOWN}b", f"~~~ a`b\n{KNOWN}b\n~~~~\nhttps-//known.example/ab"),
+    (f"````\n```\n{KNOWN}b\n````", f"````\n```\n{KNOWN}b\n````"),
+    (f"```{'i' * 200}\n{KNOWN}b", f"```{'i' * 200}\n{KNOWN}b"),
+    (f"```{'i' * 201}\n{KNOWN}b", f"```{'i' * 201}\nhttps-//known.example/ab"),
+    (f"{'`' * 200}\n{KNOWN}b", f"{'`' * 200}\n{KNOWN}b"),
+    (f"{'`' * 201}\n{KNOWN}b", f"{'`' * 201}\nhttps-//known.example/ab"),
+    (f"  ```\n  {KNOWN}b\n  ```\n```\n{KNOWN}b\n```", f"  ```\n  https-//known.example/ab\n  ```\n```\n{KNOWN}b\n```"),
+    (f"  ```\na\n  ```\n```\n{KNOWN}b\n```", "  ```\na\n  ```\n```\nhttps-//known.example/ab\n```"),
+    (f"  ```\n  ```py\n```\n{KNOWN}b\n```", "  ```\n  ```py\n```\nhttps-//known.example/ab\n```"),
+    (f"a < b\n```\n{KNOWN}b\n```", "a < b\n```\nhttps-//known.example/ab\n```"),
+    (f"a < b\n\n```\n{KNOWN}b\n```", f"a < b\n\n```\n{KNOWN}b\n```"),
+    (f"a ` b\n`{KNOWN}b`\n\n`{KNOWN}b`", f"a ` b\n`https-//known.example/ab`\n\n`{KNOWN}b`"),
+    (f"`a|{KNOWN}b`", "`a|https-//known.example/ab`"),
+    (f"``{KNOWN}b` `` {KNOWN}b", f"``{KNOWN}b` `` https-//known.example/ab"),
+    (f"[1]: {KNOWN}", f"[1]: {KNOWN}"),
+    (f"- > 1. [1]: {KNOWN} 'title'", f"- > 1. [1]: {KNOWN} 'title'"),
+    ("[1]: https://other.example", "[1]꞉ https-//other.example"),
+    ("[1, 2]:x", "[1, 2]꞉x"),
+    ("[1]:", "[1]꞉"),
+    (f"see [1]: {KNOWN}", f"see [1]: {KNOWN}"),
+    ("[a]: x", "[a]: x"),
+    ("![1](x)", "\\[1](#)"),
+    ("![1][2]", "\\[1][2]"),
+    ("![12", "\\[12"),
+    ("!", "!"),
+    ("![", "\\["),
+    ("a!b", "a!b"),
+    (f"![a [b] c]({KNOWN} 'title')", f"\\[a [b] c]({KNOWN} 'title')"),
+    (f"![a]({KNOWN} 'title')", f"![a]({KNOWN} 'title')"),
+    (f"![a]( <{KNOWN}> )", f"![a]( <{KNOWN}> )"),
+    (f"![a]({KNOWN}", f"\\[a](#{KNOWN[1:]}"),
+    (f"![a`b`]({KNOWN})", f"\\[a`b`]({KNOWN})"),
+    ("[a](", "[a]("),
+    ("[a](b", "[a](#"),
+    ("[a]", "[a]"),
+    ("[a] (b)", "[a] (b)"),
+    ("<b>a</b><br/><BR>", "<b>a</b><br/><BR>"),
+    ("<b class=x>", "‹b class=x>"),
+    ("</div>", "‹/div>"),
+    ("<?x", "‹?x"),
+    ("<3", "<3"),
+    ("<mailto:a@b.example>", "<mailto:a@b.example>"),
+    ("<h1>a</h1>", "<h1>a</h1>"),
+    ("<HTTPS://other.example>", "‹HTTPS-//other.example>"),
+    ("http:/", "http:/"),
+    ("h", "h"),
+    ("https://", "https-//"),
+    ("the https", "the https"),
+    ("\\", "\\"),
+    (r"\`" + KNOWN + "b`", r"\`https-//known.example/ab`"),
+    (r"\! ![a](b)", r"\! \[a](#)"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("answer", "shown"), SHOWN)
 def test_only_known_addresses_are_kept(answer: str, shown: str) -> None:
     assert neutralized(answer, [KNOWN], links="known") == shown
+    for size in (1, 2, 3):
+        parts = made("known", "known")
+        assert (
+            "".join(parts.feed(answer[at : at + size]) for at in range(0, len(answer), size)) + parts.close() == shown
+        )
+
+
+@pytest.mark.parametrize(
+    ("given", "at_once"),
+    [
+        ("plain words", "plain words"),
+        ("wow!", "wow"),
+        ("wow! ", "wow! "),
+        ("![1]", ""),
+        ("![1] ", "![1] "),
+        ("![ab", ""),
+        ("see `co", "see "),
+        ("see `co` ", "see `co` "),
+        ("``", ""),
+        ("```py", ""),
+        ("```py\n", "```py\n"),
+        ("```py\nx = 1", "```py\nx = 1"),
+        ("```py\n``", "```py\n"),
+        ("  ```\n  x", "  ```\n"),
+        ("a\r", "a"),
+        ("[1]", ""),
+        ("[1]: ht", ""),
+        ("[1] is", "[1] is"),
+        ("see http", "see "),
+        ("see hat", "see hat"),
+        (f"see {KNOWN}", "see "),
+        (f"see {KNOWN} ", f"see {KNOWN} "),
+        ("<b", ""),
+        ("<b ", "‹b "),
+        ("a <b>", "a <b>"),
+        ("[a](", "[a"),
+        ("[a](x)", "[a](#)"),
+        ("\\", ""),
+        ("!" + "[" * 3_998, ""),
+        ("!" + "[" * 3_999, "\\" + "[" * 3_999),
+    ],
+)
+def test_only_what_is_not_clear_is_held_back(given: str, at_once: str) -> None:
+    assert made("known", "known").feed(given) == at_once
 
 
 def test_an_unknown_link_leads_nowhere() -> None:

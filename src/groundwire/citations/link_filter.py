@@ -21,10 +21,15 @@ __all__ = ["Addresses", "LinkFilter", "neutralized", "policy_filter"]
 Addresses = Literal["known", "any"]
 """Which URLs of images or links are kept: those shown to the session, or all."""
 
+_INFORMATION: Final = 200  # characters after the run of a fence, and of the run
 _LONGEST: Final = 4_000  # characters held back until their meaning is clear
 _TRIGGER: Final = re.compile(r"\\|`+|!|<|\]|h", re.IGNORECASE)
-_FENCE: Final = re.compile(r"(`{3,}(?!`)(?=[^`\n]*\n)|~{3,}(?!~))[^\n]*\n")
-_MAY_BE_FENCE: Final = re.compile(r"[`~]{1,2}\Z|(?:```|~~~)[^\n]{0,200}\Z")
+_FENCE: Final = re.compile(r"(`{3,200}(?!`)(?=[^`\n]{0,200}\n)|~{3,200}(?!~))[^\n]{0,200}\n")
+_MAY_BE_FENCE: Final = re.compile(r"(?:`{3,200}+(?!`)|~{3,200}+(?!~))[^\n]{0,200}\Z")
+_FENCE_END: Final = re.compile(r" {0,3}(`+|~+)[ \t]*\r?\n?")
+_RUN: Final = re.compile(r"( {0,3})(`{3,}|~{3,})")
+_MAY_BE_RUN: Final = re.compile(r" {0,3}(?:`{0,2}|~{0,2})\Z")
+_LONE_RETURN: Final = re.compile(r"\r(?!\n|\Z)")
 _INERT: Final = re.compile(
     r"</?(?:b|i|em|strong|u|s|del|ins|sub|sup|br|hr|kbd|code|mark|small|p|li|ul|ol|dl|dt|dd|q|details|summary|blockquote"
     r"|table|thead|tbody|tr|td|th|h[1-6]) ?/?>",
@@ -32,7 +37,7 @@ _INERT: Final = re.compile(
 )
 """Tags without attributes that load nothing."""
 _AUTOLINK: Final = re.compile(r"<(?:https?://|mailto:)[^\s<>]{1,2000}>", re.IGNORECASE)
-_NUMBER: Final = r"[\[［【][\d ,;–-]{1,40}[\]］】]"
+_NUMBER: Final = r"\[[\d ,;–-]{1,40}\]"
 _MARKER: Final = re.compile(rf"!{_NUMBER}(?![(\[])")
 _MAY_BE_MARKER: Final = re.compile(r"!\[[\d ,;–-]{0,40}\]?\Z")
 _CONTAINERS: Final = "[ \t>*+-0123456789"
@@ -101,7 +106,11 @@ class LinkFilter:
         self._text = ""
         self._fence = ""
         self._line_start = True
-        self._paragraph = ""  # the start of the text since the last empty line, if it has a "<"
+        self._paragraph: set[str] = set()  # what makes later code of the paragraph doubtful: "<", a backtick
+        self._inner: tuple[str, str] | None = (
+            None  # the spaces and the run of an indented fence, perhaps in a list item
+        )
+        self._unsure = False  # whether code may be open here in a renderer: no fence is believed from then on
 
     def knows(self, url: str) -> bool:
         """Return whether a URL is always kept."""
@@ -135,7 +144,7 @@ class LinkFilter:
         """Take the next chunk of the answer and return the text that is final."""
         if self._images == self._links == "any":
             return chunk
-        self._text += chunk
+        self._text = _LONE_RETURN.sub("\n", self._text + chunk)  # Markdown ends a line there
         return self._taken(ended=False)
 
     def close(self) -> str:
@@ -145,6 +154,8 @@ class LinkFilter:
     def _taken(self, *, ended: bool) -> str:
         out: list[str] = []
         place, text = 0, self._text
+        held = "\r" if text.endswith("\r") and not ended else ""
+        text = text.removesuffix(held)
         while place < len(text):
             if self._line_start:
                 step = self._at_line_start(text, place, ended=ended)
@@ -157,43 +168,76 @@ class LinkFilter:
             piece, place = step
             out.append(piece)
             self._line_start = piece.endswith("\n")
-        self._text = text[place:]
+        self._text = text[place:] + held
         return "".join(out)
 
     def _at_line_start(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
         """Check whether a fence begins or ends here."""
         self._line_start = False
+        end = text.find("\n", place)
+        line = text[place : end + 1] if end >= 0 else text[place:]
+        is_whole = end >= 0 or ended or len(line) >= _LONGEST
         if self._fence:
-            end = text.find("\n", place)
-            line = text[place : end + 1] if end >= 0 else text[place:]
-            if end < 0 and not ended and not line.strip(" \t" + self._fence[0]) and len(line) < _LONGEST:
-                self._line_start = True
-                return None
-            bare = line.strip()
-            is_end = len(bare) >= len(self._fence) and not bare.strip(self._fence[0]) and line[:4] != "    "
-            self._fence = "" if is_end else self._fence
+            if not line[:_LONGEST].strip(" \t\r\n" + self._fence[0]):
+                if not is_whole:
+                    self._line_start = True
+                    return None
+                self._unsure = len(line) >= _LONGEST
+                self._fence = "" if self._unsure or _closes(line, self._fence) else self._fence
             return line, place + len(line)
-        if found := _FENCE.match(text, place):
-            if not self._paragraph:
-                self._fence = found[1]
-                return found[0], found.end()
-        elif not ended and _MAY_BE_FENCE.match(text, place):
+        if not self._unsure and (
+            self._is_inner(line, whole=is_whole) if self._inner else self._opens(line, whole=is_whole)
+        ):
             self._line_start = True
             return None
+        if self._fence:
+            return line, place + len(line)
         if text[place] == "\n":
-            self._paragraph = ""
+            self._paragraph.clear()
         if self._images == "known" and self._markdown and text[place] in _CONTAINERS:
             found = _DEFINITION.match(text, place)
-            if found and found.end() < len(text):  # an image such as ![1] would take its URL from here
-                url = found[2].strip("<>")
-                kept = url and self.knows(url)
-                return (found[0] if kept else f"{found[1]}{_NO_COLON}{found[0][len(found[1]) + 1 :]}"), found.end()
-            if not ended and _MAY_BE_DEFINITION.match(text, place):
+            if not ended and (found is None or found.end() == len(text)) and _MAY_BE_DEFINITION.match(text, place):
                 self._line_start = True
                 return None
-            if found:
-                return f"{found[1]}{_NO_COLON}{found[0][len(found[1]) + 1 :]}", found.end()
+            if found:  # an image such as ![1] would take its URL from here
+                if self.knows(found[2].strip("<>")):
+                    return found[0], found.end()
+                return f"{found[1]}{_NO_COLON}", found.end(1) + 1
         return self._in_line(text, place, ended=ended)
+
+    def _opens(self, line: str, *, whole: bool) -> bool:
+        """Open a fence if one begins a line, and return whether more of the line is needed to know."""
+        run = _RUN.match(line)
+        if run is None:
+            return not whole and _MAY_BE_RUN.match(line) is not None
+        if not whole and _MAY_BE_FENCE.match(line, run.start(2)):
+            return True
+        if found := _FENCE.match(line, run.start(2)):
+            if "<" in self._paragraph:  # perhaps HTML, in which it is text
+                self._unsure = True
+            elif run[1]:
+                self._inner = run[1], found[1]
+            else:
+                self._fence = found[1]
+            self._paragraph.clear()
+        elif line.endswith("\n") or len(line) > _INFORMATION:
+            self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_INFORMATION]
+        return False
+
+    def _is_inner(self, line: str, *, whole: bool) -> bool:
+        """Look for the end of an indented fence, and return whether more of the line is needed to know.
+
+        It ends at a line that is indented less if it is in a list item, but not if it is in none.
+        """
+        if not whole:
+            return True
+        spaces, fence = self._inner or ("", "")
+        if not line.startswith(spaces) and line.strip():
+            self._unsure = True
+        elif line.lstrip(" \t").startswith(fence[0] * 3):
+            self._unsure = line[len(spaces)] != fence[0] or not _closes(line, fence)
+            self._inner = None
+        return False
 
     def _in_line(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
         end = text.find("\n", place)
@@ -217,7 +261,7 @@ class LinkFilter:
                     return None
                 return (rest[:2], len(rest[:2])) if rest[1:2] in "\\`" else _one(rest)
             case "`":
-                return _code(rest, open_ended=open_ended)
+                return self._code(rest, open_ended=open_ended)
             case "!":
                 return self._image(rest, open_ended=open_ended)
             case "<":
@@ -226,6 +270,22 @@ class LinkFilter:
                 return self._destination(rest, open_ended=open_ended)
             case _:
                 return self._address(rest, open_ended=open_ended)
+
+    def _code(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        """Return a code span unchanged if it ends in its line and in no other table cell; else its backticks."""
+        run = len(rest) - len(rest.lstrip("`"))
+        place = run if "`" not in self._paragraph else len(rest)
+        while (at := rest.find("`", place)) >= 0:
+            place = at + len(rest[at:]) - len(rest[at:].lstrip("`"))
+            if place - at == run and not (open_ended and place == len(rest)):
+                if "|" not in rest[:place]:
+                    return rest[:place], place
+                break
+        else:
+            if open_ended:
+                return None
+        self._paragraph.add("`")  # it may begin code here
+        return rest[:run], run
 
     def _image(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         if self._images == "any" or not rest.startswith("!["[: len(rest)]):
@@ -242,13 +302,12 @@ class LinkFilter:
         return ("![" if url and self.knows(url) else "\\["), 2
 
     def _tag(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
-        self._paragraph = "<"
+        self._paragraph.add("<")
         if self._images == "any" or not self._markdown:
             return _one(rest)
         if found := _INERT.match(rest) or _AUTOLINK.match(rest):
-            if found[0][1:2].lower() == "h" and found[0][-2] != "h" and not self._may_link(found[0][1:-1]):
-                return "‹", 1
-            return found[0], found.end()
+            is_kept = ":" not in found[0] or rest[1] in "mM" or self._may_link(found[0][1:-1])
+            return (found[0], found.end()) if is_kept else ("‹", 1)
         if open_ended and ">" not in rest and not re.search(r"[\s<]", rest[1:]):
             return None
         return ("‹", 1) if re.match(r"<[A-Za-z/!?]", rest) else _one(rest)
@@ -292,15 +351,10 @@ def _to_line_end(text: str, place: int) -> tuple[str, int]:
     return text[place:stop], stop
 
 
-def _code(rest: str, *, open_ended: bool) -> tuple[str, int] | None:
-    """Return a code span unchanged if it ends in its line and in no other table cell; else its backticks."""
-    run = len(rest) - len(rest.lstrip("`"))
-    place = run
-    while (at := rest.find("`", place)) >= 0:
-        place = at + len(rest[at:]) - len(rest[at:].lstrip("`"))
-        if place - at == run and not (open_ended and place == len(rest)):
-            return (rest[:place], place) if "|" not in rest[:place] else (rest[:run], run)
-    return None if open_ended else (rest[:run], run)
+def _closes(line: str, fence: str) -> bool:
+    """Return whether a line ends the code that a run of backticks or tildes began."""
+    found = _FENCE_END.fullmatch(line)
+    return found is not None and found[1].startswith(fence)
 
 
 def _inline_address(rest: str, opens: int) -> str | None:
