@@ -55,7 +55,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         tuple(f"tests/routing/test_{name}.py" for name in ("calls", "load", "cost_ledger", "budget", "cache")),
     ),
     ("routing/health", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
-    ("routing/shared_health", ("tests/routing/test_shared_health.py",)),
+    ("routing/shared_health", ("tests/routing/test_shared_health.py", "tests/routing/test_latency.py")),
     (
         "routing/hedging",
         (

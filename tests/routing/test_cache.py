@@ -618,6 +618,62 @@ async def test_a_broken_store_fails_no_call_and_is_told_once(caplog: pytest.LogC
     await cache.aclose()
 
 
+class NoLeases(MemoryStore):
+    """A store that keeps values and gives no leases."""
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        raise StoreError("read only")
+
+
+async def test_without_leases_a_stale_value_is_fetched_anew_all_the_same(clock: Clock) -> None:
+    source, cache, tasks = Source(), Cache(NoLeases(clock=clock), clock=clock), Tasks()
+    assert (await source.ask(cache)).value == "v1"
+    clock.now += LIFE.fresh + 1
+    assert await source.ask(cache) == CacheResult("v1", cached=True, stale=True, age=61.0)
+    await tasks.settled()
+    assert await source.ask(cache) == CacheResult("v2", cached=True)
+    await cache.aclose()
+
+
+async def test_an_abandoned_lookup_keeps_no_other_process_waiting(store: Store, clock: Clock) -> None:
+    cache, tasks = Cache(store, clock=clock), Tasks()
+    look = cache.lookup("k")
+    assert list(await store.batch(look.operations)) == [None, True]
+    assert not await store.lease("load:k", owner="other", ttl=3.0)
+    cache.abandon("k")
+    await tasks.settled()
+    assert await store.lease("load:k", owner="other", ttl=3.0)
+    await cache.aclose()
+
+
+async def test_an_old_value_is_renewed_unless_a_new_one_is_asked_for(cache: Cache, clock: Clock) -> None:
+    source, old = Source(), list[str]()
+
+    async def renew(value: str) -> str:
+        old.append(value)
+        return f"{value} again"
+
+    async def ask(*, refresh: bool = False) -> str:
+        kept = await cache.get_or_load(
+            "k",
+            source.load,
+            codec=Codec(str.encode, bytes.decode, lambda value: LIFE),
+            deadline=Deadline.after(4),
+            owner=LOCAL,
+            refresh=refresh,
+            renew=renew,
+        )
+        return kept.value
+
+    assert await ask() == "v1"
+    clock.now += LIFE.fresh + LIFE.stale + 1
+    assert await ask() == "v1 again"
+    assert await ask(refresh=True) == "v2"
+    clock.now += LIFE.fresh + LIFE.stale + LIFE.error + 1
+    assert await ask() == "v3"
+    assert old == ["v1"]
+
+
 async def test_a_value_that_cannot_be_packed_is_returned_all_the_same(
     cache: Cache, caplog: pytest.LogCaptureFixture
 ) -> None:

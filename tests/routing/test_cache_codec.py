@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.models import Page, Query
-from groundwire.routing.cache_codec import CacheTtl, Partition, lifetime, page_codec, page_key, search_key
+from groundwire.routing.cache_codec import CacheTtl, Partition, lifetime, page_codec, page_key, partition_of, search_key
+from groundwire.safety.tenancy import Owner
 from groundwire.safety.urls import DomainPolicy, parse_url
 
 NOBODY = DomainPolicy()
@@ -147,3 +148,27 @@ def test_a_page_comes_back_from_the_cache_as_it_was() -> None:
     page = Page(url="https://a.example/", content="Some text.", title="A")
     assert codec.decode(codec.encode(page)) == page
     assert codec.ttl(page) == CacheTtl(60.0, 1.0, 2.0)
+
+
+def test_what_is_public_or_allowed_is_shared_and_everything_else_belongs_to_its_owner() -> None:
+    owner = Owner(tenant="acme")
+    found = {
+        (sharing, visibility): partition_of(owner, visibility, sharing)
+        for sharing in ("none", "public", "all")
+        for visibility in ("public", "private")
+    }
+    assert found == {
+        ("none", "public"): "tenant:acme",
+        ("none", "private"): "tenant:acme",
+        ("public", "public"): "shared",
+        ("public", "private"): "tenant:acme",
+        ("all", "public"): "shared",
+        ("all", "private"): "shared",
+    }
+
+
+def test_an_update_keeps_what_is_cached_unless_its_form_changes() -> None:
+    search = search_key(Query(text="old mills"), ["x"], NOBODY, partition=SHARED)
+    page = page_key(parse_url("https://a.example/b"), ["local"], partition=SHARED)
+    assert search == "search:2:shared:29e90e73919d5512ce5d4f8b1de1704126437ef23bbb1fde03aeb6d77c7aa9dc"
+    assert page == "page:2:shared:68c5ee820bab4beb09717ff0ada94582412511e341da6e47b4acf2cd5e04a301"

@@ -70,6 +70,7 @@ def test_negative_and_degraded_searches_live_a_minute() -> None:
     assert search_ttl(_answer("partial"), WHOLE) == CacheTtl(60)
     assert search_ttl(_answer("partial"), CacheTtl(10, 10)) == CacheTtl(10)
     assert search_ttl(_answer("partial"), CacheTtl()) == CacheTtl()
+    assert search_ttl(_answer("ok").model_copy(update={"stale": True}), WHOLE) == CacheTtl()
 
 
 @pytest.mark.req("B19", "Y9")

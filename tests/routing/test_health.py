@@ -253,8 +253,8 @@ def test_a_cooldown_is_never_longer_than_the_provider_says(said: float, believed
 
 def test_no_seconds_begin_no_cooldown_and_nobody_is_told() -> None:
     watched = Watched()
-    watched.note("a", watched.health.cool_down("a", 0.0))
-    watched.note("a", watched.health.cool_down("a", -5.0))
+    assert watched.health.cool_down("a", 0.0) == {}
+    assert watched.health.cool_down("a", -5.0) == {}
     assert watched.names() == "abc"
     assert watched.told == []
 

@@ -428,3 +428,46 @@ async def test_nobody_waits_for_a_probe_longer_than_it_has_time() -> None:
     began = now()
     assert not (await turn(limiter, provider, max_wait=0.25)).granted
     assert now() - began == 0.25
+
+
+@virtually
+async def test_a_call_waits_for_a_used_up_window_exactly_as_long_as_it_may() -> None:
+    limiter, provider = limited(), Asked()
+    await limiter.update_limits(provider, [RateWindow(limit=10, seconds=30, remaining=0, reset=2.0)])
+    refused = await turn(limiter, provider, max_wait=1.75)
+    assert (refused.granted, refused.wait) == (False, 2.0)
+    slot = await turn(limiter, provider, max_wait=2.0)
+    assert (slot.granted, slot.wait) == (True, 2.0)
+
+
+@virtually
+async def test_five_responses_are_enough_to_learn_from_and_four_are_not() -> None:
+    for good, learned in ((4, 0), (5, 1)):
+        limiter, provider = limited(), Asked()
+        for _ in range(2):  # without a response; the window of a second fills up
+            await turn(limiter, provider)
+            await asyncio.sleep(1.0)
+        assert await rising(limiter, provider, good, 0, 1.0) == []
+        assert (
+            len(await rising(limiter, provider, 1, 0, 1_000.0) + await rising(limiter, provider, 0, 3, 20.0)) == learned
+        )
+
+
+@virtually
+async def test_at_most_512_requests_of_a_window_are_counted() -> None:
+    limiter, provider = limited(), Asked()
+    await turn(limiter, provider)
+    await asyncio.sleep(1.0)
+    counts = [(await turn(limiter, provider)).density[0] for _ in range(1_100)]
+    assert counts[:3] == [0.0, 1.0, 2.0]
+    assert counts[510:515] == [510.0, 511.0, 512.0, 512.0, 512.0]
+    assert set(counts[512:]) == {512.0}
+
+
+@virtually
+async def test_nobody_waits_for_a_first_response_that_will_not_come() -> None:
+    limiter, provider = limited(), Asked(tells_rates=True)
+    assert (await turn(limiter, provider)).wait == 0.0
+    limiter.release(provider)
+    slots = await asyncio.gather(*(turn(limiter, provider) for _ in range(3)))
+    assert [slot.wait for slot in slots] == [0.0, 0.0, 0.0]
