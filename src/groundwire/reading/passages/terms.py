@@ -257,11 +257,5 @@ def _folded(text: str) -> str:
 @cache
 def _marks() -> re.Pattern[str]:
     """Return a pattern for marks: accents, vowel signs, points."""
-    points = [point for point in range(0x300, 0x20000) if unicodedata.category(chr(point))[0] == "M"]
-    runs: list[list[int]] = []
-    for point in points:
-        if runs and runs[-1][1] == point - 1:
-            runs[-1][1] = point
-        else:
-            runs.append([point, point])
-    return re.compile("[" + "".join(f"{chr(low)}-{chr(high)}" for low, high in runs) + "]")
+    marks = (mark for mark in map(chr, range(0x300, 0x20000)) if unicodedata.category(mark)[0] == "M")
+    return re.compile(f"[{''.join(marks)}]")
