@@ -10,7 +10,68 @@ from typing import Final
 
 __all__ = ["EQUIVALENT"]
 
+_WORK: Final = "only how much work is done, or where, changes"
+
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
+    *(
+        (
+            "src/groundwire/reading/passages/terms.py",
+            "",
+            f"_MANY: Final = {number} # runs whose terms are cached",
+            _WORK,
+        )
+        for number in (100_001, 99_999)
+    ),
+    *(
+        ("src/groundwire/reading/passages/terms.py", "Terms.__call__", f"if len(known) {sign} _MANY:", _WORK)
+        for sign in (">=", "<=")
+    ),
+    *(
+        (
+            "src/groundwire/reading/passages/terms.py",
+            "_marks",
+            f'marks = (mark for mark in map(chr, range({span})) if unicodedata.category(mark)[0] == "M")',
+            "no mark is there",
+        )
+        for span in ("767, 0x20000", "0x300, 131073", "0x300, 131071")
+    ),
+    (
+        "src/groundwire/reading/passages/bm25.py",
+        "_spans",
+        "if first <= last:",
+        "a block is not empty; of one of white space, the last is before the first",
+    ),
+    ("src/groundwire/reading/passages/bm25.py", "", "_HEADING: Final = -3", "no table starts there, either"),
+    *(
+        (
+            "src/groundwire/reading/passages/outline.py",
+            "Outline.heading_path",
+            line,
+            "no heading is above the first level",
+        )
+        for line in ("level = 8", "if level == 0:", "if level == 1: => if False:")
+    ),
+    (
+        "src/groundwire/reading/passages/outline.py",
+        "Outline.sections",
+        "deepest = 7",
+        "no heading has the seventh level, so the first step leaves nothing out",
+    ),
+    (
+        "src/groundwire/reading/passages/view.py",
+        "view",
+        "return shower.found(ask.find, Place((-1)))",
+        "no match starts before the page",
+    ),
+    *(
+        (
+            "src/groundwire/routing/politeness.py",
+            "",
+            f"_LARGE = {number} # characters of rules that are matched without a thread",
+            _WORK,
+        )
+        for number in (20001, 19999)
+    ),
     (
         "src/groundwire/safety/guard.py",
         "_look_up",
@@ -420,14 +481,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "best = [[0] * (size + 1) for _ in range(size + 0)]",
             "best = [[0] * (size + 1) for _ in range(size + 2)]",
             "best = [[0] * (size + 2) for _ in range(size + 1)]",
-        )
-    ),
-    *(
-        ("src/groundwire/reading/passages/terms.py", "_marks", line, "no mark is there")
-        for line in (
-            'points = [point for point in range(767, 0x20000) if unicodedata.category(chr(point))[0] == "M"]',
-            'points = [point for point in range(0x300, 131073) if unicodedata.category(chr(point))[0] == "M"]',
-            'points = [point for point in range(0x300, 131071) if unicodedata.category(chr(point))[0] == "M"]',
         )
     ),
     (

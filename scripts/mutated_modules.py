@@ -25,7 +25,7 @@ _VERIFICATION: Final = (
     "tests/citations/test_session.py",
 )
 _PASSAGES: Final = tuple(
-    f"tests/reading/passages/test_{name}.py" for name in ("limits", "view", "answers", "pieces", "counting")
+    f"tests/reading/passages/test_{name}.py" for name in ("tables", "limits", "view", "answers", "pieces", "counting")
 )
 MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("safety/guard", ("tests/safety/test_guard.py", "tests/safety/test_vectors.py")),

@@ -329,6 +329,11 @@ class TestOutline:
         text = "# T\n\n" + "##### S\n\n" * 60 + "###### U\n\n" * 39
         assert len(Outline(text).sections) == 100
 
+    def test_only_the_deepest_sections_that_are_too_many_are_left_out(self) -> None:
+        levels = [1] * 60 + [5] * 40 + [6]
+        text = "".join(f"{'#' * level} Part {number}\n" for number, level in enumerate(levels))
+        assert [section.level for section in Outline(text).sections] == levels[:100]
+
     def test_code_is_found_with_its_fences(self) -> None:
         text = "a\n\n```\nx\n```\n\nb"
         document = Outline(text)

@@ -228,9 +228,9 @@ def _integer(text: str | None) -> int | None:
 
 def abbreviates(short: str, long: str) -> bool:
     """Return whether a name is the usual abbreviation of another: US, WHO."""
-    letters, words = short.replace(".", "").casefold(), long.split()
-    if len(words) < 2 or not short.replace(".", "").isupper():
+    if not short.replace(".", "").isupper():
         return False
+    letters, words = short.replace(".", "").casefold(), long.split()
     known = _SHORT_FORMS.get(letters)
     return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -139,7 +139,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _divided(
-    text: str, start: int, end: int, patterns: tuple[re.Pattern[str], ...], fixed: Sequence[tuple[int, int]]
+    text: str, start: int, end: int, patterns: tuple[re.Pattern[str], ...], fixed: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[int, int]]:
     """Split parts that are too long with the first suitable pattern, never inside a link."""
     if end - start <= _LONG:
@@ -161,8 +161,8 @@ def _divided(
         yield begin, end
 
 
-def _inside(place: int, fixed: Sequence[tuple[int, int]]) -> bool:
-    at = bisect_right(fixed, (place, 0)) - 1
+def _inside(place: int, fixed: Sequence[tuple[int, ...]]) -> bool:
+    at = bisect_left(fixed, (place,)) - 1
     return at >= 0 and place < fixed[at][1]
 
 

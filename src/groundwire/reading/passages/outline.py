@@ -70,7 +70,7 @@ class Outline:
 
     def table_head(self, place: int) -> str:
         """Return the header of the table whose row begins at a position; "" for the header itself, and elsewhere."""
-        at = bisect.bisect_right(self._tables, (place, -1)) - 1
+        at = bisect.bisect_left(self._tables, (place,)) - 1
         if at < 0 or place >= self._tables[at][1]:
             return ""
         start = self._tables[at][0]
