@@ -503,12 +503,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     (
         "src/groundwire/reading/passages/excerpts.py",
-        "choose",
-        "best = sorted((row for row in ranked if row.score > (-1)), key=lambda row: (-row.score, row.number))",
-        "a score of 0 is below what is worth its space",
-    ),
-    (
-        "src/groundwire/reading/passages/excerpts.py",
         "_one",
         "several = sorted((form for form in forms if len(form) >= 1), key=len, reverse=True)",
         "the single ones are in the pattern already",

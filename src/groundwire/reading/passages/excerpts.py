@@ -80,7 +80,7 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
         room: The budget, including markers.
         links: Whether links keep their targets.
     """
-    best = sorted((row for row in ranked if row.score > 0), key=lambda row: (-row.score, row.number))
+    best = sorted(ranked, key=lambda row: (-row.score, row.number))
     taken: dict[int, Ranked] = {}
     said: set[frozenset[str]] = set()
     heads: set[str] = set()
