@@ -101,6 +101,19 @@ def test_a_long_table_has_its_head_in_each_piece() -> None:
     assert [row for piece in pieces for row in piece.content.rstrip("\n").split("\n")[2:]] == rows
 
 
+def test_a_piece_has_as_many_whole_blocks_as_fit() -> None:
+    blocks = [f"Paragraph {number} {'w' * (number * 7 % 23)}." for number in range(30)]
+    for room in range(70, 190):
+        place = 0
+        for piece in cut_up("\n\n".join(blocks), TextBudget(characters=room)):
+            whole = piece.text.strip().split("\n\n")
+            assert whole == blocks[place : place + len(whole)]
+            place += len(whole)
+            more = len("\n\n".join([*whole, *blocks[place : place + 1]]))
+            assert place == len(blocks) or more + len("\n\n") > room  # a block comes with the empty line after it
+        assert place == len(blocks)
+
+
 def test_a_heading_stays_with_what_follows() -> None:
     text = "\n\n".join(f"## Part {number}\n\n" + "A sentence of some length stands here. " * 6 for number in range(9))
     for piece in cut_up(text.strip(), TextBudget(characters=500)):
