@@ -160,7 +160,7 @@ class LinkFilter:
             if self._line_start:
                 step = self._at_line_start(text, place, ended=ended)
             elif self._fence:
-                step = _to_line_end(text, place)
+                step = (line := _line(text, place)), place + len(line)
             else:
                 step = self._in_line(text, place, ended=ended)
             if step is None:  # depends on the following text
@@ -174,9 +174,8 @@ class LinkFilter:
     def _at_line_start(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
         """Check whether a fence begins or ends here."""
         self._line_start = False
-        end = text.find("\n", place)
-        line = text[place : end + 1] if end >= 0 else text[place:]
-        is_whole = end >= 0 or ended or len(line) >= _LONGEST
+        line = _line(text, place)
+        is_whole = line.endswith("\n") or ended or len(line) >= _LONGEST
         if self._fence:
             if not line[:_LONGEST].strip(" \t\r\n" + self._fence[0]):
                 if not is_whole:
@@ -345,10 +344,9 @@ def _one(rest: str) -> tuple[str, int]:
     return rest[0], 1
 
 
-def _to_line_end(text: str, place: int) -> tuple[str, int]:
-    end = text.find("\n", place)
-    stop = len(text) if end < 0 else end + 1
-    return text[place:stop], stop
+def _line(text: str, place: int) -> str:
+    """Return the text from a position to the end of its line, or as much as there is of it."""
+    return text[place : text.find("\n", place) + 1 or None]
 
 
 def _closes(line: str, fence: str) -> bool:
