@@ -184,13 +184,13 @@ class LinkFilter:
                 self._unsure = len(line) >= _LONGEST
                 self._fence = "" if self._unsure or _closes(line, self._fence) else self._fence
             return line, place + len(line)
-        if not self._unsure and (
-            self._is_inner(line, whole=is_whole) if self._inner else self._opens(line, whole=is_whole)
-        ):
-            self._line_start = True
-            return None
-        if self._fence:
-            return line, place + len(line)
+        if not self._unsure:
+            opens = self._opens_inner(line, whole=is_whole) if self._inner else self._opens(line, whole=is_whole)
+            if opens is None:
+                self._line_start = True
+                return None
+            if opens:
+                return line, place + len(line)
         if text[place] == "\n":
             self._paragraph.clear()
         if self._images == "known" and self._markdown and text[place] in _CONTAINERS:
@@ -204,13 +204,13 @@ class LinkFilter:
                 return f"{found[1]}{_NO_COLON}", found.end(1) + 1
         return self._in_line(text, place, ended=ended)
 
-    def _opens(self, line: str, *, whole: bool) -> bool:
-        """Open a fence if one begins a line, and return whether more of the line is needed to know."""
+    def _opens(self, line: str, *, whole: bool) -> bool | None:
+        """Open a fence if one begins a line, and return whether it does; None if more of the line is needed."""
         run = _RUN.match(line)
         if run is None:
-            return not whole and _MAY_BE_RUN.match(line) is not None
+            return None if not whole and _MAY_BE_RUN.match(line) else False
         if not whole and _MAY_BE_FENCE.match(line, run.start(2)):
-            return True
+            return None
         if found := _FENCE.match(line, run.start(2)):
             if "<" in self._paragraph:  # perhaps HTML, in which it is text
                 self._unsure = True
@@ -219,17 +219,18 @@ class LinkFilter:
             else:
                 self._fence = found[1]
             self._paragraph.clear()
-        elif line.endswith("\n") or len(line) > _INFORMATION:
+            return bool(self._fence)
+        if line.endswith("\n") or len(line) > _INFORMATION:
             self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_INFORMATION]
         return False
 
-    def _is_inner(self, line: str, *, whole: bool) -> bool:
-        """Look for the end of an indented fence, and return whether more of the line is needed to know.
+    def _opens_inner(self, line: str, *, whole: bool) -> bool | None:
+        """Look for the end of an indented fence; return None if more of the line is needed, else False.
 
         It ends at a line that is indented less if it is in a list item, but not if it is in none.
         """
         if not whole:
-            return True
+            return None
         spaces, fence = self._inner or ("", "")
         if not line.startswith(spaces) and line.strip():
             self._unsure = True
