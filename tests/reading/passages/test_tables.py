@@ -1,6 +1,6 @@
-"""What is made of a table of short pages: their outline, passages, scores, pieces, excerpts and matches.
+"""What is made of a table of short pages and words: their outline, their terms, and what is shown of them.
 
-`cases.jsonl` has a line for each case: the stage, its arguments, and the result.
+`cases.jsonl` has a line for each case: the stage, its arguments, and the result, which follows from the text.
 """
 
 from __future__ import annotations
@@ -14,12 +14,8 @@ import pytest
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page
-from groundwire.reading.passages.bm25 import passages_of, rank
-from groundwire.reading.passages.excerpts import choose, wants_links
 from groundwire.reading.passages.outline import Outline
-from groundwire.reading.passages.pagination import cut_piece
 from groundwire.reading.passages.terms import Terms
-from groundwire.reading.passages.token_budget import TextBudget, load_token_bound
 from groundwire.reading.passages.view import check_ask, view
 
 pytestmark = pytest.mark.req("B8", "B9")
@@ -41,39 +37,8 @@ def _outline(text: str) -> object:
     ]
 
 
-def _passages(text: str) -> object:
-    outline = Outline(text)
-    return [[text[one.start : one.end], " > ".join(outline.path(one.start)), one.head] for one in passages_of(outline)]
-
-
-def _scores(query: str, text: str) -> object:
-    return [[text[one.passage.start :][:30], one.score, text[one.focus :][:20]] for one in rank(Outline(text), query)]
-
-
 def _terms(text: str) -> object:
     return Terms()(text)
-
-
-def _tokens(text: str) -> object:
-    bound = load_token_bound()
-    whole = bound(text)
-    return [whole, [bound.reach(text, start, room) for start in (0, 1) for room in range(min(whole, 40) + 1)]]
-
-
-def _pieces(text: str, characters: int, tokens: int | None = None) -> object:
-    outline, found, place = Outline(text), [], 0
-    while place < len(text):
-        piece = cut_piece(outline, place, TextBudget(characters=characters, tokens=tokens))
-        found.append([piece.before, piece.text, piece.after])
-        place = piece.end
-    return found
-
-
-def _excerpts(query: str, text: str, characters: int, tokens: int | None = None) -> object:
-    outline = Outline(text)
-    room = TextBudget(characters=characters, tokens=tokens)
-    chosen = choose(outline, rank(outline, query), room, links=wants_links(query))
-    return [chosen.content, [[one.start, one.end, one.heading, one.score] for one in chosen.excerpts]]
 
 
 def _view(text: str, asked: dict[str, Any]) -> object:
@@ -90,12 +55,7 @@ def _view(text: str, asked: dict[str, Any]) -> object:
 
 STAGES: Final[Mapping[str, Callable[..., object]]] = {
     "outline": _outline,
-    "passages": _passages,
-    "scores": _scores,
     "terms": _terms,
-    "tokens": _tokens,
-    "pieces": _pieces,
-    "excerpts": _excerpts,
     "view": _view,
 }
 
