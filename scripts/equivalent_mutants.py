@@ -73,6 +73,18 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for number in (20001, 19999)
     ),
     (
+        "src/groundwire/routing/health.py",
+        "_State.improbable_row",
+        "share = min(self.usual.get(kind, (-1.0)), 0.99)",
+        "what is not above 0 gives 1, either way",
+    ),
+    (
+        "src/groundwire/reading/passages/token_budget.py",
+        "TokenBound._cost",
+        'if end < len(text) and text[end] >= "\\x7f" and unicodedata.category(text[end])[0] in "LMN":',
+        "the control character is no letter, mark or number",
+    ),
+    (
         "src/groundwire/safety/guard.py",
         "_look_up",
         "pass",
