@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from email import policy
 from email.message import EmailMessage, MIMEPart
 from email.parser import BytesParser
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Final
 
 from lxml import etree
@@ -44,9 +44,15 @@ def read_mail(body: bytes, url: str) -> Extracted:
     texts: list[str] = []
     part = message.get_body(("plain", "html"))
     if part is not None:
-        text = _text_of(part)
-        texts.append(fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text)
-    attached = [str(name) for other in islice(message.walk(), _MAX_PARTS) if (name := other.get_filename())]
+        texts.append(_markdown_of(part, url, removed))
+    attached: list[str] = []
+    for other in islice(_outer_parts(message), _MAX_PARTS):
+        if name := other.get_filename():
+            attached.append(str(name))
+        elif other.get_content_type() == "message/rfc822":
+            attached += [_header(inner, "Subject") or "a message" for inner in other.iter_parts()]
+        elif other is not part and other.get_content_maintype() == "text":
+            texts.append(_markdown_of(other, url, removed))
     warnings = [f"hidden text removed: {removed['hidden']}"] if removed["hidden"] else []
     if attached:
         warnings.append(f"attachments left out: {len(attached)}")
@@ -65,21 +71,33 @@ def read_mail(body: bytes, url: str) -> Extracted:
     )
 
 
-def _header(message: EmailMessage, name: str) -> str:
+def _outer_parts(message: MIMEPart) -> Iterator[MIMEPart]:
+    """Yield the parts of a message, without those of the messages attached to it, and without other versions of it."""
+    if message.is_multipart() and message.get_content_maintype() == "multipart":
+        for part in message.iter_parts():
+            if message.get_content_subtype() == "alternative" and not part.is_multipart():
+                continue
+            yield from _outer_parts(part)
+    else:
+        yield message
+
+
+def _header(message: MIMEPart, name: str) -> str:
     try:
         return " ".join(str(message.get(name, "")).split())
     except (ValueError, TypeError, LookupError, AttributeError):  # malformed; the standard library raises any of them
         return ""
 
 
-def _text_of(part: MIMEPart) -> str:
+def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
     body = part.get_payload(decode=True)
     if not isinstance(body, bytes):
         return ""
     try:
-        return body.decode(part.get_content_charset("utf-8"), "replace")
+        text = body.decode(part.get_content_charset("utf-8"), "replace")
     except LookupError:
-        return body.decode("utf-8", "replace")
+        text = body.decode("utf-8", "replace")
+    return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 
 
 _RTF: Final = re.compile(
@@ -94,11 +112,12 @@ _UNSEEN: Final = frozenset(
     ).split()
 )
 _CHARACTERS: Final[Mapping[bytes, str]] = {
-    b"par": "\n\n", b"sect": "\n\n", b"page": "\n\n", b"line": "\n", b"row": "\n\n", b"cell": " | ", b"tab": " ",
+    b"par": "\n\n", b"sect": "\n\n", b"page": "\n\n", b"line": "\n", b"row": "\f", b"cell": "\v", b"tab": " ",
     b"emdash": "\u2014", b"endash": "\u2013", b"lquote": "\u2018", b"rquote": "\u2019", b"ldblquote": "\u201c",
     b"rdblquote": "\u201d", b"bullet": "\u2022",
 }  # fmt: skip
 _MAX_DEPTH: Final = 1_000
+_MAX_TITLE: Final = 500  # characters
 
 
 def read_rtf(body: bytes) -> Extracted:
@@ -106,21 +125,24 @@ def read_rtf(body: bytes) -> Extracted:
     found: list[str] = []
     removed = size = 0
     skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: fallback characters that follow a numeric one
-    stack: list[tuple[bool, int, bool]] = []
-    hidden = first = False
+    stack: list[tuple[bool, int, bool, bytes]] = []
+    hidden = first = in_table = False
+    inside, told = b"", dict[bytes, str]()  # the property of the document that is told here, and those told so far
     for token in _RTF.finditer(body):
         text, word = "", token["word"]
         if brace := token["brace"]:
             if brace == b"{" and len(stack) < _MAX_DEPTH:
-                stack.append((skip, unit, hidden))
+                stack.append((skip, unit, hidden, inside))
                 first = True
                 continue
             if brace == b"}" and stack:
-                skip, unit, hidden = stack.pop()
+                skip, unit, hidden, inside = stack.pop()
         elif word:
             number = int(token["number"]) if token["number"] else None
             if word in _UNSEEN:
                 skip = skip or first or word == b"pict"
+            elif first and skip and word in {b"title", b"author"}:
+                inside = word
             elif word == b"v":
                 hidden = number != 0
             elif word == b"plain":
@@ -133,8 +155,10 @@ def read_rtf(body: bytes) -> Extracted:
                 text, left = chr(number % 0x10000), unit
             elif word == b"bin" and number:
                 skip = True
+            elif word in {b"pard", b"intbl"}:
+                in_table = word == b"intbl"
             else:
-                text = _CHARACTERS.get(word, "")
+                text = " " if in_table and word == b"par" else _CHARACTERS.get(word, "")
         elif token["hex"]:
             text, left = ("", left - 1) if left else (_decoded(bytes.fromhex(token["hex"].decode()), page), 0)
         elif symbol := token["symbol"]:
@@ -144,6 +168,8 @@ def read_rtf(body: bytes) -> Extracted:
             raw = token["text"]
             text, left = _decoded(raw[left:], page), max(0, left - len(raw))
         first = False
+        if inside and len(told.get(inside, "")) < _MAX_TITLE:
+            told[inside] = told.get(inside, "") + text
         if text and not skip:
             removed += hidden and bool(text.strip())
             size += len(text)
@@ -151,14 +177,33 @@ def read_rtf(body: bytes) -> Extracted:
                 found.append(text)
         if size > MAX_CONTENT:
             break
-    joined = "".join(found).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    blocks = [" ".join(block.split()) for block in re.split(r"\n\s*\n", joined)]
+    author = _joined(told.get(b"author", "")) or None
     return Extracted(
-        content="\n\n".join(escape_line(escape_text(block.strip(" |"))) for block in blocks if block.strip(" |")),
+        title=_joined(told.get(b"title", "")),
+        author=author,
+        content="\n\n".join(_rtf_blocks(_paired("".join(found)))),
         kind="document",
         cut=size > MAX_CONTENT,
         warnings=(f"hidden text removed: {removed}",) if removed else (),
     )
+
+
+def _rtf_blocks(text: str) -> Iterator[str]:
+    """Yield paragraphs and tables: a cell ends with a vertical tab, and a row with a form feed."""
+    for is_table, group in groupby(re.split(r"(?<=\f)|\n[^\S\f\v]*\n", text), lambda part: part.endswith("\f")):
+        if is_table:
+            yield to_table([[escape_text(_joined(cell)) for cell in row[:-1].split("\v")[:-1]] for row in group])
+        else:
+            yield from (escape_line(escape_text(block)) for part in group if (block := _joined(part)))
+
+
+def _paired(text: str) -> str:
+    """Return a text with its surrogate pairs as single characters."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _joined(text: str) -> str:
+    return " ".join(_paired(text).split())
 
 
 def _decoded(raw: bytes, page: str) -> str:

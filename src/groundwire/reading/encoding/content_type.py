@@ -102,6 +102,7 @@ _JSON = re.compile(rb"""\{\s*(?:"|\})|\[\s*(?:[\[{"\]\d-]|true|false|null)""")
 _TYPE = re.compile(r"[a-z0-9!#$&^_.+*-]+/[a-z0-9!#$&^_.+*-]+")
 _PDF = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]{0,64}%PDF-")
 _XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex)[\s>]")
+_FEED = re.compile(rb"(?:<!--(?:(?!-->).)*-->\s*|<\?(?:(?!\?>).)*\?>\s*)*<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
@@ -192,6 +193,8 @@ def _by_header(head: bytes, said: str, announced: KindName | None, url: str) -> 
         return Kind("binary", _DESCRIPTIONS["binary"])
     if kind is None:
         kind = _sniff(head, said, url)
+    elif kind == "html" and _FEED.match(_plain(head)):  # as in the MIME Sniffing Standard, 7.3
+        kind = "xml"
     return Kind(kind, _DESCRIPTIONS[kind])
 
 
