@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from email import policy
-from email.message import EmailMessage, MIMEPart
+from email.message import MIMEPart
 from email.parser import BytesParser
 from itertools import groupby, islice
 from typing import Any, Final
