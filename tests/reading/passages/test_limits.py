@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -123,7 +124,7 @@ def scores(text: str, query: str) -> list[float]:
 
 
 def bm25(counts: Sequence[dict[str, float]], sizes: Sequence[int], weights: dict[str, float]) -> list[float]:
-    """Return the scores of passages without their neighbors, by the published formula with k1 = 2 and b = 0.5.
+    """Return the scores of passages by the published formula with k1 = 2 and b = 0.5.
 
     Four tenths of a score are given anyway, six by the covered part of the query's weight.
     """
@@ -140,15 +141,24 @@ def rarity(passages: int, having: int) -> float:
     return math.log(1 + (passages - having + 0.5) / (having + 0.5))
 
 
-def with_neighbors(found: Sequence[float]) -> list[float]:
-    """Return the scores of passages of one section: the adjacent ones add a half, 35 % and a fifth of theirs."""
-    shares = (1.0, 0.5, 0.35, 0.2)
-    return [
-        round(sum(shares[abs(at - other)] * one for other, one in enumerate(found) if abs(at - other) < 4), 4)
-        for at in range(len(found))
-    ]
+def beside(counts: Sequence[dict[str, float]], above: Sequence[dict[str, float]] = ()) -> list[dict[str, float]]:
+    """Return the counts of passages of one section with those of their headings and of the passages around them."""
+    found = []
+    for at, row in enumerate(counts):
+        total = Counter(row)
+        total.update(above[at] if above else {})
+        for other, words in enumerate(counts):
+            if 0 < abs(at - other) <= len(SHARES):
+                total.update({word: SHARES[abs(at - other) - 1] * min(1.0, times) for word, times in words.items()})
+        found.append(dict(total))
+    return found
 
 
+def rounded(found: Sequence[float]) -> list[float]:
+    return [round(one, 4) for one in found]
+
+
+SHARES = (0.42, 0.35, 0.28, 0.21, 0.14)  # of a word, by the distance of its passage
 BLANK = "nobody knew what lay beyond those distant quiet hills"  # nine terms, none like those of the queries
 
 
@@ -157,15 +167,15 @@ class TestScores:
         text = (
             f"ferry boat takes them over to some island where nobody lives\n\n{BLANK}\n\nferry ferry again and {BLANK}"
         )
-        found = bm25([{"ferry": 1}, {}, {"ferry": 2}], [11, 9, 13], {"ferry": rarity(3, 2)})
-        assert scores(text, "ferry") == with_neighbors(found)
+        found = bm25(beside([{"ferry": 1}, {}, {"ferry": 2}]), [11, 9, 13], {"ferry": rarity(3, 2)})
+        assert scores(text, "ferry") == rounded(found)
 
-    def test_neighbors_count_to_a_distance_of_three_within_a_section(self) -> None:
-        rows = [f"ferry boat {BLANK}", *(f"{BLANK} number {word}" for word in ("one", "two", "four", "five"))]
-        found = bm25([{"ferry": 1}, {}, {}, {}, {}], [11] * 5, {"ferry": rarity(5, 1)})
-        expected_scores = with_neighbors(found)
+    def test_words_around_a_passage_count_to_a_distance_of_five_within_a_section(self) -> None:
+        names = ("one", "two", "four", "five", "seven", "eight")
+        rows = [f"ferry boat {BLANK}", *(f"{BLANK} number {word}" for word in names)]
+        expected_scores = rounded(bm25(beside([{"ferry": 1}, *([{}] * 6)]), [11] * 7, {"ferry": rarity(7, 1)}))
         assert scores("\n\n".join(rows), "ferry") == expected_scores
-        assert expected_scores[3] > expected_scores[4] == 0
+        assert expected_scores[5] > expected_scores[6] == 0
         assert scores("\n\n".join(reversed(rows)), "ferry") == expected_scores[::-1]
         assert scores(f"# First\n\n{rows[0]}\n\n# Second\n\n{rows[1]}", "ferry")[1] == 0
 
@@ -173,48 +183,52 @@ class TestScores:
         rows = [f"ferry {BLANK} yes", f"harbour ferry {BLANK}", f"really {BLANK} well"]
         counts = [{"ferry": 1.0}, {"ferry": 1.0, "harbour": 1.0}, {}]
         weights = {"ferry": rarity(3, 2), "harbour": rarity(3, 1)}
-        assert scores("\n\n".join(rows), "harbour ferry") == with_neighbors(bm25(counts, [11] * 3, weights))
+        found = scores("\n\n".join(rows), "harbour ferry")
+        assert found == rounded(bm25(beside(counts), [11] * 3, weights))
+        assert found[1] > found[0]
 
     def test_a_word_that_occurs_everywhere_has_a_tenth_of_the_weight(self) -> None:
         rows = [f"ferry {BLANK} yes", f"the {BLANK} boat", f"really {BLANK} well"]
         weights = {"ferry": rarity(3, 1), "the": rarity(3, 1) * 0.1}
-        found = bm25([{"ferry": 1}, {"the": 1}, {}], [11] * 3, weights)
-        assert scores("\n\n".join(rows), "the ferry") == with_neighbors(found)
+        found = bm25(beside([{"ferry": 1}, {"the": 1}, {}]), [11] * 3, weights)
+        assert scores("\n\n".join(rows), "the ferry") == rounded(found)
+        weights = {"ferry": rarity(3, 1), "wher": rarity(3, 0) * 0.1, "doe": rarity(3, 0) * 0.1}
+        found = bm25(beside([{"ferry": 1}, {}, {}]), [11] * 3, weights)
+        assert scores("\n\n".join(rows), "where does ferry") == rounded(found)  # recognized without their endings
 
     def test_headings_count_the_nearest_most(self) -> None:
         text = f"# Ferry\n\n{BLANK}\n\n## Harbour\n\n{BLANK} yes"
         weights = {"ferry": rarity(2, 1), "harbour": rarity(2, 1)}
         counts = [{"ferry": 1.8}, {"ferry": 0.5, "harbour": 1.8}]
-        assert scores(text, "ferry harbour") == [round(one, 4) for one in bm25(counts, [10, 11], weights)]
+        assert scores(text, "ferry harbour") == rounded(bm25(counts, [10, 11], weights))
         text = f"# Ferry ferry\n\n{BLANK}\n\n{BLANK} yes well"
-        found = bm25([{"ferry": 2.8}, {"ferry": 0.8}], [11, 11], {"ferry": rarity(2, 1)})
-        assert scores(text, "ferry") == with_neighbors(found)
+        counts = beside([{"ferry": 2.0}, {}], [{"ferry": 0.8}] * 2)
+        assert scores(text, "ferry") == rounded(bm25(counts, [11, 11], {"ferry": rarity(2, 1)}))
 
     def test_the_header_of_a_table_counts_for_its_rows(self) -> None:
         text = (
             "| gate | depot |\n| --- | --- |\n| seven | east |\n| nine | west |\n\nnone stand here but these few words"
         )
-        counts = [{"gate": 1.8}, {"gate": 0.8}, {"gate": 0.8}, {}]
-        assert scores(text, "gate") == with_neighbors(bm25(counts, [2, 2, 2, 7], {"gate": rarity(4, 1)}))
+        counts = beside([{"gate": 1.0}, {}, {}, {}], [*([{"gate": 0.8}] * 3), {}])
+        assert scores(text, "gate") == rounded(bm25(counts, [2, 2, 2, 7], {"gate": rarity(4, 1)}))
 
     def test_a_number_where_one_is_asked_for_counts_fourfold_and_more(self) -> None:
         text = f"seats: 412 in all and {BLANK}\n\n{BLANK} so seats and all the rest of it"
         plain_scores = scores(text, "seats")
-        base = bm25([{"seat": 1}, {"seat": 1}], [14, 17], {"seat": rarity(2, 2)})
-        assert plain_scores == with_neighbors(base)
+        counts = beside([{"seat": 1}, {"seat": 1}])
+        assert plain_scores == rounded(bm25(counts, [14, 17], {"seat": rarity(2, 2)}))
         words = {"seat": rarity(2, 2), "how": rarity(2, 0) * 0.1, "many": rarity(2, 0) * 0.1}
-        base = bm25([{"seat": 1}, {"seat": 1}], [14, 17], words)
-        first, second = base[0] + 0.5 * base[1], base[1] + 0.5 * base[0]
+        first, second = base = bm25(counts, [14, 17], words)
         assert scores(text, "how many seats") == [round(4 * first + 0.8 * max(base), 4), round(second, 4)]
 
     def test_related_words_count_less(self) -> None:
         rows = [f"the harbourmaster {BLANK}", f"really so {BLANK}"]
-        found = bm25([{"harbour": 0.6 * 0.8}, {}], [11, 11], {"harbour": rarity(2, 1)})
-        assert scores("\n\n".join(rows), "harbour") == with_neighbors(found)
+        found = bm25(beside([{"harbour": 0.6 * 0.8}, {}]), [11, 11], {"harbour": rarity(2, 1)})
+        assert scores("\n\n".join(rows), "harbour") == rounded(found)
         # "^volcan" has five groups of three letters, "^volcani" one more: ten of eleven are common to both.
         rows = [f"the volcani {BLANK}", f"really so {BLANK}"]
-        found = bm25([{"volcan": 0.6 * 10 / 11}, {}], [11, 11], {"volcan": rarity(2, 1)})
-        assert scores("\n\n".join(rows), "volcan") == with_neighbors(found)
+        found = bm25(beside([{"volcan": 0.6 * 10 / 11}, {}]), [11, 11], {"volcan": rarity(2, 1)})
+        assert scores("\n\n".join(rows), "volcan") == rounded(found)
 
     @pytest.mark.parametrize(
         ("word", "other", "related"),

@@ -1,8 +1,9 @@
 """Ranking of passages for a query: BM25 over the sentences, rows and lines of one page.
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. A sentence alone has little
-context, so its headings and adjacent sentences count too, as do words that share most of their letters with one of the
-query, and a number or a date if the query asks for one.
+context, so its headings and the sentences around it count too: a word of the query there adds to the same word in the
+sentence itself, with diminishing returns (section 3.6 on fields). So do words that share most of their letters with one
+of the query, and a number or a date if the query asks for one.
 """
 
 from __future__ import annotations
@@ -172,7 +173,7 @@ _OWN, _ABOVE = 0.8, 0.5  # weight of a term in the nearest heading, and in the o
 _IN_HEAD: Final = 0.8  # weight of a term in the table header
 _COMMON: Final = 0.1  # weight of a word that occurs everywhere
 _COVERED: Final = 0.6  # part of the score that depends on the coverage of the query
-_BESIDE: Final = (0.5, 0.35, 0.2)  # weights of the adjacent passages, by distance
+_AROUND: Final = (0.42, 0.35, 0.28, 0.21, 0.14)  # weights of a term in the passages around, by distance
 _EXPECTED: Final = 3.0  # bonus for a number where one is asked for
 _ANY: Final = 0.8  # share of the highest score for any number where one is asked for
 _ALIKE: Final = 0.45  # minimum share of common letters of related words
@@ -252,8 +253,9 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
     total = sum(weights.values()) or 1.0
     mean = sum(map(len, rows)) / len(rows) or 1.0
     scores = []
-    for row, hit, passage in zip(rows, hits, passages, strict=True):
-        near = [(above[number], _ABOVE if at else _OWN) for at, number in enumerate(reversed(passage.path))]
+    for number, (row, hit, passage) in enumerate(zip(rows, hits, passages, strict=True)):
+        near = [(above[heading], _ABOVE if at else _OWN) for at, heading in enumerate(reversed(passage.path))]
+        near += [(hits[beside], counts) for beside, counts in _around(passages, number)]
         often = _with_context(hit, [*near, (in_heads[passage.head], _IN_HEAD)])
         score = covered = 0.0
         for term, times in often.items():
@@ -263,7 +265,7 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
     wanted, highest = expected(query), max(scores)
     found = []
     for at, passage in enumerate(passages):
-        score, focus = _with_neighbors(scores, passages, at), passage.start
+        score, focus = scores[at], passage.start
         match = wanted.search(texts[at]) if highest and wanted is not None else None
         if match is not None:
             score = score * (1 + _EXPECTED) + _ANY * highest
@@ -325,11 +327,9 @@ def _weights(words: Iterable[str], spread: Counter[str], count: int) -> dict[str
     }
 
 
-def _with_neighbors(scores: list[float], passages: list[Passage], at: int) -> float:
-    """Return a score increased by those of adjacent passages in the same section."""
-    score = scores[at]
-    for step, counts in enumerate(_BESIDE, start=1):
+def _around(passages: Sequence[Passage], at: int) -> Iterator[tuple[int, float]]:
+    """Yield the passages around one in the same section, with the weights of a term in them."""
+    for step, counts in enumerate(_AROUND, start=1):
         for beside in (at - step, at + step):
-            if 0 <= beside < len(scores) and passages[beside].path == passages[at].path:
-                score += counts * scores[beside]
-    return score
+            if 0 <= beside < len(passages) and passages[beside].path == passages[at].path:
+                yield beside, counts

@@ -21,12 +21,12 @@ _IS_DENSE: Final = re.compile(rf"[{_DENSE}]")
 _MANY: Final = 100_000  # runs whose terms are cached
 _LONGEST: Final = 60  # characters of a run that may be a word
 
-_COMMON: Final = frozenset(
+_FREQUENT: Final = frozenset(
     {
         "a", "about", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do",
         "does", "for", "from", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "many", "me",
         "much", "my", "no", "not", "of", "on", "or", "our", "should", "so", "than", "that", "the", "their", "them",
-        "then", "there", "these", "they", "thi", "this", "those", "to", "wa", "was", "we", "were", "what", "when",
+        "then", "there", "these", "they", "this", "those", "to", "was", "we", "were", "what", "when",
         "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
         "al", "am", "au", "auf", "aus", "avec", "bei", "bekomme", "ce", "che", "chi", "combien", "come", "como",
         "con", "cual", "cuando", "cuanta", "cuanto", "cuantos", "da", "dans", "das", "de", "del", "dem", "den",
@@ -45,7 +45,7 @@ _COMMON: Final = frozenset(
 
 def is_common(term: str) -> bool:
     """Whether a term is so common that it occurs in every text."""
-    return term in _COMMON
+    return term in _common()
 
 
 class Terms:
@@ -245,6 +245,12 @@ def _stem(word: str) -> str:
                 stem = stem[:-1]
             return stem[:-1] if len(stem) > 3 and stem[-1] == "e" else stem
     return word[:-1] if len(word) > 3 and word[-1] == "e" else word
+
+
+@cache
+def _common() -> frozenset[str]:
+    """Return the frequent words as terms, that is, without endings."""
+    return frozenset(map(_stem, _FREQUENT))
 
 
 def _folded(text: str) -> str:
