@@ -229,6 +229,34 @@ def test_pictures_among_pages_of_text_are_said() -> None:
     assert "pages that are pictures without text: 2" in read(canvas_pdf(draw)).warnings
 
 
+@pytest.mark.parametrize(("columns", "leader", "gap"), [(1, " .", 8), (2, " .", 8), (3, " . . ", 12), (2, ".", 3)])
+def test_an_index_with_dot_leaders_is_its_entries_and_no_table(columns: int, leader: str, gap: int) -> None:
+    width = (475 - 20 * (columns - 1)) / columns
+    entries = [(f"entry {number}", f"{number}, {number + 40}") for number in range(1, 1 + 24 * columns)]
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont("Helvetica", 9)
+        for place, (entry, pages) in enumerate(entries):
+            left, y = 60 + (width + 20) * (place // 24), 780 - 12 * (place % 24)
+            canvas.drawString(left, y, entry)
+            canvas.drawRightString(left + width, y, pages)
+            start, end = left + canvas.stringWidth(entry) + gap, left + width - canvas.stringWidth(pages) - gap
+            count = int((end - start) / canvas.stringWidth(leader))
+            canvas.drawString(end - count * canvas.stringWidth(leader), y, leader * count)
+
+    content = read_pdf(canvas_pdf(draw), seconds=60).content
+    assert re.findall(r"(?m)^(?:- )?(entry \d+) \u2026 (\d+, \d+)$", content) == entries
+
+
+def test_dots_in_cells_are_no_leaders() -> None:
+    def draw(canvas: Canvas) -> None:
+        for number in range(8):
+            for column, text in enumerate((f"depot {number}", "." if number % 2 else "4", ".", str(number))):
+                canvas.drawString(60 + 90 * column, 780 - 16 * number, text)
+
+    assert "| depot 1 | . | . | 1 |" in read_pdf(canvas_pdf(draw), seconds=60).content
+
+
 @settings(max_examples=examples(60), deadline=None)
 @given(st.binary(max_size=600))
 def test_any_bytes_behind_the_head_give_text_or_a_reason(tail: bytes) -> None:

@@ -149,7 +149,7 @@ _NUMBERED: Final = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+\S")
 _REFERENCE: Final = re.compile(r"\\?\[\d{1,3}\\?\]\s")
 _COMPOUND: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-$")
 _NEXT: Final = re.compile(r"[^\W\d_]+")
-_ENTRY: Final = re.compile(r"\u2026 (?:\d{1,4}|[ivxlc]{1,7})$")
+_ENTRY: Final = re.compile(r"\u2026 (?:\d{1,4}|[ivxlc]{1,7})(?:(?:, ?|[\u2013-])\d{1,4}){0,30}$")
 _ENDS: Final = (".", ":", "?", "!", "\u3002", ";")
 
 

@@ -14,7 +14,7 @@ from groundwire.reading.markdown.escaping import escape_text
 
 __all__ = ["Cell", "Line", "lines"]
 
-_LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*")
+_LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*|(?:\s?\.){3,4}\s{0,3}(?=\d{1,4}(?:, ?\d{1,4}){0,30}$)")
 _LEADING: Final = ("...", ". .", "\u2026", "\u00b7", "__")
 _UNSAFE: Final[Mapping[str, str]] = {" ": "%20", "(": "%28", ")": "%29", "<": "%3C", ">": "%3E"}
 
