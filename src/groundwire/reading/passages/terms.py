@@ -249,8 +249,8 @@ def _stem(word: str) -> str:
 
 @cache
 def _common() -> frozenset[str]:
-    """Return the frequent words as terms, that is, without endings."""
-    return frozenset(map(_stem, _FREQUENT))
+    """Return the frequent words, with and without endings: terms have none."""
+    return _FREQUENT.union(map(_stem, _FREQUENT))
 
 
 def _folded(text: str) -> str:

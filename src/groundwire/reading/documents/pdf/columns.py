@@ -65,7 +65,7 @@ def segments(words: Sequence[Word]) -> list[Segment]:
         words: Words with their positions in reading orientation, y growing downward.
     """
     found: list[Segment] = []
-    for word, after in zip(words, [*words[1:], None], strict=True):
+    for word, after in zip(words, (*words[1:], None), strict=False):
         if found and _continues(found[-1], word, after):
             last = found[-1]
             last.words.append(word)
