@@ -92,11 +92,12 @@ def test_rich_text_is_its_text() -> None:
 def test_rich_text_has_its_title_its_author_and_its_tables() -> None:
     body = (
         rb"{\rtf1{\info{\title Ferry {\b times}}{\author Ida \u66?erg}{\company x}}Before\par"
-        rb"\trowd\pard\intbl Pier\cell Gate a|b\cell\row\trowd\pard\intbl 12\par upper\cell\cell\row\pard After\par}"
+        rb"\trowd\pard\intbl Pier\cell Gate a|b\cell\row\trowd\pard\intbl 12\par upper\cell\cell\row"
+        rb"\trowd\pard\intbl end\row\pard After\par}"
     )
     found = read(body, "application/rtf").extracted
     assert (found.title, found.author) == ("Ferry times", "Ida Berg")
-    assert found.content == "Before\n\n| Pier | Gate a\\|b |\n| --- | --- |\n| 12 upper |  |\n\nAfter"
+    assert found.content == "Before\n\n| Pier | Gate a\\|b |\n| --- | --- |\n| 12 upper |  |\n| end |  |\n\nAfter"
 
 
 @pytest.mark.parametrize(

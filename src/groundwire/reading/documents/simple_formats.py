@@ -113,6 +113,7 @@ _UNSEEN: Final = frozenset(
 )
 _CHARACTERS: Final[Mapping[bytes, str]] = {
     b"par": "\n\n", b"sect": "\n\n", b"page": "\n\n", b"line": "\n", b"row": "\f", b"cell": "\v", b"tab": " ",
+    b"nestcell": " ", b"nestrow": " ",
     b"emdash": "\u2014", b"endash": "\u2013", b"lquote": "\u2018", b"rquote": "\u2019", b"ldblquote": "\u201c",
     b"rdblquote": "\u201d", b"bullet": "\u2022",
 }  # fmt: skip
@@ -181,7 +182,7 @@ def read_rtf(body: bytes) -> Extracted:
     return Extracted(
         title=_joined(told.get(b"title", "")),
         author=author,
-        content="\n\n".join(_rtf_blocks(_paired("".join(found)))),
+        content="\n\n".join(filter(None, _rtf_blocks(_paired("".join(found))))),
         kind="document",
         cut=size > MAX_CONTENT,
         warnings=(f"hidden text removed: {removed}",) if removed else (),
@@ -192,7 +193,8 @@ def _rtf_blocks(text: str) -> Iterator[str]:
     """Yield paragraphs and tables: a cell ends with a vertical tab, and a row with a form feed."""
     for is_table, group in groupby(re.split(r"(?<=\f)|\n[^\S\f\v]*\n", text), lambda part: part.endswith("\f")):
         if is_table:
-            yield to_table([[escape_text(_joined(cell)) for cell in row[:-1].split("\v")[:-1]] for row in group])
+            rows = [[escape_text(_joined(cell)) for cell in row.split("\v")] for row in group]
+            yield to_table([row if row[-1] else row[:-1] for row in rows])
         else:
             yield from (escape_line(escape_text(block)) for part in group if (block := _joined(part)))
 
