@@ -6,7 +6,6 @@ import io
 import json
 import zipfile
 from email.message import EmailMessage
-from email.mime.text import MIMEText
 
 import pytest
 from reportlab.pdfgen.canvas import Canvas
@@ -62,7 +61,9 @@ def test_every_text_of_a_message_is_read_and_the_messages_in_it_are_named() -> N
     mail.set_content("The ferry leaves at ten.")
     mail.add_alternative("<p>The ferry leaves at ten.</p>", subtype="html")
     mail.add_attachment(inner)
-    mail.attach(MIMEText("<p>Sent by the <b>harbour</b>.</p>", "html"))
+    foot = EmailMessage()
+    foot.set_content("<p>Sent by the <b>harbour</b>.</p>", subtype="html")
+    mail.attach(foot)
     found = read(mail.as_bytes(), "message/rfc822").extracted
     assert found.content.count("leaves at ten") == 1
     assert "Sent by the **harbour**." in found.content
