@@ -128,7 +128,7 @@ def read_rtf(body: bytes) -> Extracted:
     skip, unit, left, page = False, 1, 0, "cp1252"  # `left`: fallback characters that follow a numeric one
     stack: list[tuple[bool, int, bool, bytes]] = []
     hidden = first = in_table = False
-    inside, told = b"", dict[bytes, str]()  # the property of the document that is told here, and those told so far
+    inside, known = b"", dict[bytes, str]()  # the document property being read, and those read so far
     for token in _RTF.finditer(body):
         text, word = "", token["word"]
         if brace := token["brace"]:
@@ -169,8 +169,8 @@ def read_rtf(body: bytes) -> Extracted:
             raw = token["text"]
             text, left = _decoded(raw[left:], page), max(0, left - len(raw))
         first = False
-        if inside and len(told.get(inside, "")) < _MAX_TITLE:
-            told[inside] = told.get(inside, "") + text
+        if inside and len(known.get(inside, "")) < _MAX_TITLE:
+            known[inside] = known.get(inside, "") + text
         if text and not skip:
             removed += hidden and bool(text.strip())
             size += len(text)
@@ -178,9 +178,9 @@ def read_rtf(body: bytes) -> Extracted:
                 found.append(text)
         if size > MAX_CONTENT:
             break
-    author = _joined(told.get(b"author", "")) or None
+    author = _joined(known.get(b"author", "")) or None
     return Extracted(
-        title=_joined(told.get(b"title", "")),
+        title=_joined(known.get(b"title", "")),
         author=author,
         content="\n\n".join(filter(None, _rtf_blocks(_paired("".join(found))))),
         kind="document",
