@@ -207,7 +207,7 @@ def _is_binary(head: bytes) -> bool:
 
 
 def _is_utf16(head: bytes) -> bool:
-    return head.startswith((b"\xff\xfe", b"\xfe\xff")) or utf16_without_mark(head) is not None
+    return head.startswith((b"\xff\xfe", b"\xfe\xff")) or (b"\0" in head and utf16_without_mark(head) is not None)
 
 
 def _plain(head: bytes) -> bytes:
