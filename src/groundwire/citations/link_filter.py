@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final, Literal
 
+from groundwire.citations.marker_parser import address_of_link, written_address
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models.validators import check_choice
 from groundwire.safety.urls import parse_url
@@ -23,7 +24,7 @@ Addresses = Literal["known", "any"]
 
 _INFORMATION: Final = 200  # characters after the run of a fence, and of the run
 _LONGEST: Final = 4_000  # characters held back until their meaning is clear
-_TRIGGER: Final = re.compile(r"\\|`+|!|<|\]|h", re.IGNORECASE)
+_TRIGGER: Final = re.compile(r"\\|`+|!|<|\]|\$|h", re.IGNORECASE)
 _FENCE: Final = re.compile(r"(`{3,200}(?!`)(?=[^`\n]{0,200}\n)|~{3,200}(?!~))[^\n]{0,200}\n")
 _MAY_BE_FENCE: Final = re.compile(r"(?:`{3,200}+(?!`)|~{3,200}+(?!~))[^\n]{0,200}\Z")
 _FENCE_END: Final = re.compile(r" {0,3}(`+|~+)[ \t]*\r?\n?")
@@ -40,19 +41,18 @@ _AUTOLINK: Final = re.compile(r"<(?:https?://|mailto:)[^\s<>]{1,2000}>", re.IGNO
 _NUMBER: Final = r"\[[\d ,;–-]{1,40}\]"
 _MARKER: Final = re.compile(rf"!{_NUMBER}(?![(\[])")
 _MAY_BE_MARKER: Final = re.compile(r"!\[[\d ,;–-]{0,40}\]?\Z")
-_CONTAINERS: Final = "[ \t>*+-0123456789"
-_DEFINITION: Final = re.compile(rf"([ \t>*+.)\d-]{{0,40}}{_NUMBER}):[ \t]{{0,40}}([^\s]{{0,2000}})")
-_MAY_BE_DEFINITION: Final = re.compile(
-    r"[ \t>*+.)\d-]{0,40}(?:\[(?:[\d ,;–-]{0,40}(?:\](?::[ \t]{0,40}[^\s]{0,2000})?)?)?)?\Z"
+_MARKS: Final = re.compile(r"[ \t>*+.)\d-]*+")
+"""What containers of blocks are written with (CommonMark 0.31, 5)."""
+_NUMBERS: Final = re.compile(r"[\s\ufeff>*+.)\d,;–-]*+")
+"""What a label such as `1, 2` is written with, over several lines of containers, as white space is one space in it."""
+_DEFINED: Final = re.compile(r"\]:[ \t]{0,40}([^ \t\r\n]{0,2000})")
+_BLOCK: Final = re.compile(
+    r"</?(?:(?:p|hr|li|ul|ol|dl|dt|dd|details|summary|blockquote|table|thead|tbody|tr|td|th|h[1-6])\b|[^>]*>[ \t\r]*$)",
+    re.IGNORECASE | re.MULTILINE,
 )
-_NO_COLON: Final = "꞉"
+"""A tag at the start of a line from which on HTML is read (CommonMark 0.31, 4.6)."""
+_IN_ADDRESS: Final = re.compile(r"://|www\.", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://[^\s<>\"`\]]{0,2000}", re.IGNORECASE)
-_AMBIGUOUS: Final = frozenset("`<[")
-_LABEL: Final = re.compile(r"\[((?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+)\]", re.DOTALL)
-_TARGET: Final = re.compile(
-    r"\(\s*+(<[^<>\n]*+>|(?:[^\s()]|\([^\s()]*+\))*+)(?:\s++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?\s*+\)"
-)
-"""Where a link leads, and its title (CommonMark 0.31, 6.3), with brackets in one another once."""
 _SCHEME: Final = "https://"
 _AFTER: Final = ").,;:!?'*_"
 _SIGNS: Final = 10  # after an address
@@ -106,10 +106,12 @@ class LinkFilter:
         self._text = ""
         self._fence = ""
         self._line_start = True
-        self._paragraph: set[str] = set()  # what makes later code of the paragraph doubtful: "<", a backtick
-        self._inner: tuple[str, str] | None = (
-            None  # the spaces and the run of an indented fence, perhaps in a list item
-        )
+        self._paragraph: set[str] = set()  # what makes later code of the paragraph doubtful: "<", "<p", "$", a backtick
+        self._only_marks = True  # whether a block may begin here
+        self._number = False  # whether a bracket that began a block has only numbers so far
+        self._word, self._in_address = "", False  # the end of the word so far; whether it may be an address
+        self._in_formula = False
+        self._inner: tuple[str, str] | None = None  # spaces and run of an indented fence, perhaps in a list item
         self._unsure = False  # whether code may be open here in a renderer: no fence is believed from then on
 
     def knows(self, url: str) -> bool:
@@ -165,11 +167,30 @@ class LinkFilter:
                 step = self._in_line(text, place, ended=ended)
             if step is None:  # depends on the following text
                 break
-            piece, place = step
+            piece, end = step
             out.append(piece)
-            self._line_start = piece.endswith("\n")
+            self._note(text[place:end])
+            place = end
         self._text = text[place:] + held
         return "".join(out)
+
+    def _note(self, piece: str) -> None:
+        """Note what the meaning of the following text depends on."""
+        self._line_start = piece.endswith("\n")
+        if self._only_marks:
+            marks = _MARKS.match(piece)
+            end = marks.end() if marks else 0
+            self._only_marks = end == len(piece)
+            if piece[end : end + 1] == "[":
+                self._number, piece = True, piece[end + 1 :]
+        self._number = self._number and _NUMBERS.fullmatch(piece) is not None
+        self._only_marks = self._only_marks or self._line_start or piece.startswith("]:")  # "[^1]: " of a footnote
+        word = re.split(r"[\s<]", piece)[-1]
+        if len(word) < len(piece):
+            self._word, self._in_address = "", False
+        self._word += word
+        self._in_address = self._in_address or _IN_ADDRESS.search(self._word) is not None
+        self._word = self._word[-3:]
 
     def _at_line_start(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
         """Check whether a fence begins or ends here."""
@@ -193,15 +214,6 @@ class LinkFilter:
                 return line, place + len(line)
         if text[place] == "\n":
             self._paragraph.clear()
-        if self._images == "known" and self._markdown and text[place] in _CONTAINERS:
-            found = _DEFINITION.match(text, place)
-            if not ended and (found is None or found.end() == len(text)) and _MAY_BE_DEFINITION.match(text, place):
-                self._line_start = True
-                return None
-            if found:  # an image such as ![1] would take its URL from here
-                if self.knows(found[2].strip("<>")):
-                    return found[0], found.end()
-                return f"{found[1]}{_NO_COLON}", found.end(1) + 1
         return self._in_line(text, place, ended=ended)
 
     def _opens(self, line: str, *, whole: bool) -> bool | None:
@@ -212,7 +224,7 @@ class LinkFilter:
         if not whole and _MAY_BE_FENCE.match(line, run.start(2)):
             return None
         if found := _FENCE.match(line, run.start(2)):
-            if "<" in self._paragraph:  # perhaps HTML, in which it is text
+            if "<" in self._paragraph or self._in_formula:  # perhaps HTML, in which it is text
                 self._unsure = True
             elif run[1]:
                 self._inner = run[1], found[1]
@@ -255,36 +267,40 @@ class LinkFilter:
 
     def _special(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         """Return the replacement for the start of a line's rest and its length; None if more text is needed."""
-        match rest[0]:
-            case "\\":
-                if open_ended and len(rest) < 2:
-                    return None
-                return (rest[:2], len(rest[:2])) if rest[1:2] in "\\`" else _one(rest)
-            case "`":
-                return self._code(rest, open_ended=open_ended)
-            case "!":
-                return self._image(rest, open_ended=open_ended)
-            case "<":
-                return self._tag(rest, open_ended=open_ended)
-            case "]":
-                return self._destination(rest, open_ended=open_ended)
-            case _:
-                return self._address(rest, open_ended=open_ended)
+        if rest[0] == "\\":
+            if open_ended and len(rest) < 2:
+                return None
+            return (rest[:2], len(rest[:2])) if rest[1:2] in "\\`" else _one(rest)
+        kinds = {"$": self._dollars, "`": self._code, "!": self._image, "<": self._tag, "]": self._bracket}
+        return kinds.get(rest[0], self._address)(rest, open_ended=open_ended)
 
     def _code(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
-        """Return a code span unchanged if it ends in its line and in no other table cell; else its backticks."""
+        """Return a code span unchanged if it ends in its line and in no other table cell; else its backticks.
+
+        It is none in HTML, and in other renderers none that begins in an address or a formula.
+        """
         run = len(rest) - len(rest.lstrip("`"))
-        place = run if "`" not in self._paragraph else len(rest)
+        place = len(rest) if self._in_address or self._paragraph & {"`", "<p"} else run
         while (at := rest.find("`", place)) >= 0:
             place = at + len(rest[at:]) - len(rest[at:].lstrip("`"))
             if place - at == run and not (open_ended and place == len(rest)):
-                if "|" not in rest[:place]:
+                if "|" not in rest[:place] and not ("$" in self._paragraph and "$" in rest[:place]):
                     return rest[:place], place
                 break
         else:
             if open_ended:
                 return None
         self._paragraph.add("`")  # it may begin code here
+        return rest[:run], run
+
+    def _dollars(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        """Note where a formula may begin or end, which some renderers show."""
+        run = len(rest) - len(rest.lstrip("$"))
+        if open_ended and run == len(rest):
+            return None
+        if run > 1 and (self._only_marks or self._in_formula):
+            self._in_formula = not self._in_formula
+        self._paragraph.add("$")
         return rest[:run], run
 
     def _image(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
@@ -296,7 +312,7 @@ class LinkFilter:
             return _one(rest)
         if open_ended and _MAY_BE_MARKER.match(rest):
             return None
-        url = _inline_address(rest, 1)
+        url = address_of_link(rest, 1)
         if url is None and open_ended:
             return None
         return ("![" if url and self.knows(url) else "\\["), 2
@@ -306,19 +322,39 @@ class LinkFilter:
         if self._images == "any" or not self._markdown:
             return _one(rest)
         if found := _INERT.match(rest) or _AUTOLINK.match(rest):
+            if self._only_marks and ":" not in found[0]:
+                if open_ended and not rest[found.end() :].strip(" \t\r"):
+                    return None
+                if _BLOCK.match(rest):
+                    self._paragraph.add("<p")
             is_kept = ":" not in found[0] or rest[1] in "mM" or self._may_link(found[0][1:-1])
             return (found[0], found.end()) if is_kept else ("‹", 1)
         if open_ended and ">" not in rest and not re.search(r"[\s<]", rest[1:]):
             return None
         return ("‹", 1) if re.match(r"<[A-Za-z/!?]", rest) else _one(rest)
 
-    def _destination(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
-        if self._links == "any" or not self._markdown or (len(rest) > 1 and rest[1] != "("):
+    def _bracket(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
+        if not self._markdown or (open_ended and len(rest) < 2):
+            return None if self._markdown else _one(rest)
+        if found := _DEFINED.match(rest):
+            return self._definition(found, open_ended=open_ended and found.end() == len(rest))
+        if self._links == "any" or rest[1:2] != "(":
             return _one(rest)
-        url = _inline_address(f"[{rest}", 0)
+        url = address_of_link(f"[{rest}", 0)
         if url is None and open_ended:
             return None
         return _one(rest) if len(rest) < 3 or (url and self.knows(url)) else ("](#", 3)
+
+    def _definition(self, found: re.Match[str], *, open_ended: bool) -> tuple[str, int] | None:
+        """Return what becomes of a bracket and a colon, from which an image such as ![1] or a link may take its URL."""
+        url = written_address(found[1])
+        matters = (self._images == "known" and self._number) or self._links == "known"
+        if matters and open_ended:
+            return None
+        if matters and url and self.knows(url):
+            return found[0], found.end()
+        is_kept = not matters or (not self._number and url and set("/:&\\").isdisjoint(url))
+        return f"]{':' if is_kept else '꞉'}", 2
 
     def _address(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         if self._links == "any":
@@ -354,20 +390,6 @@ def _closes(line: str, fence: str) -> bool:
     """Return whether a line ends the code that a run of backticks or tildes began."""
     found = _FENCE_END.fullmatch(line)
     return found is not None and found[1].startswith(fence)
-
-
-def _inline_address(rest: str, opens: int) -> str | None:
-    """Return the URL of the link or image whose bracket opens at a position; empty if it has none in this line.
-
-    None if the text ends before that is clear, and for anything that a renderer should not take for a link.
-    """
-    found = _LABEL.match(rest, opens)
-    if found is None or found.end() == len(rest):
-        return None
-    if rest[found.end()] != "(" or not _AMBIGUOUS.isdisjoint(found[1]):  # constructs that bind tighter or end elsewhere
-        return ""
-    target = _TARGET.match(rest, found.end())
-    return target[1].strip("<>") if target else None
 
 
 def _name(url: str) -> str:

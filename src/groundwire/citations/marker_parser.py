@@ -1,4 +1,4 @@
-"""Incremental parser of citation markers in an answer.
+"""Incremental parser of citation markers in an answer, and of where links lead.
 
 A marker is `[1]`, `[1, 3]`, `[1-3]` or the same in other brackets, `【1】` and `［1］`, but not in code, in a link or
 after a backslash. Code and links follow CommonMark 0.31 as far as that is possible without lookahead.
@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["Mark", "MarkScanner", "find_marks"]
+__all__ = ["Mark", "MarkScanner", "address_of_link", "find_marks", "written_address"]
 
 _PAIRS: Final[Mapping[str, str]] = {"[": "]", "［": "］", "【": "】"}
 _LONGEST: Final = 64  # characters; enough for a list of a dozen sources
@@ -30,6 +30,13 @@ _DULL: Final = re.compile(r"[^\\`~\[\]［【(/\n]+")  # plain text without effec
 _PUNCTUATION: Final = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _URL_ENDS: Final = frozenset('<>"`')
 _PREFIX: Final = 40  # characters of a line's start that are remembered
+_ENTITY: Final = re.compile(r"&#?\w{1,40};")
+_AMBIGUOUS: Final = frozenset("`<[")
+_LABEL: Final = re.compile(r"\[((?:[^\[\]\\]|\\.|\[(?:[^\[\]\\]|\\.)*+\])*+)\]", re.DOTALL)
+_TARGET: Final = re.compile(
+    r"\([ \t]*+(<[^<>\n]*+>|(?:[^\s()]|\([^\s()]*+\))*+)(?:[ \t]++(?:\"[^\"]*+\"|'[^']*+'|\([^()]*+\)))?[ \t]*+\)"
+)
+"""Where a link leads, and its title (CommonMark 0.31, 6.3), with brackets in one another once."""
 
 _Mode = Literal["text", "code", "info", "fence", "closing", "destination", "url"]
 
@@ -307,3 +314,31 @@ def _parse(text: str) -> Mark | None:
             numbers.update(dict.fromkeys(range(before, piece)))
         numbers[piece] = None
     return Mark(text, tuple(pieces), tuple(spelled), tuple(numbers))
+
+
+def address_of_link(rest: str, opens: int) -> str | None:
+    """Return the URL of a link or image; empty if it has none in this line.
+
+    None if the text ends before that is clear, and for anything that a renderer should not take for a link.
+
+    Args:
+        rest: The rest of a line.
+        opens: Where its bracket opens.
+    """
+    found = _LABEL.match(rest, opens)
+    if found is None or found.end() == len(rest):
+        return None
+    if rest[found.end()] != "(" or not _AMBIGUOUS.isdisjoint(found[1]):  # constructs that bind tighter or end elsewhere
+        return ""
+    target = _TARGET.match(rest, found.end())
+    return written_address(target[1]) if target else None
+
+
+def written_address(text: str) -> str:
+    """Return the URL of a link as a renderer reads it; empty if that may differ from the text.
+
+    Args:
+        text: The destination, perhaps in angle brackets.
+    """
+    url = text[1:-1] if text.startswith("<") and text.endswith(">") else text
+    return "" if _ENTITY.search(url) else url
