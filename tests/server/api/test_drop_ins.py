@@ -93,6 +93,24 @@ async def test_pages_in_the_form_of_other_apis(
 
 
 @pytest.mark.req("B32")
+async def test_pages_that_cannot_be_read_are_no_empty_result(gateway: Any, world: World) -> None:
+    client, gone = await (await gateway()).client(), "http://gone.invalid/"
+    for path in ("/scrape", "/v1/scrape", "/v2/scrape"):
+        for given in ({"url": gone}, {"urls": [gone]}, {"urls": [gone, gone]}):
+            async with client.post(path, json=given) as response:
+                body = await response.json()
+            assert (response.status, body["error"]["code"]) == (502, "page_unavailable"), path
+            assert "gone.invalid" in body["error"]["message"]
+    urls = [f"{world.site('articles').url}/wiki/bm25", gone]
+    async with client.post("/v2/scrape", json={"urls": urls}) as response:
+        body = await response.json()
+    assert (len(body["data"]), [row["url"] for row in body["failed"]]) == (1, [gone])
+    async with client.post("/contents", json={"urls": urls}) as response:
+        body = await response.json()
+    assert [(row["id"], row["status"]) for row in body["statuses"]] == [(gone, "error")]
+
+
+@pytest.mark.req("B32")
 async def test_a_search_without_a_format_is_the_usual_one(gateway: Any) -> None:
     client = await (await gateway()).client()
     async with client.get("/search", params={"q": WORDS, "limit": "2"}) as response:
@@ -114,6 +132,19 @@ async def test_a_search_of_another_api_is_not_ignored_in_part(gateway: Any) -> N
     status, body = await posted(numResults=1, includeAnswer=True)
     assert (status, len(body["results"]), body["query"]) == (200, 1, WORDS)
     assert "use ask() for an answer" in body["warnings"][0]
+    for given, field in (
+        ({"keep": "no"}, "keep"),
+        ({"refresh": "maybe"}, "refresh"),
+        ({"include_domains": {"a.test": 1}}, "allowed_domains"),
+        ({"include_domains": ["a.test"] * 101}, "allowed_domains"),
+        ({"max_results": 1, "numResults": 2}, "numResults"),
+        ({"q": "other words"}, "q"),
+        ({"search_domain_filter": ["a.test"], "include_domains": ["b.test"]}, "include_domains"),
+        ({"includeDomains": ["a.test"], "include_domains": ["b.test"]}, "include_domains"),
+        ({"search_recency_filter": "day", "time_range": "year"}, "time_range"),
+    ):
+        status, body = await posted(**given)
+        assert (status, body["error"]["field"]) == (400, field), given
     status, body = await posted(exact_match=True)
     assert (status, body["error"]["field"]) == (400, "exact_match")
 

@@ -10,6 +10,7 @@ the response has the members that their clients read.
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,12 +19,13 @@ from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import SearchResponse, SearchResult, TimeRange
 from groundwire.models.aliases import SEARCH, foreign, recent, translated, without_effect
 from groundwire.server.api.context import Caller
+from groundwire.server.api.error_body import failed, invalid
 from groundwire.server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
 from groundwire.web import Web
 
@@ -32,6 +34,14 @@ __all__ = ["SHAPES", "PerplexityReply", "PerplexityRequest", "ResponseForm", "se
 _CHARACTERS = 4  # of a token, on average
 _DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
 _TIME_RANGES: Final[Mapping[str, TimeRange]] = {"hour": "d", "day": "d", "week": "w", "month": "m", "year": "y"}
+
+_PERPLEXITYS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("allowed_domains", "blocked_domains"), "search_domain_filter"),
+    "time_range": "search_recency_filter",
+    "published_after": "search_after_date_filter",
+    "published_before": "search_before_date_filter",
+    "language": "search_language_filter",
+}
 
 _Day = Annotated[str, Field(pattern=_DAY)]
 _Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$")]
@@ -158,17 +168,30 @@ def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
     """Return the arguments of `Web.search` that a request has under names of other APIs.
 
     Raises:
-        InvalidRequest: an argument asks for something that does not exist. Names that no API has are ignored.
+        InvalidRequest: an argument asks for something that does not exist, or is given twice. Names that no API has
+            are ignored.
+        Failed: a value is invalid.
     """
     plain: dict[str, Any] = {}
+    own: set[str] = set()
     for name, value in recent(asked.given, SEARCH).items():
-        if translated(name, value, asked.names, type(asked).model_fields):
-            continue
-        meant = translated(name, value, SEARCH, SearchRequest.model_fields)
-        if meant is None and (hint := foreign(name, (), SEARCH)):
-            raise InvalidRequest(name, "is not supported", f"{hint[2:3].upper()}{hint[3:]}.")
-        plain |= meant or {}
-    return plain
+        if meant := translated(name, value, asked.names, type(asked).model_fields):
+            taken = own & meant.keys()
+            own |= meant.keys()
+        else:
+            meant = translated(name, value, SEARCH, SearchRequest.model_fields)
+            if meant is None and (hint := foreign(name, (), SEARCH)):
+                raise InvalidRequest(name, "is not supported", f"{hint[2:3].upper()}{hint[3:]}.")
+            meant = meant or {}
+            taken = {right for right in meant if right in plain or getattr(asked, _PERPLEXITYS.get(right, ""), None)}
+            plain |= meant
+        if taken:
+            raise InvalidRequest(name, "means the same as another argument", "Pass only one of them.")
+    try:
+        checked = SearchRequest.model_validate_json(json.dumps({"query": "any", **plain}))
+    except ValidationError as error:
+        raise invalid(error) from None
+    return checked.model_dump(include=set(plain))
 
 
 async def _search(web: Web, query: str, asked: PerplexityRequest, others: Mapping[str, Any]) -> SearchResponse:
@@ -271,6 +294,7 @@ _FIRECRAWL = ResponseForm(
             "metadata.sourceURL": "url",
         }
     ),
+    failed="failed",
     constants=MappingProxyType({"success": True}),
     is_one=True,
 )
@@ -314,6 +338,9 @@ def shaped(made: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
     Args:
         made: The response, with `results` or `pages`.
         shape: The form.
+
+    Raises:
+        Failed: no page could be read, and the form has no member for that.
     """
     rows = made["pages"] if "pages" in made else made["results"]
     read = [row for row in rows if row.get("status") != "error"]
@@ -321,8 +348,15 @@ def shaped(made: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
     body = _members(
         {"rows": given[0] if shape.is_one and len(rows) == len(given) == 1 else given}, {shape.rows: "rows"}
     )
-    if shape.failed:
-        body[shape.failed] = [{"url": row["url"], "error": row["error"]} for row in rows if row not in read]
+    errors = [
+        {"id": row["url"], "url": row["url"], "status": "error", "error": row["error"]}
+        for row in rows
+        if row.get("status") == "error"
+    ]
+    if shape.is_one and errors and not read:  # its clients know no list of failures
+        raise failed(502, "page_unavailable", errors[0]["error"])
+    if shape.failed and (errors or not shape.is_one):
+        body[shape.failed] = errors
     return {**shape.constants, **body} | ({"warnings": made["warnings"]} if made.get("warnings") else {})
 
 

@@ -174,12 +174,12 @@ class Endpoint(Generic[_A]):
     ) -> Response:
         try:
             made = await done()
+            if text is not None:
+                return Response(text(made), media_type="text/plain")
+            body = made.model_dump_json() if shape is None else json.dumps(shaped(made.model_dump(mode="json"), shape))
+            return Response(body, media_type="application/json")
         except Failed as error:
             return self._refuse(error)
-        if text is not None:
-            return Response(text(made), media_type="text/plain")
-        body = made.model_dump_json() if shape is None else json.dumps(shaped(made.model_dump(mode="json"), shape))
-        return Response(body, media_type="application/json")
 
     async def _done(self, caller: Caller, asked: _A, seconds: float, tell: Tell | None = None) -> BaseModel:
         """Return what came of a call.
