@@ -372,6 +372,28 @@ def test_news_is_a_method_and_a_command(web: Any, world: World) -> None:
         assert (done.exit_code, note in done.stderr) == (0, True), done.output
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"api_key": ""},
+        {"api_key": 5},
+        {"tavily_api_key": " "},
+        {"exa_api_key": ["hidden"]},
+        {"api_key": "tvly-hidden", "tavily_api_key": "hidden"},
+    ],
+)
+def test_what_is_no_key_is_refused_without_showing_it(settings: Callable[..., Settings], given: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="key") as refused:
+        SyncWeb(settings(), **given)
+    assert "hidden" not in str(refused.value)
+
+
+def test_a_key_that_is_none_is_not_given(settings: Callable[..., Settings]) -> None:
+    with SyncWeb(settings(), tavily_api_key=None, exa_api_key="hidden") as web:
+        assert not [name for name in web.inner.settings.keys if name.startswith("TAVILY")]
+        assert "hidden" not in repr(web) + repr(web.inner.settings)
+
+
 def test_a_key_is_an_argument_of_a_client(settings: Make) -> None:
     with SyncWeb(settings(), api_key="tvly-x") as first, SyncWeb(settings(), exa_api_key="y") as second:
         assert first.inner.search_providers[0].name == "tavily"

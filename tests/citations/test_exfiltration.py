@@ -82,7 +82,9 @@ ATTACKS = [
     f"![1]\n\n[1]: {KNOWN}\u00a0secret",
     f"![1]\n\n[1]: {KNOWN}{'x' * 2_100}",
     f"![x]({KNOWN}&#63;q=secret)",
+    f"\\\\<https://a.example/![x]({EVIL})>".replace("\\\\", "\\"),
     # code in HTML is none
+    f"<b>\n~~~\n```<img src={EVIL}>```",
     *(
         f"{tag}`<img src={EVIL}>`"
         for tag in ("<p>\n", "<p> ", "<b>\n", "</b> \n", "- <li> ", "<table><tr><td>", "> <hr/>")

@@ -41,7 +41,7 @@ _AUTOLINK: Final = re.compile(r"<(?:https?://|mailto:)[^\s<>]{1,2000}>", re.IGNO
 _NUMBER: Final = r"\[[\d ,;–-]{1,40}\]"
 _MARKER: Final = re.compile(rf"!{_NUMBER}(?![(\[])")
 _MAY_BE_MARKER: Final = re.compile(r"!\[[\d ,;–-]{0,40}\]?\Z")
-_MARKS: Final = re.compile(r"[ \t>*+.)\d-]*+")
+_MARKS: Final = " \t>*+.)-0123456789"
 """What containers of blocks are written with (CommonMark 0.31, 5)."""
 _NUMBERS: Final = re.compile(r"[\s\ufeff>*+.)\d,;–-]*+")
 """What a label such as `1, 2` is written with, over several lines of containers, as white space is one space in it."""
@@ -54,8 +54,6 @@ _BLOCK: Final = re.compile(
 _IN_ADDRESS: Final = re.compile(r"://|www\.", re.IGNORECASE)
 _URL: Final = re.compile(r"https?://[^\s<>\"`\]]{0,2000}", re.IGNORECASE)
 _SCHEME: Final = "https://"
-_AFTER: Final = ").,;:!?'*_"
-_SIGNS: Final = 10  # after an address
 
 
 def neutralized(text: str, known: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> str:
@@ -178,8 +176,7 @@ class LinkFilter:
         """Note what the meaning of the following text depends on."""
         self._line_start = piece.endswith("\n")
         if self._only_marks:
-            marks = _MARKS.match(piece)
-            end = marks.end() if marks else 0
+            end = len(piece) - len(piece.lstrip(_MARKS))
             self._only_marks = end == len(piece)
             if piece[end : end + 1] == "[":
                 self._number, piece = True, piece[end + 1 :]
@@ -226,7 +223,8 @@ class LinkFilter:
         if found := _FENCE.match(line, run.start(2)):
             if "<" in self._paragraph or self._in_formula:  # perhaps HTML, in which it is text
                 self._unsure = True
-            elif run[1]:
+                return False
+            if run[1]:
                 self._inner = run[1], found[1]
             else:
                 self._fence = found[1]
@@ -268,8 +266,10 @@ class LinkFilter:
     def _special(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         """Return the replacement for the start of a line's rest and its length; None if more text is needed."""
         if rest[0] == "\\":
-            if open_ended and len(rest) < 2:
+            if open_ended and len(rest) < 3:
                 return None
+            if re.match(r"\\<[A-Za-z/!?]", rest):  # no autolink, but perhaps in HTML
+                return "\\‹", 2
             return (rest[:2], len(rest[:2])) if rest[1:2] in "\\`" else _one(rest)
         kinds = {"$": self._dollars, "`": self._code, "!": self._image, "<": self._tag, "]": self._bracket}
         return kinds.get(rest[0], self._address)(rest, open_ended=open_ended)
@@ -372,9 +372,9 @@ class LinkFilter:
     def _may_link(self, url: str) -> bool:
         if self._links == "any":
             return True
-        bare = url.rstrip(_AFTER)
+        bare = url.rstrip(").,;:!?'*_")
         signs = len(url) - len(bare)
-        return any(self.knows(f"{bare}{url[len(bare) : len(url) - less]}") for less in range(min(signs, _SIGNS) + 1))
+        return any(self.knows(f"{bare}{url[len(bare) : len(url) - less]}") for less in range(min(signs, 10) + 1))
 
 
 def _one(rest: str) -> tuple[str, int]:

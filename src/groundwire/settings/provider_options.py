@@ -126,7 +126,7 @@ def with_keys(
     settings: Settings,
     providers: Sequence[str | _P] | None,
     api_key: str | None,
-    keys: Mapping[str, str],
+    keys: Mapping[str, str | None],
 ) -> tuple[Settings, Sequence[str | _P] | None]:
     """Return settings with keys, and the search providers; without a choice, the keys' providers come first.
 
@@ -134,19 +134,23 @@ def with_keys(
         settings: The settings.
         providers: The chosen search providers, or None.
         api_key: A key whose provider is recognized by its beginning, or is the only chosen one.
-        keys: Keys by argument, such as `tavily_api_key`.
+        keys: Keys by argument, such as `tavily_api_key`; None is as if not given.
 
     Raises:
-        TypeError: an argument is unknown, or it is unclear whose key `api_key` is.
+        TypeError: a key is no text or is given twice, or it is unclear whose key `api_key` is.
     """
-    given = {name.removesuffix("_api_key"): key for name, key in keys.items()}
+    given = {name.lower().removesuffix("_api_key"): key for name, key in keys.items() if key is not None}
+    for name, key in {**given, "": api_key}.items():
+        if key is not None and not (isinstance(key, str) and key.strip()):
+            raise TypeError(f"Web(): {f'{name}_api_key' if name else 'api_key'!r} must be a key as text, and not empty")
     if api_key is not None:
         owner = next((name for start, name in KEY_PREFIXES.items() if api_key.startswith(start)), "")
         chosen = [one.partition(":")[0] for one in providers or () if isinstance(one, str)]
         if not owner and len(chosen) != 1:
             hint = "; name its provider, as in tavily_api_key=... or search_providers=['exa'], or run groundwire setup"
             raise TypeError(f"Web() cannot tell whose key 'api_key' is{hint}")
-        given[owner or chosen[0]] = api_key
+        if given.setdefault(owner or chosen[0], api_key) != api_key:
+            raise TypeError(f"Web() got two keys of {owner or chosen[0]}: pass only one")
     for name, key in given.items():
         settings = settings.with_key(f"{name.upper()}_API_KEY", SecretStr(key))
     if given and providers is None:

@@ -83,7 +83,7 @@ class Web(AnsweringView):
         timeout: float | None = None,
         proxy: str | None = None,
         api_key: str | None = None,
-        **keys: str,
+        **keys: str | None,
     ) -> None:
         from groundwire.cassette import choose_cassette
         from groundwire.settings import load
