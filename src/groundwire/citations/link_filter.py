@@ -346,7 +346,7 @@ class LinkFilter:
         return _one(rest) if len(rest) < 3 or (url and self.knows(url)) else ("](#", 3)
 
     def _definition(self, found: re.Match[str], *, open_ended: bool) -> tuple[str, int] | None:
-        """Return what becomes of a bracket and a colon, from which an image such as ![1] or a link may take its URL."""
+        """Neutralize a bracket and a colon from which an image such as ![1] or a link may take its URL."""
         url = written_address(found[1])
         matters = (self._images == "known" and self._number) or self._links == "known"
         if matters and open_ended:

@@ -140,8 +140,9 @@ def with_keys(
         TypeError: a key is no text or is given twice, or it is unclear whose key `api_key` is.
     """
     given = {name.lower().removesuffix("_api_key"): key for name, key in keys.items() if key is not None}
-    for name, key in {**given, "": api_key}.items():
-        if key is not None and not (isinstance(key, str) and key.strip()):
+    texts: dict[str, object] = {**given, "": api_key}
+    for name, text in texts.items():
+        if text is not None and not (isinstance(text, str) and text.strip()):
             raise TypeError(f"Web(): {f'{name}_api_key' if name else 'api_key'!r} must be a key as text, and not empty")
     if api_key is not None:
         owner = next((name for start, name in KEY_PREFIXES.items() if api_key.startswith(start)), "")
