@@ -208,6 +208,7 @@ async def test_what_concerns_everybody_is_for_operators(serve: Serve) -> None:
         "Host: 127.0.0.1\r\nTransfer-Encoding : chunked",
         "Host: 127.0.0.1\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b",
         "Host: 127.0.0.1\r\nX-API-Key: a\r\nX-Api-Key: b",
+        "Host: 127.0.0.1\r\nX-Subscription-Token: a\r\nX-Subscription-Token: b",
         "Host: 127.0.0.1\r\nX-Any: a\x00b",
         "Host: 127.0.0.1\r\nX-Any: a\rX-API-Key: b",
         "Host: 127.0.0.1\r\nX Any: a",

@@ -178,6 +178,7 @@ def basic(words: str) -> str:
         ({"authorization": "gw_a"}, ""),
         ({"authorization": "Token gw_a"}, ""),
         ({"authorization": ""}, ""),
+        ({"x-subscription-token": "gw_b", "authorization": "Bearer gw_a"}, "gw_b"),
     ],
 )
 def test_where_a_key_stands(headers: dict[str, str], key: str) -> None:
@@ -197,6 +198,7 @@ def test_any_authorization_can_be_read(text: str) -> None:
         ([(b"x-api-key", b"gw_a"), (b"authorization", b"Bearer sk-m")], [(b"authorization", b"Bearer sk-m")]),
         ([(b"X-API-Key", b" gw_a"), (b"Authorization", b"bearer  gw_a")], []),
         ([(b"authorization", basic("u:gw_a").encode())], []),
+        ([(b"X-Subscription-Token", b"gw_a"), (b"x-subscription-token", b"BSA")], [(b"x-subscription-token", b"BSA")]),
         ([(b"authorization", b"Bearer sk-m"), (b"x-api-key", b"sk-n")],) * 2,
     ],
 )

@@ -73,33 +73,38 @@ def _is_address(word: str) -> bool:
 
 
 _PREFIX = "gw_"
+_KEY_HEADERS = ("x-api-key", "x-subscription-token")  # the second is that of Brave's clients
 
 
 def key_in(headers: Mapping[str, str]) -> str:
     """Return the key of a request, or an empty string.
 
-    It is read from `X-API-Key`, else from `Authorization: Bearer KEY`, or from the password of `Authorization: Basic`,
-    which is what browsers ask people for. It is never read from the URL: URLs are logged.
+    It is read from `X-API-Key` or `X-Subscription-Token`, else from `Authorization: Bearer KEY`, or from the password
+    of `Authorization: Basic`, which is what browsers ask people for. It is never read from the URL: URLs are logged.
 
     Args:
         headers: By their names in lower case.
     """
-    own = headers.get("x-api-key", "").strip()
+    own = next(filter(None, (headers.get(name, "").strip() for name in _KEY_HEADERS)), "")
     return own or _bearer(headers.get("authorization", ""))
 
 
 def without_key(given: Headers, token: str = "") -> Headers:
     """Return a request's headers without API keys and the token, which the application does not need.
 
-    What `X-API-Key` and `Authorization` say to others is left, such as to the model server behind the proxy.
+    What these headers say to others is left, such as to the model server behind the proxy.
     """
-    return [(name, value) for name, value in given if not _holds_key(name.lower(), value.decode("latin-1"), token)]
+    return [
+        (name, value)
+        for name, value in given
+        if not _holds_key(name.decode("latin-1").lower(), value.decode("latin-1"), token)
+    ]
 
 
-def _holds_key(name: bytes, value: str, token: str) -> bool:
-    if name not in {b"authorization", b"x-api-key"}:
+def _holds_key(name: str, value: str, token: str) -> bool:
+    if name != "authorization" and name not in _KEY_HEADERS:
         return False
-    key = value.strip() if name == b"x-api-key" else _bearer(value)
+    key = _bearer(value) if name == "authorization" else value.strip()
     return key.startswith(_PREFIX) or (bool(token) and key == token)
 
 

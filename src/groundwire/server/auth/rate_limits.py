@@ -46,6 +46,7 @@ _ONCE = frozenset(
         b"sec-fetch-site",
         b"transfer-encoding",
         b"x-api-key",
+        b"x-subscription-token",
     }
 )
 """Headers that are invalid when repeated."""
