@@ -389,13 +389,18 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     *(
+        ("src/groundwire/citations/verify/segmentation.py", function, line, reason)
+        for function, line, reason in (
+            ("quotes_of", "group = found.lastindex or 1", "one of the groups always matches"),
+            ("quotes_of", "group = found.lastindex or (-1)", "one of the groups always matches"),
+        )
+    ),
+    *(
         ("src/groundwire/citations/verify/entities.py", function, line, reason)
         for function, line, reason in (
             ("names_of", "previous_end, first_of_run = 0, False", "it is set where a name begins"),
             ("names_of", "previous_end, first_of_run = 1, True", "what precedes the first word is not looked at"),
             ("names_of", "previous_end, first_of_run = (-1), True", "what precedes the first word is not looked at"),
-            ("quotes_of", "group = found.lastindex or 1", "one of the groups always matches"),
-            ("quotes_of", "group = found.lastindex or (-1)", "one of the groups always matches"),
             ("dates_of", "if readings and (readings[(-1)][2] or 1) <= 31:", "two readings are in range already"),
             ("dates_of", "if readings and (readings[0][2] or 0) <= 31:", "both are in range"),
             ("dates_of", "if readings and (readings[0][2] or 2) <= 31:", "both are in range"),
@@ -464,7 +469,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "the caller only asks whether there are any",
     ),
     (
-        "src/groundwire/citations/verify/quantities.py",
+        "src/groundwire/citations/verify/entities.py",
         "same_quantity",
         "abs(power - round(power)) <= 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} "
         "or 1 / factor in {12.0, 7.0, 24.0, 60.0}",

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.entities import denied, is_like, names_of, quotes_of
+from groundwire.citations.verify.entities import denied, is_like, names_of
 from groundwire.citations.verify.language_packs import language
+from groundwire.citations.verify.segmentation import quotes_of
 
 pytestmark = pytest.mark.req("B9")
 

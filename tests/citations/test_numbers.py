@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.citations.verify.entities import dates_of, same_date
+from groundwire.citations.verify.entities import dates_of, same_date, same_number, same_quantity
 from groundwire.citations.verify.language_packs import language
-from groundwire.citations.verify.quantities import numbers_of, same_number, same_quantity
+from groundwire.citations.verify.quantities import numbers_of
 
 pytestmark = pytest.mark.req("B9")
 

@@ -20,11 +20,19 @@ from groundwire.citations.verify.alignment import Alignment, align, each_time, t
 from groundwire.citations.verify.argument_roles import inverted, joined_by_and, roles, turned
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
 from groundwire.citations.verify.differences import made_up, reworded
-from groundwire.citations.verify.entities import dates_of, denied, is_like, names_of, quotes_of, same_date
+from groundwire.citations.verify.entities import (
+    dates_of,
+    denied,
+    is_like,
+    names_of,
+    same_date,
+    same_number,
+    same_quantity,
+)
 from groundwire.citations.verify.language_packs import language
-from groundwire.citations.verify.quantities import numbers_of, same_number, same_quantity
+from groundwire.citations.verify.quantities import numbers_of
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.segmentation import clauses, sentences_of, table_heads, words_of
+from groundwire.citations.verify.segmentation import clauses, quotes_of, sentences_of, table_heads, words_of
 
 pytestmark = pytest.mark.req("B9", "B35")
 

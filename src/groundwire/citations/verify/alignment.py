@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
 
-from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date
+from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date, same_number, same_quantity
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, fold
-from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
+from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 

@@ -1,8 +1,9 @@
-"""Names, dates, negations and quotations in a sentence, and numbers that follow from others."""
+"""Names, dates and negations in a sentence, and numbers that follow from others."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Final
 
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold, language, months_of_all
 from groundwire.citations.verify.quantities import Number
-from groundwire.citations.verify.segmentation import CONTENT_WORD, TextSpan, words_of
+from groundwire.citations.verify.segmentation import CONTENT_WORD, words_of
 
 __all__ = [
     "Date",
@@ -25,14 +26,16 @@ __all__ = [
     "is_like",
     "is_year",
     "names_of",
-    "quotes_of",
     "same_date",
+    "same_number",
+    "same_quantity",
 ]
 
 
 _LEAST: Final = 10  # a smaller sum may equal a number by chance
 _TERMS: Final = 12  # numbers of one unit whose sums are looked at
 _ALIKE: Final = 10  # times that a number without a unit may be larger than one that it replaces
+_BOUND: Final = 0.1  # share of a bound by which a number may exceed it
 _CLOSE: Final = 0.005  # difference of two equal shares
 _MONTH_DAYS: Final = 31
 _DAYS: Final[Mapping[str, int]] = MappingProxyType({"day": 1, "week": 7})
@@ -73,11 +76,6 @@ _WORDS: Final = re.compile(rf"{_WORD}|\d[\d.,]*")
 _BREAK: Final = re.compile(r"[.!?:;,()\"“”«»\[\]|/\n–—•]")
 _NOT_ONLY: Final = re.compile(r"\s+(?:only|more than|less than|fewer than|later than|earlier than)\b", re.IGNORECASE)
 _CLAUSE_ENDS: Final = re.compile(r"[^\W\d_].*?(?P<end>[,;:،؛]\s|\s[–—]\s)")
-_QUOTES: Final = re.compile(
-    r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
-)
-_QUOTED_WORDS: Final = 3  # fewer are a title or a term
-_QUOTED_SIGNS: Final = 6  # the same in a script without spaces
 
 
 def names_of(text: str, tongue: Language | None = None) -> list[Name]:
@@ -143,19 +141,6 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
         shown = " ".join(text[negation.start() : negation.end() + _SCOPE // 2].split()[:6])
         found.append(Denial(shown, frozenset(near[:3]), frozenset(near[:6] + before[-3:])))
     return found
-
-
-def quotes_of(text: str) -> list[TextSpan]:
-    """Return the positions of quotations in a sentence, without the marks; one or two words are not a quotation."""
-    spans = []
-    for found in _QUOTES.finditer(text):
-        group = found.lastindex or 0
-        words = found[group].split()
-        if len(words) >= _QUOTED_WORDS or (
-            not found[group].isascii() and len(words) == 1 and len(found[group]) >= _QUOTED_SIGNS
-        ):
-            spans.append(TextSpan(*found.span(group)))
-    return spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,3 +314,61 @@ def comparable(one: Number, other: Number) -> bool:
 def is_year(number: Number) -> bool:
     """Return whether a number looks like a year: four digits without a unit."""
     return not number.unit and len(number.text) == 4 and number.text.isdecimal()
+
+
+def same_number(claimed: Number, stated: Number) -> bool:
+    """Return whether a claimed number equals the stated one, is a rounding or a bound of it, or a range around it."""
+    if claimed.span and not stated.span and stated.unit == claimed.unit and not is_year(stated):
+        return claimed.span[0] <= stated.values[0] <= claimed.span[1]
+    for one in claimed.values:
+        for two in stated.values:
+            if abs(one - two) <= 1e-12 * max(abs(one), abs(two)):
+                return True
+            scaled = claimed.rounded or (len(claimed.values) == 1 and one >= 1e5 and claimed.text[-1].isalpha())
+            if scaled and two and _on_side(claimed, one, two) and abs(one - two) <= _tolerance(claimed, stated, one):
+                return True
+    return False
+
+
+def same_quantity(claimed: Number, stated: Number) -> bool:
+    """Return whether two numbers with units are the same quantity: 2 tonnes and 2,000 kg, 5 miles and 8 km."""
+    one, other = UNIT_BASES.get(claimed.unit), UNIT_BASES.get(stated.unit)
+    if one is None or other is None or one[0] != other[0] or claimed.unit == stated.unit:
+        return False
+    factor = other[1] / one[1]
+    power = math.log10(factor)
+    related = (
+        abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
+    )
+    for value in claimed.values[:1]:
+        for two in stated.values[:1]:
+            converted = two * factor
+            if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
+                return True
+            loose = (claimed.rounded or stated.rounded or not related) and _on_side(claimed, value, converted)
+            if loose and abs(value - converted) <= _half_a_digit(claimed, value):
+                return True
+    return False
+
+
+def _on_side(claimed: Number, value: float, stated: float) -> bool:
+    """Return whether a number is on the side of a bound that is claimed: more than 40 is not 39, nearly 40 not 41."""
+    if claimed.mark in {"under", "nearly"}:
+        return stated <= value
+    return claimed.mark != "over" or stated >= value
+
+
+def _tolerance(claimed: Number, stated: Number, value: float) -> float:
+    """Return how far a number may be from a claimed one: a bound is rounded down or up to its last digit, or a tenth."""
+    half = _half_a_digit(claimed, value)
+    bound = claimed.mark in {"over", "under"} and not stated.rounded and not is_year(claimed)
+    return max(2 * half, _BOUND * abs(value)) if bound else half
+
+
+def _half_a_digit(number: Number, value: float) -> float:
+    """Return the tolerance of a rounded number: half of its last significant digit."""
+    digits = re.sub(r"\D", "", number.text).lstrip("0").rstrip("0") or "1"
+    if not value or not math.isfinite(value):
+        return 0.5
+    magnitude = math.floor(math.log10(abs(value)))
+    return 0.50005 * math.pow(10.0, magnitude - len(digits) + 1)

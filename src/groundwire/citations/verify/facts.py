@@ -23,14 +23,15 @@ from groundwire.citations.verify.entities import (
     is_like,
     is_year,
     names_of,
-    quotes_of,
     same_date,
+    same_number,
+    same_quantity,
 )
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
-from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of, same_number, same_quantity
+from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.segmentation import CONTENT_WORD, spelled_words, squeezed, words_of
+from groundwire.citations.verify.segmentation import CONTENT_WORD, quotes_of, spelled_words, squeezed, words_of
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 

@@ -195,10 +195,12 @@ class Language:
             rf"\b{prefix}(?:{'|'.join(map(re.escape, denying)) or '(?!)'})\b|n['’]t\b",
             re.IGNORECASE,
         )
-        rounded = data.get("markers", {}).get("rounded", {}).get("about", "").split()
-        self.rounded: tuple[str, ...] = tuple(
-            sorted((fold(phrase.replace("_", " ")) for phrase in rounded), key=len, reverse=True)
-        )
+        self.marked: Mapping[str, str] = self._marks(data, "")
+        """The phrases before a number that is not exact, longest first, with what they say of it."""
+        self.marked_after: Mapping[str, str] = self._marks(data, "_after")
+        """The phrases behind such a number."""
+        self.between: tuple[str, ...] = tuple(self._folded(data, "between"))
+        """The words for a range, before its numbers, or behind them in a script without spaces."""
         phrases = [phrase for phrase in (*self.markers, *self.groups) if " " in phrase]
         self.phrases: re.Pattern[str] = re.compile(
             rf"\b(?:{'|'.join(map(re.escape, sorted(phrases, key=len, reverse=True))) or '(?!)'})\b"
@@ -219,6 +221,15 @@ class Language:
         for form, base in self._forms.items():
             forms.setdefault(self.normal_form(base), [base]).append(form)
         return {word: tuple(found) for word, found in forms.items()}
+
+    def _marks(self, data: Mapping[str, Any], where: str) -> Mapping[str, str]:
+        marks = data.get("markers", {}).get("rounded", {})
+        found = [
+            (fold(phrase.replace("_", " ")), kind)
+            for kind in ("about", "nearly", "over", "under")
+            for phrase in marks.get(f"{kind}{where}", "").split()
+        ]
+        return MappingProxyType(dict(sorted(found, key=lambda one: len(one[0]), reverse=True)))
 
     def _folded(self, data: Mapping[str, Any], name: str) -> frozenset[str]:
         return frozenset(fold(word.replace("_", " ")) for word in data.get(name, "").split())

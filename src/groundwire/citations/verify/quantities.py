@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
-from groundwire.citations.verify.language_packs import DENSE, UNIT_BASES, Language, fold, language
+from groundwire.citations.verify.language_packs import DENSE, Language, fold, language
 
-__all__ = ["MAX_NUMBERS", "Number", "numbers_of", "same_number", "same_quantity"]
+__all__ = ["MAX_NUMBERS", "Number", "numbers_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,19 @@ class Number:
     """Its possible values: 1.234 may be about a thousand or a bit more than one."""
     unit: str
     """The unit, in a canonical spelling, if it is known."""
-    rounded: bool
-    """Whether it is marked as approximate."""
+    mark: str
+    """What is said of it: `about`, `nearly`, `over` (no less), `under` (no more); `""` if it is exact."""
     start: int
     """Its first code point."""
     end: int
     """The code point after its last."""
+    span: tuple[float, float] | None = None
+    """The range that it is an end of, if it is said to be between two numbers."""
+
+    @property
+    def rounded(self) -> bool:
+        """Whether it is marked as approximate, or as a bound."""
+        return bool(self.mark)
 
 
 MAX_NUMBERS: Final = 200
@@ -64,6 +71,10 @@ _KANJI_SCALES: Final[Mapping[str, float]] = {
 _TENTHS: Final = re.compile(r"割|成(?![员員立功果本为為都])")
 _TEN: Final = 10
 _MOST_PARTS: Final = 5  # parts of a hyphenated number: quatre-vingt-dix-neuf
+_GAP: Final = 16  # characters between the numbers of a range, and of the word that says so
+_COUNTER: Final = 4  # characters of a counter, and the bound after it: 40人以上
+_ENDS_COUNT: Final = re.compile(r"[\d、，。,]")
+_SENTENCE_ENDS: Final = re.compile(r"[\d,.;:!?、，。]")
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
 
 
@@ -81,63 +92,41 @@ def numbers_of(text: str, tongue: Language | None = None) -> list[Number]:
         if taken.isdisjoint(range(number.start, number.end)):
             found.append(number)
             taken.update(range(number.start, number.end))
-    return sorted(found, key=lambda number: number.start)
+    return _in_spans(sorted(found, key=lambda number: number.start), text, tongue)
 
 
-def same_number(claimed: Number, stated: Number) -> bool:
-    """Return whether a claimed number equals the stated one, or is a rounding of it."""
-    for one in claimed.values:
-        for two in stated.values:
-            if abs(one - two) <= 1e-12 * max(abs(one), abs(two)):
-                return True
-            scaled = claimed.rounded or (len(claimed.values) == 1 and one >= 1e5 and claimed.text[-1].isalpha())
-            if scaled and two and abs(one - two) <= _half_a_digit(claimed, one):
-                return True
-    return False
+def _in_spans(numbers: list[Number], text: str, tongue: Language) -> list[Number]:
+    """Add the ranges: between 30 and 50. The ends of a range of years are exact."""
+    for at, (low, high) in enumerate(itertools.pairwise(numbers)):
+        gap = text[low.end : high.start]
+        if not 0 < len(gap) <= _GAP or _SENTENCE_ENDS.search(gap) or not low.values[0] < high.values[0]:
+            continue
+        said = (
+            text[high.end : high.end + _GAP] if tongue.dense else f" {fold(text[max(0, low.start - _GAP) : low.start])}"
+        )
+        between = (said.find(word) >= 0 if tongue.dense else said.endswith(f" {word} ") for word in tongue.between)
+        year = low.text.isdecimal() and len(low.text) == 4 and not high.unit
+        if any(between) and not year:
+            span = (low.values[0], high.values[0])
+            numbers[at : at + 2] = [replace(low, span=span), replace(high, span=span)]
+    return numbers
 
 
-def same_quantity(claimed: Number, stated: Number) -> bool:
-    """Return whether two numbers with units are the same quantity: 2 tonnes and 2,000 kg, 5 miles and 8 km."""
-    one, other = UNIT_BASES.get(claimed.unit), UNIT_BASES.get(stated.unit)
-    if one is None or other is None or one[0] != other[0] or claimed.unit == stated.unit:
-        return False
-    factor = other[1] / one[1]
-    power = math.log10(factor)
-    related = (
-        abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
-    )
-    for value in claimed.values[:1]:
-        for two in stated.values[:1]:
-            converted = two * factor
-            if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
-                return True
-            if (claimed.rounded or stated.rounded or not related) and abs(value - converted) <= _half_a_digit(
-                claimed, value
-            ):
-                return True
-    return False
-
-
-def _half_a_digit(number: Number, value: float) -> float:
-    """Return the tolerance of a rounded number: half of its last significant digit."""
-    digits = re.sub(r"\D", "", number.text).lstrip("0").rstrip("0") or "1"
-    if not value or not math.isfinite(value):
-        return 0.5
-    magnitude = math.floor(math.log10(abs(value)))
-    return 0.50005 * math.pow(10.0, magnitude - len(digits) + 1)
-
-
-def _is_rounded(text: str, begins: int, tongue: Language) -> bool:
-    """Return whether the words before or right after a number mark it as approximate."""
+def _mark(text: str, begins: int, ends: int, tongue: Language) -> str:
+    """Return what the words before or right after a number say of it: that it is approximate, or a bound."""
     if text[max(0, begins - 1) : begins] in {"~", "≈"}:
-        return True
+        return "about"
+    after = text[ends : ends + _COUNTER] if tongue.dense else ""
+    for phrase, mark in tongue.marked_after.items():
+        if 0 <= after.find(phrase) and not _ENDS_COUNT.search(after[: after.find(phrase)]):
+            return mark
     before = " ".join(fold(text[max(0, begins - 24) : begins]).rstrip("$€£¥₹ \n").split())
-    for phrase in tongue.rounded:
+    for phrase, mark in tongue.marked.items():
         if before.endswith(phrase) and (
             tongue.dense or (text[begins - 1 : begins] in {" ", "$", "€", "£", "¥", "₹"} and _ends_word(before, phrase))
         ):
-            return True
-    return False
+            return mark
+    return ""
 
 
 def _ends_word(text: str, phrase: str) -> bool:
@@ -162,8 +151,8 @@ def _in_digits(match: re.Match[str], tongue: Language) -> Number:
     if not signed and unit == "%":
         shown = after
     start = match.start("sign") if sign else match.start("digits")
-    rounded = _is_rounded(text, match.start("digits"), tongue)
-    return Number(text[start:shown], values, signed or unit, rounded, start, shown)
+    mark = _mark(text, match.start("digits"), shown, tongue)
+    return Number(text[start:shown], values, signed or unit, mark, start, shown)
 
 
 def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[float | None, int]:
@@ -217,12 +206,12 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
         if (" " in phrase or "-" in phrase or tongue.dense) and (at := low.find(phrase)) >= 0:
             end = at + len(phrase)
             if tongue.dense or not (low[at - 1 : at].isalnum() or low[end : end + 1].isalnum()):
-                yield Number(text[at:end], (part * 100,), "%", True, at, end)
+                yield Number(text[at:end], (part * 100,), "%", "about", at, end)
     if tongue.dense or not tongue.numbers:
         return
     for half in _HALF.finditer(text) if tongue.code == "en" else ():
         if unit := _unit_at(text, half.end(), tongue, scaled=False)[0]:
-            yield Number(half[0].strip(), (0.5,), unit, False, half.start(), half.end() - 1)
+            yield Number(half[0].strip(), (0.5,), unit, "", half.start(), half.end() - 1)
     bare = (
         {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
     )  # one of them, without a word for "one"
@@ -339,7 +328,7 @@ def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Langu
             total, current = total + (current or 1.0) * value, 0.0
     unit, after = _unit_at(text, end, tongue, scaled=run[-1][1])
     end = after if unit == "%" and tongue.code != "en" else end
-    yield Number(text[start:end], (total + current,), unit, _is_rounded(text, start, tongue), start, end)
+    yield Number(text[start:end], (total + current,), unit, _mark(text, start, end, tongue), start, end)
 
 
 def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
@@ -371,7 +360,7 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
         if _TENTHS.match(text, end) and value <= _TEN:
             value, unit, end = value * _TEN, "%", end + 1
         yield Number(
-            text[match.start() : end], (value,), unit, _is_rounded(text, match.start(), tongue), match.start(), end
+            text[match.start() : end], (value,), unit, _mark(text, match.start(), end, tongue), match.start(), end
         )
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "blocks",
     "clauses",
     "normal_form",
+    "quotes_of",
     "sentences",
     "sentences_of",
     "sentences_of_block",
@@ -32,6 +33,12 @@ __all__ = [
     "table_heads",
     "words_of",
 ]
+
+_QUOTES: Final = re.compile(
+    r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
+)
+_QUOTED_WORDS: Final = 3  # fewer are a title or a term
+_QUOTED_SIGNS: Final = 6  # the same in a script without spaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,3 +328,16 @@ def clauses(text: str) -> list[str]:
         else:
             clauses.append((begin, end, words))
     return [text[begin:end] for begin, end, _ in clauses]
+
+
+def quotes_of(text: str) -> list[TextSpan]:
+    """Return the positions of quotations in a sentence, without the marks; one or two words are not a quotation."""
+    spans = []
+    for found in _QUOTES.finditer(text):
+        group = found.lastindex or 0
+        words = found[group].split()
+        if len(words) >= _QUOTED_WORDS or (
+            not found[group].isascii() and len(words) == 1 and len(found[group]) >= _QUOTED_SIGNS
+        ):
+            spans.append(TextSpan(*found.span(group)))
+    return spans
