@@ -219,3 +219,62 @@ def test_work_grows_with_the_answer_and_no_faster() -> None:
         answer = "The doors of the barn are nine [1]. " * many
         verify_answer(answer, [CitedPage(number=1, url="", content=page)], entailment=entails)
         assert len(asked) == many
+
+
+@pytest.mark.parametrize(
+    ("claim", "page", "verdict"),
+    [
+        # A bound is on its own side of the value, and near it.
+        ("The town has more than 40 shops", "The town has 39 shops.", "altered"),
+        ("The town has more than 40 shops", "The town has 43 shops.", "supported"),
+        ("The town has more than 45 shops", "The town has 47 shops.", "supported"),
+        ("The town has more than 45 shops", "The town has more than 48 shops.", "altered"),
+        ("The town has at least 40 shops", "The town has 71 shops.", "altered"),
+        ("The town has fewer than 40 shops", "The town has 42 shops.", "altered"),
+        ("The town has up to 40 shops", "The town has 37 shops.", "supported"),
+        ("The town has nearly 40 shops", "The town has 39 shops.", "supported"),
+        ("The town has nearly 40 shops", "The town has 41 shops.", "altered"),
+        ("The town has about 40 shops", "The town has 41 shops.", "supported"),
+        ("The trail is more than 5 miles long", "The trail is 7.9 km long.", "altered"),
+        ("The trail is more than 5 miles long", "The trail is 8.2 km long.", "supported"),
+        ("Die Stadt hat mindestens 40 Läden", "Die Stadt hat 39 Läden.", "altered"),
+        ("Die Stadt hat bis zu 40 Läden", "Die Stadt hat 41 Läden.", "altered"),
+        ("Die Stadt hat fast 40 Läden", "Die Stadt hat 39 Läden.", "supported"),
+        ("La ville compte moins de 40 magasins", "La ville compte 41 magasins.", "altered"),
+        ("La ville compte moins de 40 magasins", "La ville compte 38 magasins.", "supported"),
+        ("La ciudad tiene casi 40 tiendas", "La ciudad tiene 41 tiendas.", "altered"),
+        ("A cidade tem pelo menos 40 lojas", "A cidade tem 38 lojas.", "altered"),
+        ("A cidade tem pelo menos 40 lojas", "A cidade tem 42 lojas.", "supported"),
+        ("В городе более 40 магазинов", "В городе 39 магазинов.", "altered"),
+        ("В городе более 40 магазинов", "В городе 44 магазина.", "supported"),
+        ("这座城市有超过40家商店", "这座城市有39家商店。", "altered"),
+        ("この町には40軒以上の店がある", "この町には39軒の店がある。", "altered"),
+        ("この町には40軒以上の店がある", "この町には43軒の店がある。", "supported"),
+        ("في المدينة أكثر من 40 متجرا", "في المدينة 39 متجرا.", "altered"),
+        # A range holds the value; another range is another statement.
+        ("The town has between 30 and 50 shops", "The town has 39 shops.", "supported"),
+        ("The town has between 30 and 50 shops", "The town has 59 shops.", "altered"),
+        ("The town has between 30 and 50 shops", "The town has between 35 and 50 shops.", "altered"),
+        ("It ran between 1930 and 1950", "It ran between 1935 and 1950.", "altered"),
+        ("Die Stadt hat zwischen 30 und 50 Läden", "Die Stadt hat 39 Läden.", "supported"),
+        ("这座城市有30到50家之间的商店", "这座城市有39家商店。", "supported"),
+        ("في المدينة بين 30 و50 متجرا", "في المدينة 39 متجرا.", "supported"),
+        # An initial is that of a first name, unless a title precedes the name.
+        ("A. Miller designed the bridge in 1920", "Peter Miller designed the bridge in 1920.", "altered"),
+        ("P. Miller designed the bridge in 1920", "Peter Miller designed the bridge in 1920.", "supported"),
+        ("J. P. Miller designed the bridge in 1920", "John Peter Miller designed the bridge in 1920.", "supported"),
+        ("A. Miller designed the bridge in 1920", "Mayor Miller designed the bridge in 1920.", "supported"),
+        ("A. Miller drew it in 1920", "Peter Miller drew it in 1920. Anna Miller drew it with him.", "supported"),
+        ("Le pont a été dessiné par A. Martin", "Le pont a été dessiné par Pierre Martin.", "altered"),
+        ("It was written by J. Smith", "It was written by John Smith.", "supported"),
+        # Counts that change places.
+        ("The shelter has 9 dogs and 12 cats", "The shelter has 12 dogs. It also has 9 cats.", "altered"),
+        ("The shelter has 12 dogs and 9 cats", "The shelter has 9 cats. It also has 12 dogs.", "supported"),
+        ("Das Tierheim hat 9 Hunde und 12 Katzen", "Das Tierheim hat 12 Hunde. Es hat auch 9 Katzen.", "altered"),
+        ("El refugio tiene 9 perros y 12 gatos", "El refugio tiene 12 perros. También tiene 9 gatos.", "altered"),
+        ("В приюте 9 собак и 12 кошек", "В приюте 12 собак. Там также 9 кошек.", "altered"),
+    ],
+)  # fmt: skip
+def test_bounds_initials_and_counts_are_compared(claim: str, page: str, verdict: str) -> None:
+    pages = [CitedPage(number=1, url="", content=page)]
+    assert [one.verdict for one in verify_answer(f"{claim} [1].", pages).findings] == [verdict]

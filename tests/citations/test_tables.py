@@ -185,7 +185,6 @@ KNOWN_ERRORS: Final = (
     ("Half of the bees died [1].", ("50% of the bees died.",), "supported"),
     ("The mayor was hired by Otto Lund [1].", ("The mayor hired Otto Lund.",), "altered"),
     ("The mill was sold by Anna Berg to Otto Lund [1].", ("Otto Lund sold the mill to Anna Berg.",), "altered"),
-    ("It was written by J. Smith [1].", ("It was written by John Smith.",), "supported"),
     ("The United States signed the treaty [1].", ("The US signed the treaty.",), "supported"),
     ("He resigned because he was ill [1].", ("He resigned although he was ill.",), "altered"),
     ("The mill, which Anna Berg had built in 1931, burned in 1908 [1].",

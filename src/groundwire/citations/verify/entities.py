@@ -22,6 +22,7 @@ __all__ = [
     "comparable",
     "dates_of",
     "denied",
+    "exchanged_counts",
     "is_derived",
     "is_like",
     "is_year",
@@ -316,6 +317,35 @@ def is_year(number: Number) -> bool:
     return not number.unit and len(number.text) == 4 and number.text.isdecimal()
 
 
+def exchanged_counts(
+    claim: tuple[str, Sequence[Number]], page: tuple[str, Sequence[Number]], tongue: Language
+) -> tuple[str, str] | None:
+    """Return two counts that have changed places: 9 dogs and 12 cats for 12 dogs and 9 cats.
+
+    Args:
+        claim: A sentence and its numbers.
+        page: A passage and its numbers.
+        tongue: Their language.
+    """
+    mine, theirs = ([(one, _counted(text, one, tongue)) for one in numbers[:_TERMS]] for text, numbers in (claim, page))
+
+    def stated(number: Number, counted: str) -> list[Number]:
+        return [other for other, what in theirs if what == counted and same_number(number, other)]
+
+    for (one, ones), (two, others) in itertools.combinations(mine, 2):
+        if not ones or not others or ones == others or same_number(one, two):
+            continue
+        if (there := stated(two, ones)) and stated(one, others) and not (stated(one, ones) or stated(two, others)):
+            return one.text, there[0].text
+    return None
+
+
+def _counted(text: str, number: Number, tongue: Language) -> str:
+    """Return the word behind a number, in normal form: what it counts."""
+    word = CONTENT_WORD.match(text, number.end + 1) if text[number.end : number.end + 1].isspace() else None
+    return "" if word is None or tongue.is_function(word[0]) else tongue.normal_form(word[0])
+
+
 def same_number(claimed: Number, stated: Number) -> bool:
     """Return whether a claimed number equals the stated one, is a rounding or a bound of it, or a range around it."""
     if claimed.span and not stated.span and stated.unit == claimed.unit and not is_year(stated):
@@ -340,15 +370,11 @@ def same_quantity(claimed: Number, stated: Number) -> bool:
     related = (
         abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
     )
-    for value in claimed.values[:1]:
-        for two in stated.values[:1]:
-            converted = two * factor
-            if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
-                return True
-            loose = (claimed.rounded or stated.rounded or not related) and _on_side(claimed, value, converted)
-            if loose and abs(value - converted) <= _half_a_digit(claimed, value):
-                return True
-    return False
+    value, converted = claimed.values[0], stated.values[0] * factor
+    if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
+        return True
+    loose = claimed.rounded or stated.rounded or not related
+    return loose and _on_side(claimed, value, converted) and abs(value - converted) <= _half_a_digit(claimed, value)
 
 
 def _on_side(claimed: Number, value: float, stated: float) -> bool:
@@ -359,10 +385,10 @@ def _on_side(claimed: Number, value: float, stated: float) -> bool:
 
 
 def _tolerance(claimed: Number, stated: Number, value: float) -> float:
-    """Return how far a number may be from a claimed one: a bound is rounded down or up to its last digit, or a tenth."""
+    """Return how far a number may be from a claimed one: a bound is round in its last digit, or within a tenth."""
     half = _half_a_digit(claimed, value)
-    bound = claimed.mark in {"over", "under"} and not stated.rounded and not is_year(claimed)
-    return max(2 * half, _BOUND * abs(value)) if bound else half
+    exact = claimed.mark not in {"over", "under"} or stated.rounded or is_year(claimed)
+    return half if exact else max(2 * half, _BOUND * abs(value))
 
 
 def _half_a_digit(number: Number, value: float) -> float:

@@ -19,6 +19,7 @@ from groundwire.citations.verify.entities import (
     comparable,
     dates_of,
     denied,
+    exchanged_counts,
     is_derived,
     is_like,
     is_year,
@@ -31,7 +32,16 @@ from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fol
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.report import Disagreement
-from groundwire.citations.verify.segmentation import CONTENT_WORD, quotes_of, spelled_words, squeezed, words_of
+from groundwire.citations.verify.segmentation import (
+    CONTENT_WORD,
+    most_like,
+    other_first_names,
+    pieces_of,
+    quotes_of,
+    spelled_words,
+    squeezed,
+    words_of,
+)
 
 __all__ = ["Claim", "disagreements", "quoted_otherwise"]
 
@@ -103,13 +113,19 @@ def disagreements(
     closest, close_share = _closest(claim, passage)
     facts = [*_dates(claim, passage, around), *_numbers(claim, passage, around, copied=aligned.copies)]
     told = list(_names(claim, passage.page, closest, around, aligned))
-    facts += told or _swapped(claim, passage.page, closest)
+    named = told or list(_swapped(claim, passage.page, closest))
+    facts += named
+    pairs = [] if named else other_first_names(claim.text, around.text, passage.page.content, claim.language)
+    facts += [Disagreement(kind="name", claimed=one, stated=other) for one, other in pairs]
     negated = _negated_otherwise(claim.text, closest, claim.language) if close_share >= _ALIKE else None
     if negated and not _made_up(aligned):  # not safe, dangerous
         facts.append(Disagreement(kind="negation", claimed=negated[0], stated=negated[1]))
-    yield from facts
     if words and not facts:
-        yield from reworded(aligned, lambda: _keys(f"{around.text} {passage.page.title}", claim.language))
+        facts += reworded(aligned, lambda: _keys(f"{around.text} {passage.page.title}", claim.language))
+    mine, theirs = (claim.text, claim.numbers), (around.text, around.numbers)
+    if not facts and (counts := exchanged_counts(mine, theirs, claim.language)):
+        facts.append(Disagreement(kind="number", claimed=counts[0], stated=counts[1]))
+    yield from facts
 
 
 def _keys(text: str, tongue: Language) -> frozenset[str]:
@@ -120,30 +136,11 @@ def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
     """Yield the quotations of a sentence that the page words differently or does not have."""
     for span in quotes_of(claim.text):
         quote = claim.text[span.start : span.end]
-        if all(part in page.squeezed for part in map(squeezed, _pieces(quote)) if part):
+        if all(part in page.squeezed for part in map(squeezed, pieces_of(quote)) if part):
             continue
         passage, share = page.best(dict(spelled_words(quote, page.language)), widest=2)
         stated = " ".join(passage.text.split()) if passage is not None and share >= 0.5 else ""
-        yield Disagreement(kind="quote", claimed=quote, stated=_like(quote, stated, page.language))
-
-
-def _pieces(quote: str) -> list[str]:
-    """Split a quotation at its ellipses."""
-    return quote.replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;").split("…")
-
-
-def _like(quote: str, stated: str, tongue: Language) -> str:
-    """Return the part of a passage most similar to a quotation."""
-    words, wanted = stated.split(), [tongue.normal_form(word.strip(".,;:\"“”'")) for word in quote.split()]
-    given = [tongue.normal_form(word.strip(".,;:\"“”'")) for word in words]
-    blocks = [
-        block for block in SequenceMatcher(None, given, wanted, autojunk=False).get_matching_blocks() if block.size
-    ]
-    if not blocks:
-        return stated
-    first = max(0, blocks[0].a - blocks[0].b)
-    last = blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size)
-    return " ".join(words[first : min(len(words), last)])
+        yield Disagreement(kind="quote", claimed=quote, stated=most_like(quote, stated, page.language))
 
 
 def _outside(numbers: Sequence[Number], dates: Sequence[Date]) -> list[Number]:
@@ -338,9 +335,9 @@ def _may_name(word: str, tongue: Language) -> bool:
 
 
 def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]]) -> bool:
-    """Return whether a word consists of the initials of others: US, United States."""
+    """Return whether a word consists of the initials of others: US, United States; J., John."""
     initials = "".join(word[0][0] for word in long).casefold()
-    return len(short) == 1 and len(long) > 1 and short[0][0].casefold() == initials
+    return "".join(word[0] for word in short).casefold() == initials
 
 
 def _replaced(claimed: str, stated: str, tongue: Language) -> dict[str, str]:

@@ -122,6 +122,8 @@ class Language:
         )
         self.pronouns: frozenset[str] = self._folded(data, "pronouns")
         self.not_names: frozenset[str] = self._folded(data, "not_names")
+        self.titles: frozenset[str] = self._folded(data, "titles")
+        """Titles and offices before a last name."""
         self.particles: frozenset[str] = self._folded(data, "particles")
         self.passive: frozenset[str] = self._folded(data, "passive")
         self.agent: frozenset[str] = self._folded(data, "agent")

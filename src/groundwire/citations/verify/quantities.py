@@ -45,7 +45,7 @@ _DIGITS: Final = (
     r"\d+(?:\.\d+){3,}|\d+\.\d{1,2}\.\d+|\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
 )
 _NUMBER: Final = re.compile(
-    rf"(?P<sign>[$€£¥₹])?[ ]?(?<![^\W{DENSE}])(?<![.,])(?P<minus>[-−](?=\d))?(?P<digits>{_DIGITS})"
+    rf"(?P<sign>[$€£¥₹])?[ ]?(?<![^\Wو{DENSE}])(?<![.,])(?P<minus>[-−](?=\d))?(?P<digits>{_DIGITS})"
     r"(?:st|nd|rd|th|er|e(?!\w))?"
 )
 _WORDS: Final = re.compile(rf"[^\W\d_{DENSE}]+(?:['’-][^\W\d_]+)*")
@@ -118,7 +118,7 @@ def _mark(text: str, begins: int, ends: int, tongue: Language) -> str:
         return "about"
     after = text[ends : ends + _COUNTER] if tongue.dense else ""
     for phrase, mark in tongue.marked_after.items():
-        if 0 <= after.find(phrase) and not _ENDS_COUNT.search(after[: after.find(phrase)]):
+        if phrase in after and not _ENDS_COUNT.search(after[: after.find(phrase)]):
             return mark
     before = " ".join(fold(text[max(0, begins - 24) : begins]).rstrip("$€£¥₹ \n").split())
     for phrase, mark in tongue.marked.items():

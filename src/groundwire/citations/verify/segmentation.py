@@ -7,11 +7,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final
 
 from groundwire.citations.marker_parser import Mark, find_marks
-from groundwire.citations.verify.language_packs import DENSE, Language, language, months_of_all
+from groundwire.citations.verify.language_packs import DENSE, Language, fold, language, months_of_all
 
 __all__ = [
     "CONTENT_WORD",
@@ -23,7 +24,10 @@ __all__ = [
     "blank_markup",
     "blocks",
     "clauses",
+    "most_like",
     "normal_form",
+    "other_first_names",
+    "pieces_of",
     "quotes_of",
     "sentences",
     "sentences_of",
@@ -34,6 +38,8 @@ __all__ = [
     "words_of",
 ]
 
+_INITIALS: Final = re.compile(r"(?<!\w)(?P<initials>(?:[^\W\d_]\.[ \u00a0-]?){1,3})(?P<last>[^\W\d_]{3,40})(?!\w)")
+_FIRST_NAMES: Final = 40  # characters before a last name in which first names are looked for
 _QUOTES: Final = re.compile(
     r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
 )
@@ -341,3 +347,53 @@ def quotes_of(text: str) -> list[TextSpan]:
         ):
             spans.append(TextSpan(*found.span(group)))
     return spans
+
+
+def pieces_of(quote: str) -> list[str]:
+    """Split a quotation at its ellipses."""
+    return quote.replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;").split("…")
+
+
+def most_like(quote: str, stated: str, tongue: Language) -> str:
+    """Return the part of a passage most similar to a quotation."""
+    words, wanted = stated.split(), [tongue.normal_form(word.strip(".,;:\"“”'")) for word in quote.split()]
+    given = [tongue.normal_form(word.strip(".,;:\"“”'")) for word in words]
+    blocks = SequenceMatcher(None, given, wanted, autojunk=False).get_matching_blocks()[:-1]  # the last is empty
+    if not blocks:
+        return stated
+    first = max(0, blocks[0].a - blocks[0].b)
+    last = blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size)
+    return " ".join(words[first : min(len(words), last)])
+
+
+def other_first_names(text: str, near: str, page: str, tongue: Language) -> list[tuple[str, str]]:
+    """Return the names with initials that a page contradicts, with the page's: A. Miller, Peter Miller.
+
+    Args:
+        text: The sentence.
+        near: The passage.
+        page: The whole page, on which another bearer of the name may have the initial.
+        tongue: Its language. Where nouns are capitalized, the word before a name may be one, and nothing is returned.
+    """
+    found: list[tuple[str, str]] = []
+    for name in _INITIALS.finditer(text) if not tongue.nouns else ():
+        initials = {letter for letter in fold(name["initials"]) if letter.isalpha()}
+        here = _first_names(name["last"], near, tongue) if name["initials"].isupper() else []
+        if here and initials.isdisjoint(word[0] for one in _first_names(name["last"], page, tongue) for word in one):
+            found.append((name[0], f"{' '.join(here[0])} {name['last']}".title()))
+    return found
+
+
+def _first_names(last: str, text: str, tongue: Language) -> list[list[str]]:
+    """Return what precedes a last name in a text: first names and initials, folded, unless it is a title."""
+    found = []
+    for match in re.finditer(rf"(?<!\w){re.escape(last)}(?!\w)", text) if last.istitle() else ():
+        words: list[str] = []
+        for word in reversed(text[max(0, match.start() - _FIRST_NAMES) : match.start()].split()[-3:]):
+            plain = word.rstrip(".")
+            if not plain.istitle() or not plain.isalpha() or (len(plain) > 1 and tongue.is_function(plain)):
+                break
+            words.insert(0, fold(plain))
+        if words and tongue.titles.isdisjoint(words) and tongue.not_names.isdisjoint(words):
+            found.append(words)
+    return found
