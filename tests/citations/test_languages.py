@@ -259,6 +259,11 @@ def test_work_grows_with_the_answer_and_no_faster() -> None:
         ("Die Stadt hat zwischen 30 und 50 Läden", "Die Stadt hat 39 Läden.", "supported"),
         ("这座城市有30到50家之间的商店", "这座城市有39家商店。", "supported"),
         ("في المدينة بين 30 و50 متجرا", "في المدينة 39 متجرا.", "supported"),
+        # A sum of lengths; a number without a unit is one of them from ten on, unless it is a year.
+        ("The farm has 25 km of fences", "The farm has 12 km of fences in the north and 13 in the south.", "supported"),
+        ("The farm has 22 km of fences", "The farm has 12 km of fences in the north and 10 in the south.", "supported"),
+        ("The farm has 21 km of fences", "The farm has 12 km of fences in the north and 9 in the south.", "altered"),
+        ("The farm has 2,012 km of fences", "The farm had 12 km of fences in the north in 2000.", "altered"),
         # An initial is that of a first name, unless a title precedes the name.
         ("A. Miller designed the bridge in 1920", "Peter Miller designed the bridge in 1920.", "altered"),
         ("P. Miller designed the bridge in 1920", "Peter Miller designed the bridge in 1920.", "supported"),
@@ -275,6 +280,6 @@ def test_work_grows_with_the_answer_and_no_faster() -> None:
         ("В приюте 9 собак и 12 кошек", "В приюте 12 собак. Там также 9 кошек.", "altered"),
     ],
 )  # fmt: skip
-def test_bounds_initials_and_counts_are_compared(claim: str, page: str, verdict: str) -> None:
+def test_bounds_sums_initials_and_counts_are_compared(claim: str, page: str, verdict: str) -> None:
     pages = [CitedPage(number=1, url="", content=page)]
     assert [one.verdict for one in verify_answer(f"{claim} [1].", pages).findings] == [verdict]
