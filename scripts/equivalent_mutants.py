@@ -182,12 +182,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "a run is one character again and again",
     ),
     (
-        "src/groundwire/citations/verify/facts.py",
-        "_is_short_for",
-        "return len(short) == 1 and len(long) > 1 and short[(-1)][0].casefold() == initials",
-        "there is one word: the first is the last",
-    ),
-    (
         "src/groundwire/reading/main_content/select.py",
         "kind_row",
         "total = sum(map(mul, column, weights)) if column.count(0) <= count else 0",

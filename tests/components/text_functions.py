@@ -160,6 +160,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "citations.verify.alignment.tokens_of": Growing(
         lambda text: module("citations.verify.alignment").tokens_of(text, tongue()), PROSE
     ),
+    "citations.verify.segmentation.other_first_names": Growing(
+        lambda text: module("citations.verify.segmentation").other_first_names(text, text, text, tongue()),
+        (*PROSE, "A. Berg ", "A. B. Berg ", "Otto Berg ", "A."),
+    ),
     "citations.verify.report.pages_from_json": Growing(
         refusing(plain("citations.verify.report", "pages_from_json")), DATA
     ),

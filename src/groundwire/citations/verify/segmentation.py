@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 _INITIALS: Final = re.compile(r"(?<!\w)(?P<initials>(?:[^\W\d_]\.[ \u00a0-]?){1,3})(?P<last>[^\W\d_]{3,40})(?!\w)")
+_NAMES: Final = 8  # names with initials in a sentence that are looked for on the page
 _FIRST_NAMES: Final = 40  # characters before a last name in which first names are looked for
 _QUOTES: Final = re.compile(
     r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
@@ -376,7 +377,7 @@ def other_first_names(text: str, near: str, page: str, tongue: Language) -> list
         tongue: Its language. Where nouns are capitalized, the word before a name may be one, and nothing is returned.
     """
     found: list[tuple[str, str]] = []
-    for name in _INITIALS.finditer(text) if not tongue.nouns else ():
+    for name in itertools.islice(_INITIALS.finditer(text), 0 if tongue.nouns else _NAMES):
         initials = {letter for letter in fold(name["initials"]) if letter.isalpha()}
         here = _first_names(name["last"], near, tongue) if name["initials"].isupper() else []
         if here and initials.isdisjoint(word[0] for one in _first_names(name["last"], page, tongue) for word in one):
