@@ -264,6 +264,13 @@ def test_work_grows_with_the_answer_and_no_faster() -> None:
         ("The farm has 22 km of fences", "The farm has 12 km of fences in the north and 10 in the south.", "supported"),
         ("The farm has 21 km of fences", "The farm has 12 km of fences in the north and 9 in the south.", "altered"),
         ("The farm has 2,012 km of fences", "The farm had 12 km of fences in the north in 2000.", "altered"),
+        # Days from a date to another, both included or not; shares, as precise as they are written.
+        ("The fair lasts 2 weeks", "The fair lasts from 4 to 18 August.", "supported"),
+        ("The fair lasts 14 days", "The fair lasts from 4 to 17 August.", "supported"),
+        ("The fair lasts 12 days", "The fair lasts from 4 to 17 August.", "altered"),
+        ("15.0% of the cows are brown", "Of the 1,600 cows, 240 are brown.", "supported"),
+        ("15.5% of the cows are brown", "Of the 1,600 cows, 240 are brown.", "altered"),
+        ("收容所有30只狗和50只猫", "收容所有30只狗和40只猫。", "altered"),
         # An initial is that of a first name, unless a title precedes the name.
         ("A. Miller designed the bridge in 1920", "Peter Miller designed the bridge in 1920.", "altered"),
         ("P. Miller designed the bridge in 1920", "Peter Miller designed the bridge in 1920.", "supported"),
