@@ -10,20 +10,21 @@ from ctypes import byref, c_float, c_int, c_uint
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundwire.reading.documents.pdf.pdfium import PdfPage
+from groundwire.reading.documents.pdf.pdfium import Edge, PdfPage
 from groundwire.reading.documents.pdf.words import Word
 
 __all__ = [
     "FILLED",
+    "LONGEST",
     "NEAR",
     "Color",
-    "Edge",
     "RuledTable",
     "Shape",
     "Shapes",
     "TextLine",
     "banded",
     "fill_color",
+    "intervals",
     "page_shapes",
     "row_starts",
     "starts_by_gaps",
@@ -153,23 +154,12 @@ NEAR: Final = 2.5
 """Points; lines nearer to each other are one."""
 FILLED: Final = 0.3
 """Share of the cells with text; charts have fewer."""
+LONGEST: Final = 500
+"""Characters of a cell without vertical lines."""
 _RULES: Final = 3  # of a table without vertical lines
 _MANY: Final = 6  # lines, after which a narrow strip without words is no chance
 _NARROW: Final = 0.35  # times the font size
 _PARTS: Final = 0.75  # share of the columns; lines that fill more are rows
-_LONGEST: Final = 500  # characters of a cell without vertical lines
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """A horizontal or vertical line."""
-
-    level: bool
-    """Whether it is horizontal."""
-    at: float
-    """Its y if it is horizontal, else its x."""
-    start: float
-    end: float
 
 
 @dataclass(slots=True)
@@ -300,7 +290,7 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
             grid.rows.append(row)
     grid.words.sort(key=lambda word: order[id(word)])
     lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
-    if len(grid.rows) < 2 or len(lengths) < FILLED * columns * len(grid.rows) or max(lengths) > _LONGEST:
+    if len(grid.rows) < 2 or len(lengths) < FILLED * columns * len(grid.rows) or max(lengths) > LONGEST:
         return None
     return grid
 
@@ -323,7 +313,7 @@ def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
     allowed = len(lines) // 10
     ends: list[tuple[float, int]] = []
     for line in lines:
-        for start, end in _intervals(line.words):
+        for start, end in intervals(line.words):
             ends += [(start, 1), (end, -1)]
     found: list[tuple[float, float]] = []
     over, begin = 0, None
@@ -342,7 +332,7 @@ def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
 def _without_ends(strip: tuple[float, float], lines: Sequence[TextLine]) -> tuple[float, float]:
     """Return a strip without the ends of words that do not cross all of it."""
     start, end = strip
-    for left, right in (part for line in lines for part in _intervals(line.words)):
+    for left, right in (part for line in lines for part in intervals(line.words)):
         if left < strip[0] < right < strip[1]:
             start = max(start, right)
         elif strip[0] < left < strip[1] < right:
@@ -350,7 +340,7 @@ def _without_ends(strip: tuple[float, float], lines: Sequence[TextLine]) -> tupl
     return start, end
 
 
-def _intervals(words: Sequence[Word]) -> list[tuple[float, float]]:
+def intervals(words: Sequence[Word]) -> list[tuple[float, float]]:
     """Return the parts of a line that words cover."""
     found: list[tuple[float, float]] = []
     for word in sorted(words, key=lambda word: word.x0):
@@ -377,7 +367,7 @@ def _belongs(
         return False
     if any(word.x0 < left or word.x1 > right for word in line.words):
         return False
-    covered = _intervals(line.words)
+    covered = intervals(line.words)
     return all(_free(covered, strip) >= _NARROW * line.size for strip in gutters)
 
 

@@ -44,7 +44,7 @@ def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = fr
         return None
     end = _end(lines, start)
     rows = [line for line in lines[start:end] if line.cells]
-    edges = _columns(rows)
+    edges = _with_head(rows)
     if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < _LEAST_ROWS:
         return None
     size = median(line.size for line in rows)
@@ -84,13 +84,28 @@ def _end(lines: Sequence[Line], start: int) -> int:
             if line.cells[0].x0 <= left + size:
                 right, second = max(right, line.cells[0].x1), min(second, line.cells[1].x0)
             end = index + 1
-        elif step > 1.6 * size or index - end > _MAX_WRAPPED:
+        elif (step > 1.6 * size and not _in_step(lines, index, step)) or index - end > _MAX_WRAPPED:
             break
         elif line.x0 > right:
             end = index + 1
         elif line.x1 >= second:
             break
     return end
+
+
+def _in_step(lines: Sequence[Line], index: int, step: float) -> bool:
+    """Return whether a line of one part is a row whose other cells are empty: the next row is as far from it."""
+    following = lines[index + 1] if index + 1 < len(lines) else None
+    return following is not None and bool(following.cells) and abs(following.middle - lines[index].middle - step) <= 1.0
+
+
+def _with_head(rows: Sequence[Line]) -> list[tuple[float, float]]:
+    """Return the columns of rows; a head that is aligned otherwise than its columns belongs to them in order."""
+    edges, below = _columns(rows), _columns(rows[1:])
+    head = rows[0].cells
+    if len(edges) == len(below) or len(head) != len(below):
+        return edges
+    return [(min(left, cell.x0), max(right, cell.x1)) for (left, right), cell in zip(below, head, strict=True)]
 
 
 def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:

@@ -16,12 +16,12 @@ from lxml import etree
 from groundwire.reading.documents.office_package import parse_xml
 from groundwire.reading.documents.pdf.blocks import Block, blocks, join_broken
 from groundwire.reading.documents.pdf.columns import regions, segments
-from groundwire.reading.documents.pdf.grids import page_edges, turned_edge, with_tables
+from groundwire.reading.documents.pdf.grids import with_tables
 from groundwire.reading.documents.pdf.headings import Headings, drop_furniture, outline_levels
 from groundwire.reading.documents.pdf.hidden_text import look
 from groundwire.reading.documents.pdf.lines import Line, lines
-from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, cut_off, form_values, open_pdf
-from groundwire.reading.documents.pdf.words import Word, joined_letters, page_words, turned
+from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, cut_off, form_values, open_pdf, page_edges
+from groundwire.reading.documents.pdf.words import Word, joined_letters, page_words, turned, turned_edge
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.metadata.dates import iso_date

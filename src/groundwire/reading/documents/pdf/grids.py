@@ -1,4 +1,4 @@
-"""Tables with ruled lines: the lines that a page draws, and the cells that they enclose.
+"""Tables by the lines that a page draws and the cells that they enclose, or by cells that are vertically centered.
 
 Lines are strokes, thin filled rectangles and the edges of filled areas. Those that touch each other form a grid; two
 places of it belong to one cell where no line separates them.
@@ -6,129 +6,44 @@ places of it belong to one cell where no line separates them.
 
 from __future__ import annotations
 
-import ctypes
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from ctypes import byref, c_float, c_int
 from typing import Final
 
-from groundwire.reading.documents.pdf.bands import FILLED, NEAR, Edge, RuledTable, banded, starts_by_gaps, text_lines
-from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
-from groundwire.reading.documents.pdf.words import Word, is_to_left, turned_box
+from groundwire.reading.documents.pdf.bands import (
+    FILLED,
+    LONGEST,
+    NEAR,
+    RuledTable,
+    TextLine,
+    banded,
+    intervals,
+    starts_by_gaps,
+    text_lines,
+)
+from groundwire.reading.documents.pdf.pdfium import Edge
+from groundwire.reading.documents.pdf.words import Word, is_to_left
 
-__all__ = ["grids", "page_edges", "turned_edge", "with_tables"]
+__all__ = ["grids", "with_tables"]
 
-_PATH, _FORM = 2, 5  # FPDF_PAGEOBJ_...
-_LINE_TO, _MOVE_TO = 0, 2  # FPDF_SEGMENT_...
-_MAX_OBJECTS: Final = 20_000
-_MAX_POINTS: Final = 40_000  # of a page; maps and charts have more
-_MAX_EDGES: Final = 6_000
 _MOST_PAIRS: Final = 200_000
 _MAX_PLACES: Final = 60  # columns of a grid
 _FEW_ROWS: Final = 2
 _MAX_ROWS: Final = 400
-_DEPTH: Final = 3  # forms inside forms
-_THIN: Final = 3.0  # points; a filled area that is thinner is a line
-_STRAIGHT: Final = 0.7  # points
-_SHORT: Final = 4.0  # points; an edge is not shorter
 _COVERED: Final = 0.6  # share of a border that a line must cover
 _LAYOUT: Final = 1_500  # characters; a longer cell is the layout of a page
-
-
-_Point = tuple[float, float]
-
-
-def page_edges(page: PdfPage) -> list[Edge]:
-    """Return the horizontal and vertical lines of a page, in sheet coordinates."""
-    found: list[Edge] = []
-    points = 0
-    raw = page.pdf.raw
-    count = min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)
-    handles = (page.pdf.call.object(page.pointer, order) for order in range(count))
-    for handle, outer in _paths(page, handles, (), 0):
-        for line, closed, filled in _subpaths(page, handle, outer):
-            points += len(line)
-            found += _edges(line, closed=closed, filled=filled)
-        if points > _MAX_POINTS or len(found) > _MAX_EDGES:
-            return []
-    return found
-
-
-def _paths(
-    page: PdfPage, handles: Iterator[int | None], outer: tuple[Matrix, ...], depth: int
-) -> Iterator[tuple[int, tuple[Matrix, ...]]]:
-    """Yield the paths of a page or form, with the matrices of the forms that contain them."""
-    call, raw = page.pdf.call, page.pdf.raw
-    for handle in handles:
-        kind = call.kind(handle) if handle else 0
-        if not handle or kind not in {_PATH, _FORM}:
-            continue
-        matrix = Matrix()
-        call.object_matrix(handle, byref(matrix))
-        chain = (matrix, *outer)
-        if kind == _PATH:
-            yield handle, chain
-        elif depth < _DEPTH:
-            form = ctypes.cast(handle, raw.FPDF_PAGEOBJECT)
-            count = min(raw.FPDFFormObj_CountObjects(form), _MAX_OBJECTS)
-            yield from _paths(page, (call.part(handle, index) for index in range(count)), chain, depth + 1)
-
-
-def _subpaths(page: PdfPage, handle: int, chain: Sequence[Matrix]) -> Iterator[tuple[list[_Point], bool, bool]]:
-    """Yield the points of the straight parts of a path, whether each is closed, and whether it is only filled."""
-    call = page.pdf.call
-    fill, stroke = c_int(), c_int()
-    if not call.draw_mode(handle, byref(fill), byref(stroke)) or not (fill.value or stroke.value):
-        return
-    line: list[_Point] = []
-    closed = False
-    x, y = c_float(), c_float()
-    for index in range(min(max(call.segments(handle), 0), _MAX_POINTS)):
-        segment = call.segment(handle, index)
-        kind = call.segment_kind(segment)
-        if kind == _MOVE_TO:
-            if len(line) > 1:
-                yield line, closed, not stroke.value
-            line, closed = [], False
-        if kind not in {_MOVE_TO, _LINE_TO} or not call.point(segment, byref(x), byref(y)):
-            line, closed = [], False  # a curve
-            continue
-        line.append(_moved(x.value, y.value, chain))
-        closed = closed or bool(call.closes(segment))
-    if len(line) > 1:
-        yield line, closed, not stroke.value
-
-
-def _moved(x: float, y: float, chain: Sequence[Matrix]) -> _Point:
-    for matrix in chain:
-        x, y = matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f
-    return x, y
-
-
-def _edges(line: Sequence[_Point], *, closed: bool, filled: bool) -> Iterator[Edge]:
-    xs, ys = [x for x, _ in line], [y for _, y in line]
-    width, height = max(xs) - min(xs), max(ys) - min(ys)
-    if min(width, height) <= _THIN:
-        if max(width, height) >= _SHORT and (width < height or height <= width):
-            level = width >= height
-            at = (min(ys) + max(ys)) / 2 if level else (min(xs) + max(xs)) / 2
-            yield Edge(level, at, min(xs) if level else min(ys), max(xs) if level else max(ys))
-        return
-    ends = itertools.pairwise([*line, line[0]] if closed or filled else line)
-    for (x0, y0), (x1, y1) in ends:
-        if abs(y0 - y1) <= _STRAIGHT and abs(x0 - x1) >= _SHORT:
-            yield Edge(True, (y0 + y1) / 2, min(x0, x1), max(x0, x1))
-        elif abs(x0 - x1) <= _STRAIGHT and abs(y0 - y1) >= _SHORT:
-            yield Edge(False, (x0 + x1) / 2, min(y0, y1), max(y0, y1))
-
-
-def turned_edge(page: PdfPage, direction: int, edge: Edge) -> Edge:
-    """Return a line in the reading orientation of a direction; see `turned_box`."""
-    box = (edge.start, edge.at, edge.end, edge.at) if edge.level else (edge.at, edge.start, edge.at, edge.end)
-    x0, y0, x1, y1 = turned_box(page, direction, box)
-    level = edge.level if direction in {0, 2} else not edge.level
-    return Edge(level, y0 if level else x0, x0 if level else y0, x1 if level else y1)
+_OFFSET: Final = 0.8  # times the font size; lines of one column are farther apart
+_STARTS: Final = 3  # lines with which a table may begin, after each other
+_LEAST_LINES: Final = 3
+_LEAST_ROWS: Final = 3
+_HALF: Final = 0.5  # of the cells have text
+_STRIP: Final = 0.5  # times the font size; a strip between columns is not narrower
+_WIDE: Final = 1.0  # times the font size; a gap in justified text is not wider
+_FAR: Final = 4.0  # times the font size; rows are not farther apart
+_GAPS: Final = 4  # distances between lines that may separate rows
+_CENTERED: Final = 0.2  # times the font size; cells of a row are centered so precisely
+_APART: Final = 0.7  # times the font size; rows are not nearer to each other
 
 
 def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
@@ -139,6 +54,8 @@ def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
         edges: Its lines, likewise.
     """
     found = grids(edges, words)
+    ruled = {id(word) for grid in found for word in grid.words}
+    found += _centered_tables([word for word in words if id(word) not in ruled])
     if not found:
         return list(words)
     taken = {id(word): grid for grid in found for word in grid.words}
@@ -320,3 +237,145 @@ def _is_table(owners: dict[tuple[int, int], tuple[int, int]], cells: dict[tuple[
 def _inside(one: RuledTable, other: RuledTable) -> bool:
     x, y = (one.x0 + one.x1) / 2, (one.y0 + one.y1) / 2
     return other.x0 <= x <= other.x1 and other.y0 <= y <= other.y1
+
+
+def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
+    """Return the tables without lines whose wrapped cells are vertically centered in their rows.
+
+    A column is what stands between strips that a run of lines leaves free. A row is where the cells of all columns
+    have one center; a cell of two lines beside one of a single line tells such a table from columns of text.
+    """
+    lines = text_lines(words)
+    offset = sum(other.middle - one.middle < _OFFSET * one.size for one, other in itertools.pairwise(lines))
+    found: list[RuledTable] = []
+    start = 0
+    while offset and start + _LEAST_LINES <= len(lines):
+        begins = range(start, min(start + _STARTS, len(lines)))
+        tables = [table for begin in begins if (table := _centered_table(lines, begin)) is not None]
+        best = max(tables, key=lambda table: (len(table.words), len(table.rows[0])), default=None)
+        if best is None:
+            start += _STARTS
+        else:
+            found.append(best)
+            start = next((at for at in range(start, len(lines)) if lines[at].middle > best.y1), len(lines))
+    return found
+
+
+def _centered_table(lines: Sequence[TextLine], start: int) -> RuledTable | None:
+    """Return the table that begins at a line, if it is one."""
+    end, gutters = _free_run(lines, start)
+    if end - start < _LEAST_LINES:
+        return None
+    size = lines[start].size
+    wide = [(left, right) for left, right in gutters if right - left >= _WIDE * size]  # not those of justified text
+    tables = [_between_gutters(lines[start:end], strips) for strips in (gutters, wide) if strips]
+    return max((table for table in tables if table is not None), key=_fullness, default=None)
+
+
+def _fullness(table: RuledTable) -> float:
+    """Return the number of words, times the share of the cells that have some."""
+    return len(table.words) * sum(bool(cell) for row in table.rows for cell in row) / sum(map(len, table.rows))
+
+
+def _between_gutters(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> RuledTable | None:
+    """Return the table whose columns are separated by the given strips, if its cells are centered."""
+    columns: list[list[TextLine]] = [[] for _ in range(len(gutters) + 1)]
+    for line in lines:
+        parts: dict[int, list[Word]] = defaultdict(list)
+        for word in line.words:
+            parts[sum(word.x0 >= (left + right) / 2 for left, right in gutters)].append(word)
+        for column, part in parts.items():
+            middle = sum(word.middle for word in part) / len(part)
+            columns[column].append(TextLine(middle, line.size, part))
+    best = max((_centered_rows(columns, centers) for centers in _centers(columns)), key=_worth, default=[])
+    grid = RuledTable(0, 0, 0, 0, [[[word for line in cell for word in line.words] for cell in row] for row in best])
+    grid.words = [word for row in grid.rows for cell in row for word in cell]
+    lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
+    mixed = sum(len({len(cell) % 2 for cell in row if cell}) > 1 for row in best)
+    if not mixed or len(best) < _LEAST_ROWS or max(lengths) > LONGEST:
+        return None
+    if len(lengths) < _HALF * len(best) * len(columns):
+        return None
+    grid.x0, grid.x1 = min(word.x0 for word in grid.words), max(word.x1 for word in grid.words)
+    grid.y0, grid.y1 = min(word.y0 for word in grid.words), max(word.y1 for word in grid.words)
+    return grid
+
+
+def _worth(rows: Sequence[Sequence[Sequence[TextLine]]]) -> float:
+    """Return the number of lines in cells, times the share of the cells that have some."""
+    cells = [cell for row in rows for cell in row]
+    return sum(map(len, cells)) * sum(map(bool, cells)) / max(1, len(cells))
+
+
+def _free_run(lines: Sequence[TextLine], start: int) -> tuple[int, list[tuple[float, float]]]:
+    """Return where the lines end that leave strips between their words free, and these strips."""
+    free: list[tuple[float, float]] = [(float("-inf"), float("inf"))]
+    left, right = float("inf"), float("-inf")
+    for at in range(start, len(lines)):
+        line = lines[at]
+        kept: list[tuple[float, float]] = []
+        covered = intervals(line.words)
+        for begin, stop in free:
+            for x0, x1 in covered:
+                if x0 < stop and x1 > begin:
+                    if x0 - begin >= _STRIP * line.size:
+                        kept.append((begin, x0))
+                    begin = x1
+            if stop - begin >= _STRIP * line.size:
+                kept.append((begin, stop))
+        lost = [
+            (x0, x1)
+            for x0, x1 in free
+            if x0 > left and x1 < right and not any(x0 <= begin and stop <= x1 for begin, stop in kept)
+        ]
+        far = at > start and line.middle - lines[at - 1].middle > _FAR * line.size
+        if far or (lost and at - start >= _LEAST_LINES):
+            return at, [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]
+        free = kept
+        left, right = min(left, covered[0][0]), max(right, covered[-1][1])
+    return len(lines), [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]
+
+
+def _centers(columns: Sequence[Sequence[TextLine]]) -> Iterator[list[float]]:
+    """Yield the centers that rows may have: those of the lines of a column, and of lines that are near each other."""
+    every = sorted((line for column in columns for line in column), key=lambda line: line.middle)
+    for lines in [*columns, every]:
+        yield [line.middle for line in lines]
+        steps = [other.middle - one.middle for one, other in itertools.pairwise(lines)]
+        for near in sorted({round(step, 1) for step in steps})[:_GAPS]:
+            centers, begin = [], 0
+            for at, step in enumerate([*steps, float("inf")]):
+                if step > near + 0.6:
+                    centers.append((lines[begin].middle + lines[at].middle) / 2)
+                    begin = at + 1
+            yield centers
+
+
+def _centered_rows(columns: Sequence[Sequence[TextLine]], centers: Sequence[float]) -> list[list[list[TextLine]]]:
+    """Return the rows around given centers, as far as every cell is centered, without those of a single cell."""
+    rows: list[list[list[TextLine]]] = []
+    places = [0] * len(columns)
+    bottom = float("-inf")
+    for center in centers:
+        row: list[list[TextLine]] = []
+        for column, place in zip(columns, places, strict=True):
+            cell: list[TextLine] = []
+            if place < len(column) and column[place].middle <= center + _CENTERED * column[place].size:
+                mirror = 2 * center - column[place].middle
+                last = min(range(place, len(column)), key=lambda at: abs(column[at].middle - mirror))
+                if abs(column[last].middle - mirror) > 2 * _CENTERED * column[last].size:
+                    return _without_ends(rows)
+                cell = list(column[place : last + 1])
+            row.append(cell)
+        inside = [line for cell in row for line in cell]
+        if not inside or min(line.middle for line in inside) - bottom < _APART * inside[0].size:
+            return _without_ends(rows)
+        bottom = max(line.middle for line in inside)
+        places = [place + len(cell) for place, cell in zip(places, row, strict=True)]
+        rows.append(row)
+    return _without_ends(rows)
+
+
+def _without_ends(rows: list[list[list[TextLine]]]) -> list[list[list[TextLine]]]:
+    full = [at for at, row in enumerate(rows) if sum(map(bool, row)) > 1]
+    return rows[full[0] : full[-1] + 1] if full else []

@@ -1,4 +1,4 @@
-"""Access to PDFium: an open file, its pages, and the functions called for every word.
+"""Access to PDFium: an open file, its pages, the lines drawn on them, and the functions called for every word.
 
 The functions that are called for every word are redeclared with untyped pointers: ctypes creates an object for every
 typed one that they return, which takes longer than the call.
@@ -7,16 +7,18 @@ typed one that they return, which takes longer than the call.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import POINTER, Structure, c_float, c_int, c_uint, c_void_p
+from ctypes import POINTER, Structure, byref, c_float, c_int, c_uint, c_void_p
+from dataclasses import dataclass
 from typing import Any, Final
 
 from groundwire._version import install_command
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Matrix", "Pdf", "PdfPage", "PdfiumCalls", "cut_off", "form_values", "open_pdf"]
+__all__ = ["Edge", "Matrix", "Pdf", "PdfPage", "PdfiumCalls", "cut_off", "form_values", "open_pdf", "page_edges"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
 _ERRORS: Final[Mapping[int, str]] = {
@@ -33,6 +35,15 @@ _FIELDS: Final = _BOXES | {4, 5, _TEXT_FIELD}  # combo and list boxes
 _SECRET: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
+_PATH, _FORM = 2, 5  # FPDF_PAGEOBJ_...
+_LINE_TO, _MOVE_TO = 0, 2  # FPDF_SEGMENT_...
+_MAX_OBJECTS: Final = 20_000
+_MAX_POINTS: Final = 40_000  # of a page; maps and charts have more
+_MAX_EDGES: Final = 6_000
+_DEPTH: Final = 3  # forms inside forms
+_THIN: Final = 3.0  # points; a filled area that is thinner is a line
+_STRAIGHT: Final = 0.7  # points
+_SHORT: Final = 4.0  # points; an edge is not shorter
 
 
 class Matrix(Structure):
@@ -260,3 +271,102 @@ def _typed(function: Any, result: Any, *arguments: Any) -> Callable[..., Any]:
 
 def _address(handle: Any) -> int:
     return ctypes.cast(handle, c_void_p).value or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A horizontal or vertical line."""
+
+    level: bool
+    """Whether it is horizontal."""
+    at: float
+    """Its y if it is horizontal, else its x."""
+    start: float
+    end: float
+
+
+_Point = tuple[float, float]
+
+
+def page_edges(page: PdfPage) -> list[Edge]:
+    """Return the horizontal and vertical lines of a page, in sheet coordinates."""
+    found: list[Edge] = []
+    points = 0
+    raw = page.pdf.raw
+    count = min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)
+    handles = (page.pdf.call.object(page.pointer, order) for order in range(count))
+    for handle, outer in _paths(page, handles, (), 0):
+        for line, closed, filled in _subpaths(page, handle, outer):
+            points += len(line)
+            found += _edges(line, closed=closed, filled=filled)
+        if points > _MAX_POINTS or len(found) > _MAX_EDGES:
+            return []
+    return found
+
+
+def _paths(
+    page: PdfPage, handles: Iterator[int | None], outer: tuple[Matrix, ...], depth: int
+) -> Iterator[tuple[int, tuple[Matrix, ...]]]:
+    """Yield the paths of a page or form, with the matrices of the forms that contain them."""
+    call, raw = page.pdf.call, page.pdf.raw
+    for handle in handles:
+        kind = call.kind(handle) if handle else 0
+        if not handle or kind not in {_PATH, _FORM}:
+            continue
+        matrix = Matrix()
+        call.object_matrix(handle, byref(matrix))
+        chain = (matrix, *outer)
+        if kind == _PATH:
+            yield handle, chain
+        elif depth < _DEPTH:
+            form = ctypes.cast(handle, raw.FPDF_PAGEOBJECT)
+            count = min(raw.FPDFFormObj_CountObjects(form), _MAX_OBJECTS)
+            yield from _paths(page, (call.part(handle, index) for index in range(count)), chain, depth + 1)
+
+
+def _subpaths(page: PdfPage, handle: int, chain: Sequence[Matrix]) -> Iterator[tuple[list[_Point], bool, bool]]:
+    """Yield the points of the straight parts of a path, whether each is closed, and whether it is only filled."""
+    call = page.pdf.call
+    fill, stroke = c_int(), c_int()
+    if not call.draw_mode(handle, byref(fill), byref(stroke)) or not (fill.value or stroke.value):
+        return
+    line: list[_Point] = []
+    closed = False
+    x, y = c_float(), c_float()
+    for index in range(min(max(call.segments(handle), 0), _MAX_POINTS)):
+        segment = call.segment(handle, index)
+        kind = call.segment_kind(segment)
+        if kind == _MOVE_TO:
+            if len(line) > 1:
+                yield line, closed, not stroke.value
+            line, closed = [], False
+        if kind not in {_MOVE_TO, _LINE_TO} or not call.point(segment, byref(x), byref(y)):
+            line, closed = [], False  # a curve
+            continue
+        line.append(_moved(x.value, y.value, chain))
+        closed = closed or bool(call.closes(segment))
+    if len(line) > 1:
+        yield line, closed, not stroke.value
+
+
+def _moved(x: float, y: float, chain: Sequence[Matrix]) -> _Point:
+    for matrix in chain:
+        x, y = matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f
+    return x, y
+
+
+def _edges(line: Sequence[_Point], *, closed: bool, filled: bool) -> Iterator[Edge]:
+    xs, ys = [x for x, _ in line], [y for _, y in line]
+    width, height = max(xs) - min(xs), max(ys) - min(ys)
+    if min(width, height) <= _THIN:
+        if max(width, height) >= _SHORT and (width < height or height <= width):
+            level = width >= height
+            at = (min(ys) + max(ys)) / 2 if level else (min(xs) + max(xs)) / 2
+            yield Edge(level, at, min(xs) if level else min(ys), max(xs) if level else max(ys))
+        return
+    ends = itertools.pairwise([*line, line[0]] if closed or filled else line)
+    for (x0, y0), (x1, y1) in ends:
+        if abs(y0 - y1) <= _STRAIGHT and abs(x0 - x1) >= _SHORT:
+            yield Edge(True, (y0 + y1) / 2, min(x0, x1), max(x0, x1))
+        elif abs(x0 - x1) <= _STRAIGHT and abs(y0 - y1) >= _SHORT:
+            yield Edge(False, (x0 + x1) / 2, min(y0, y1), max(y0, y1))

@@ -16,7 +16,7 @@ from ctypes import byref
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.reading.documents.pdf.pdfium import Matrix, PdfPage
+from groundwire.reading.documents.pdf.pdfium import Edge, Matrix, PdfPage
 
 __all__ = [
     "MAX_LETTERS",
@@ -28,6 +28,7 @@ __all__ = [
     "touches",
     "turned",
     "turned_box",
+    "turned_edge",
 ]
 
 MAX_LETTERS: Final = 200_000
@@ -316,3 +317,11 @@ def turned_box(page: PdfPage, direction: int, box: Box) -> Box:
     if direction == 2:
         return page.right - right, bottom - page.bottom, page.right - left, top - page.bottom
     return page.top - top, page.right - right, page.top - bottom, page.right - left
+
+
+def turned_edge(page: PdfPage, direction: int, edge: Edge) -> Edge:
+    """Return a line in the reading orientation of a direction; see `turned_box`."""
+    box = (edge.start, edge.at, edge.end, edge.at) if edge.level else (edge.at, edge.start, edge.at, edge.end)
+    x0, y0, x1, y1 = turned_box(page, direction, box)
+    level = edge.level if direction in {0, 2} else not edge.level
+    return Edge(level, y0 if level else x0, x0 if level else y0, x1 if level else y1)
