@@ -11,24 +11,24 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Edge, PdfPage
-from groundwire.reading.documents.pdf.words import Word
+from groundwire.reading.documents.pdf.words import TextLine, Word, intervals, text_lines
 
 __all__ = [
     "FILLED",
     "LONGEST",
     "NEAR",
+    "STRIP",
     "Color",
     "RuledTable",
     "Shape",
     "Shapes",
-    "TextLine",
     "banded",
     "fill_color",
-    "intervals",
+    "free_run",
+    "free_width",
     "page_shapes",
     "row_starts",
     "starts_by_gaps",
-    "text_lines",
 ]
 
 Color = tuple[int, int, int, int]
@@ -159,6 +159,10 @@ LONGEST: Final = 500
 _RULES: Final = 3  # of a table without vertical lines
 _MANY: Final = 6  # lines, after which a narrow strip without words is no chance
 _NARROW: Final = 0.35  # times the font size
+STRIP: Final = 0.5
+"""Times the font size; a strip between columns is not narrower."""
+_FAR: Final = 4.0  # times the font size; rows are not farther apart
+_ESTABLISHED: Final = 3  # lines, after which a strip is one between columns
 _PARTS: Final = 0.75  # share of the columns; lines that fill more are rows
 
 
@@ -174,17 +178,6 @@ class RuledTable:
     """The words of each cell; those of a merged cell stand at its first place."""
     words: list[Word] = field(default_factory=list)
     """All its words."""
-
-
-@dataclass(slots=True)
-class TextLine:
-    """The words at one height of a table."""
-
-    middle: float
-    size: float
-    words: list[Word] = field(default_factory=list)
-    filled: frozenset[int] = frozenset()
-    """The columns that it has text in."""
 
 
 def row_starts(lines: Sequence[TextLine], columns: int) -> list[int]:
@@ -295,17 +288,6 @@ def _banded_grid(rules: Sequence[Edge], words: Sequence[Word]) -> RuledTable | N
     return grid
 
 
-def text_lines(words: Sequence[Word]) -> list[TextLine]:
-    """Return the words of a table by their height, from top to bottom."""
-    found: list[TextLine] = []
-    for word in sorted(words, key=lambda word: word.middle):
-        if found and word.middle - found[-1].middle <= 0.35 * max(found[-1].size, word.face.size):
-            found[-1].words.append(word)
-        else:
-            found.append(TextLine(word.middle, max(word.face.size, 1.0), [word]))
-    return found
-
-
 def _gutters(lines: Sequence[TextLine]) -> list[tuple[float, float]]:
     """Return the strips between the columns of a table: no word is in them, but for a few that span columns."""
     size = max(line.size for line in lines)
@@ -340,17 +322,6 @@ def _without_ends(strip: tuple[float, float], lines: Sequence[TextLine]) -> tupl
     return start, end
 
 
-def intervals(words: Sequence[Word]) -> list[tuple[float, float]]:
-    """Return the parts of a line that words cover."""
-    found: list[tuple[float, float]] = []
-    for word in sorted(words, key=lambda word: word.x0):
-        if found and word.x0 <= found[-1][1]:
-            found[-1] = found[-1][0], max(found[-1][1], word.x1)
-        else:
-            found.append((word.x0, word.x1))
-    return found
-
-
 def _column(word: Word, gutters: Sequence[tuple[float, float]]) -> int:
     return sum((word.x0 + word.x1) / 2 > (start + end) / 2 for start, end in gutters)
 
@@ -368,10 +339,10 @@ def _belongs(
     if any(word.x0 < left or word.x1 > right for word in line.words):
         return False
     covered = intervals(line.words)
-    return all(_free(covered, strip) >= _NARROW * line.size for strip in gutters)
+    return all(free_width(covered, strip) >= _NARROW * line.size for strip in gutters)
 
 
-def _free(covered: Sequence[tuple[float, float]], strip: tuple[float, float]) -> float:
+def free_width(covered: Sequence[tuple[float, float]], strip: tuple[float, float]) -> float:
     """Return the width of the widest part of a strip that a line leaves free."""
     widest, start = 0.0, strip[0]
     for left, right in covered:
@@ -379,3 +350,32 @@ def _free(covered: Sequence[tuple[float, float]], strip: tuple[float, float]) ->
             continue
         widest, start = max(widest, left - start), right
     return max(widest, strip[1] - start)
+
+
+def free_run(lines: Sequence[TextLine], start: int) -> tuple[int, list[tuple[float, float]]]:
+    """Return where the lines end that leave strips between their words free, and these strips."""
+    free: list[tuple[float, float]] = [(float("-inf"), float("inf"))]
+    left, right = float("inf"), float("-inf")
+    for at in range(start, len(lines)):
+        line = lines[at]
+        kept: list[tuple[float, float]] = []
+        covered = intervals(line.words)
+        for begin, stop in free:
+            for x0, x1 in covered:
+                if x0 < stop and x1 > begin:
+                    if x0 - begin >= STRIP * line.size:
+                        kept.append((begin, x0))
+                    begin = x1
+            if stop - begin >= STRIP * line.size:
+                kept.append((begin, stop))
+        lost = [
+            (x0, x1)
+            for x0, x1 in free
+            if x0 > left and x1 < right and not any(x0 <= begin and stop <= x1 for begin, stop in kept)
+        ]
+        far = at > start and line.middle - lines[at - 1].middle > _FAR * line.size
+        if far or (lost and at - start >= _ESTABLISHED):
+            return at, [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]
+        free = kept
+        left, right = min(left, covered[0][0]), max(right, covered[-1][1])
+    return len(lines), [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]

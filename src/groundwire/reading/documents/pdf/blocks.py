@@ -15,8 +15,9 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
-from groundwire.reading.documents.pdf.bands import TextLine, row_starts
+from groundwire.reading.documents.pdf.bands import row_starts
 from groundwire.reading.documents.pdf.lines import Cell, Line
+from groundwire.reading.documents.pdf.words import TextLine
 from groundwire.reading.markdown.escaping import escape_line, fence
 
 __all__ = ["Block", "blocks", "join_broken", "table_at"]

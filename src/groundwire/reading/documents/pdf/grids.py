@@ -15,15 +15,15 @@ from groundwire.reading.documents.pdf.bands import (
     FILLED,
     LONGEST,
     NEAR,
+    STRIP,
     RuledTable,
-    TextLine,
     banded,
-    intervals,
+    free_run,
+    free_width,
     starts_by_gaps,
-    text_lines,
 )
 from groundwire.reading.documents.pdf.pdfium import Edge
-from groundwire.reading.documents.pdf.words import Word, is_to_left
+from groundwire.reading.documents.pdf.words import TextLine, Word, intervals, is_to_left, text_lines
 
 __all__ = ["grids", "with_tables"]
 
@@ -38,9 +38,10 @@ _STARTS: Final = 3  # lines with which a table may begin, after each other
 _LEAST_LINES: Final = 3
 _LEAST_ROWS: Final = 3
 _HALF: Final = 0.5  # of the cells have text
-_STRIP: Final = 0.5  # times the font size; a strip between columns is not narrower
+_MOST: Final = 0.75  # of the words between the strips; in columns of text, only a few lines are centered by chance
 _WIDE: Final = 1.0  # times the font size; a gap in justified text is not wider
-_FAR: Final = 4.0  # times the font size; rows are not farther apart
+_MOST_NARROW: Final = 8  # strips that may be such gaps
+_TEXT: Final = 18  # characters; a line of running text has more
 _GAPS: Final = 4  # distances between lines that may separate rows
 _CENTERED: Final = 0.2  # times the font size; cells of a row are centered so precisely
 _APART: Final = 0.7  # times the font size; rows are not nearer to each other
@@ -246,6 +247,7 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
     have one center; a cell of two lines beside one of a single line tells such a table from columns of text.
     """
     lines = text_lines(words)
+    order = {id(word): place for place, word in enumerate(words)}
     offset = sum(other.middle - one.middle < _OFFSET * one.size for one, other in itertools.pairwise(lines))
     found: list[RuledTable] = []
     start = 0
@@ -256,6 +258,7 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
         if best is None:
             start += _STARTS
         else:
+            best.rows = [[sorted(cell, key=lambda word: order[id(word)]) for cell in row] for row in best.rows]
             found.append(best)
             start = next((at for at in range(start, len(lines)) if lines[at].middle > best.y1), len(lines))
     return found
@@ -263,22 +266,55 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
 
 def _centered_table(lines: Sequence[TextLine], start: int) -> RuledTable | None:
     """Return the table that begins at a line, if it is one."""
-    end, gutters = _free_run(lines, start)
-    if end - start < _LEAST_LINES:
+    end, gutters = free_run(lines, start)
+    if end - start < _LEAST_LINES or not gutters:
         return None
-    size = lines[start].size
-    wide = [(left, right) for left, right in gutters if right - left >= _WIDE * size]  # not those of justified text
-    tables = [_between_gutters(lines[start:end], strips) for strips in (gutters, wide) if strips]
-    return max((table for table in tables if table is not None), key=_fullness, default=None)
+    if _is_inside(lines[max(0, start - _STARTS) : start], gutters):
+        return None
+    best = _rows_between(lines[start:end], gutters)
+    narrow = [strip for strip in gutters if strip[1] - strip[0] < _WIDE * lines[start].size]
+    while narrow and len(narrow) <= _MOST_NARROW:  # they may be gaps between words that happen to be aligned
+        fewer = [[strip for strip in gutters if strip is not one] for one in narrow]
+        tried = [(_rows_between(lines[start:end], strips), at) for at, strips in enumerate(fewer) if strips]
+        rows, at = max(tried, key=lambda one: _worth(one[0]), default=(best, 0))
+        if _worth(rows) <= _worth(best):
+            break
+        best, gutters = rows, fewer[at]
+        del narrow[at]
+    grid = RuledTable(0, 0, 0, 0, [[[word for line in cell for word in line.words] for cell in row] for row in best])
+    grid.words = [word for row in grid.rows for cell in row for word in cell]
+    lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
+    mixed = any(len({len(cell) % 2 for cell in row if cell}) > 1 for row in best)
+    if not mixed or len(best) < _LEAST_ROWS or max(lengths) > LONGEST or _is_prose(best):
+        return None
+    beside = sum(len(line.words) for line in lines[start:end])
+    if len(lengths) < _HALF * len(best) * len(best[0]) or len(grid.words) < _MOST * beside:
+        return None
+    grid.x0, grid.x1 = min(word.x0 for word in grid.words), max(word.x1 for word in grid.words)
+    grid.y0, grid.y1 = min(word.y0 for word in grid.words), max(word.y1 for word in grid.words)
+    return grid
 
 
-def _fullness(table: RuledTable) -> float:
-    """Return the number of words, times the share of the cells that have some."""
-    return len(table.words) * sum(bool(cell) for row in table.rows for cell in row) / sum(map(len, table.rows))
+def _is_inside(before: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> bool:
+    """Return whether lines are in the same columns as what follows them, so that no table begins there."""
+    lines = [(line, intervals(line.words)) for line in before]
+    if any(free_width(covered, strip) < STRIP * line.size for line, covered in lines for strip in gutters):
+        return False
+    parts = [x0 + x1 for _, covered in lines for x0, x1 in covered]
+    return len({sum(part >= left + right for left, right in gutters) for part in parts}) > 1
 
 
-def _between_gutters(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> RuledTable | None:
-    """Return the table whose columns are separated by the given strips, if its cells are centered."""
+def _is_prose(rows: Sequence[Sequence[Sequence[TextLine]]]) -> bool:
+    """Return whether the lines of every column are as long as those of running text."""
+    for column in zip(*rows, strict=True):
+        lines = [line for cell in column for line in cell]
+        if sum(len(word.text) + 1 for line in lines for word in line.words) < _TEXT * len(lines):
+            return False
+    return True
+
+
+def _rows_between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> list[list[list[TextLine]]]:
+    """Return the rows of centered cells whose columns are separated by the given strips."""
     columns: list[list[TextLine]] = [[] for _ in range(len(gutters) + 1)]
     for line in lines:
         parts: dict[int, list[Word]] = defaultdict(list)
@@ -287,53 +323,14 @@ def _between_gutters(lines: Sequence[TextLine], gutters: Sequence[tuple[float, f
         for column, part in parts.items():
             middle = sum(word.middle for word in part) / len(part)
             columns[column].append(TextLine(middle, line.size, part))
-    best = max((_centered_rows(columns, centers) for centers in _centers(columns)), key=_worth, default=[])
-    grid = RuledTable(0, 0, 0, 0, [[[word for line in cell for word in line.words] for cell in row] for row in best])
-    grid.words = [word for row in grid.rows for cell in row for word in cell]
-    lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
-    mixed = sum(len({len(cell) % 2 for cell in row if cell}) > 1 for row in best)
-    if not mixed or len(best) < _LEAST_ROWS or max(lengths) > LONGEST:
-        return None
-    if len(lengths) < _HALF * len(best) * len(columns):
-        return None
-    grid.x0, grid.x1 = min(word.x0 for word in grid.words), max(word.x1 for word in grid.words)
-    grid.y0, grid.y1 = min(word.y0 for word in grid.words), max(word.y1 for word in grid.words)
-    return grid
+    return max((_centered_rows(columns, centers) for centers in _centers(columns)), key=_worth, default=[])
 
 
 def _worth(rows: Sequence[Sequence[Sequence[TextLine]]]) -> float:
-    """Return the number of lines in cells, times the share of the cells that have some."""
+    """Return the number of words in cells, times the share of the cells that have some."""
     cells = [cell for row in rows for cell in row]
-    return sum(map(len, cells)) * sum(map(bool, cells)) / max(1, len(cells))
-
-
-def _free_run(lines: Sequence[TextLine], start: int) -> tuple[int, list[tuple[float, float]]]:
-    """Return where the lines end that leave strips between their words free, and these strips."""
-    free: list[tuple[float, float]] = [(float("-inf"), float("inf"))]
-    left, right = float("inf"), float("-inf")
-    for at in range(start, len(lines)):
-        line = lines[at]
-        kept: list[tuple[float, float]] = []
-        covered = intervals(line.words)
-        for begin, stop in free:
-            for x0, x1 in covered:
-                if x0 < stop and x1 > begin:
-                    if x0 - begin >= _STRIP * line.size:
-                        kept.append((begin, x0))
-                    begin = x1
-            if stop - begin >= _STRIP * line.size:
-                kept.append((begin, stop))
-        lost = [
-            (x0, x1)
-            for x0, x1 in free
-            if x0 > left and x1 < right and not any(x0 <= begin and stop <= x1 for begin, stop in kept)
-        ]
-        far = at > start and line.middle - lines[at - 1].middle > _FAR * line.size
-        if far or (lost and at - start >= _LEAST_LINES):
-            return at, [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]
-        free = kept
-        left, right = min(left, covered[0][0]), max(right, covered[-1][1])
-    return len(lines), [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]
+    words = sum(len(line.words) for cell in cells for line in cell)
+    return words * sum(map(bool, cells)) / max(1, len(cells))
 
 
 def _centers(columns: Sequence[Sequence[TextLine]]) -> Iterator[list[float]]:

@@ -13,7 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import byref
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Edge, Matrix, PdfPage
@@ -21,10 +21,13 @@ from groundwire.reading.documents.pdf.pdfium import Edge, Matrix, PdfPage
 __all__ = [
     "MAX_LETTERS",
     "FontFace",
+    "TextLine",
     "Word",
+    "intervals",
     "is_to_left",
     "joined_letters",
     "page_words",
+    "text_lines",
     "touches",
     "turned",
     "turned_box",
@@ -325,3 +328,36 @@ def turned_edge(page: PdfPage, direction: int, edge: Edge) -> Edge:
     x0, y0, x1, y1 = turned_box(page, direction, box)
     level = edge.level if direction in {0, 2} else not edge.level
     return Edge(level, y0 if level else x0, x0 if level else y0, x1 if level else y1)
+
+
+@dataclass(slots=True)
+class TextLine:
+    """The words at one height of a table."""
+
+    middle: float
+    size: float
+    words: list[Word] = field(default_factory=list)
+    filled: frozenset[int] = frozenset()
+    """The columns that it has text in."""
+
+
+def text_lines(words: Sequence[Word]) -> list[TextLine]:
+    """Return the words of a table by their height, from top to bottom."""
+    found: list[TextLine] = []
+    for word in sorted(words, key=lambda word: word.middle):
+        if found and word.middle - found[-1].middle <= 0.35 * max(found[-1].size, word.face.size):
+            found[-1].words.append(word)
+        else:
+            found.append(TextLine(word.middle, max(word.face.size, 1.0), [word]))
+    return found
+
+
+def intervals(words: Sequence[Word]) -> list[tuple[float, float]]:
+    """Return the parts of a line that words cover."""
+    found: list[tuple[float, float]] = []
+    for word in sorted(words, key=lambda word: word.x0):
+        if found and word.x0 <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], word.x1)
+        else:
+            found.append((word.x0, word.x1))
+    return found
