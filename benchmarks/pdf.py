@@ -9,7 +9,7 @@ sentences that are in the order in which they were written; whole is the share o
 word by word. `--peers` names a Python that has the peers; without it, they are installed into a folder of their own
 first.
 
-`--kinds` reads files of 34 kinds instead (`tests/components/pdf_kinds.py`: columns, tables, forms, rotated, encrypted
+`--kinds` reads files of 38 kinds instead (`tests/components/pdf_kinds.py`: columns, tables, forms, rotated, encrypted
 and truncated pages, in six scripts), which ReportLab, Chromium and groff write from seeds, beside PyMuPDF, PyMuPDF4LLM
 and pdfplumber, and prints four shares for each kind: the words that come back (recall), the sentences and cells that
 follow their predecessor (order), the cells that stand whole in the right row of a table (cells), and the form

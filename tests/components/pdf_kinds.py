@@ -287,6 +287,34 @@ def _table_of(look: str, *, wrapped: bool, wide: bool = False) -> Callable[[_Aut
     return written
 
 
+def _aligned_table(*, mixed: bool, wrapped: bool, middle: bool) -> Callable[[_Author], Made]:
+    """A table without lines: cells centered, or by column; head cells centered; some empty; middle: in height, too."""
+
+    def written(author: _Author) -> Made:
+        chance, style = author.chance, _style(author)
+        rows, styles = author.table(wrapped=wrapped)
+        if chance.random() < 0.5:
+            rows[1:] = [[row[0], *(cell if chance.random() > 0.12 else "" for cell in row[1:])] for row in rows[1:]]
+        page = chance.choice((A4, letter))
+        before, after = author.sentences(3), author.sentences(3)
+        sides = [2 if kind == "number" else chance.choice((0, 1, 2)) for kind in styles]
+        sides = [0, *sides[1:]] if mixed else [1] * len(styles)
+        looks = [ParagraphStyle("cell", style, alignment=side) for side in range(3)]
+        head = ParagraphStyle("head", style, alignment=1, fontName=style.fontName.replace("-Roman", "") + "-Bold")
+        cells = [
+            [Paragraph(text, looks[side] if number else head) for text, side in zip(row, sides, strict=True)]
+            for number, row in enumerate(rows)
+        ]
+        look = [*_looks(author, "none", len(rows)), ("VALIGN", (0, 0), (-1, -1), "MIDDLE" if middle else "TOP")]
+        table = Table(cells, colWidths=_widths(author, styles, page[0] - 144 - chance.choice((0, 80))), style=look)
+        story = [Paragraph(" ".join(before), style), Spacer(1, 14), table, Spacer(1, 14)]
+        made = Made("", _built([*story, Paragraph(" ".join(after), style)], page))
+        made.units, made.tables = [*before, *_flat(rows), *after], [rows]
+        return made
+
+    return written
+
+
 def _merged(author: _Author) -> Made:
     style = _style(author)
     rows, styles = author.table(wrapped=True, columns=4, rows=6)
@@ -587,6 +615,10 @@ KINDS: Final[Mapping[str, Callable[[_Author], Made]]] = MappingProxyType(
         "table, booktabs, wrapped": _table_of("booktabs", wrapped=True),
         "table, no lines": _table_of("none", wrapped=False),
         "table, no lines, wrapped": _table_of("none", wrapped=True),
+        "table, no lines, centered": _aligned_table(mixed=False, wrapped=False, middle=False),
+        "table, no lines, centered, wrapped": _aligned_table(mixed=False, wrapped=True, middle=True),
+        "table, no lines, mixed": _aligned_table(mixed=True, wrapped=False, middle=False),
+        "table, no lines, mixed, wrapped": _aligned_table(mixed=True, wrapped=True, middle=True),
         "table, merged cells": _merged,
         "table, landscape": _table_of("grid", wrapped=True, wide=True),
         "table over pages": _long_table,

@@ -50,6 +50,17 @@ def test_together_they_are_the_page_and_each_fits(text: str, room: int) -> None:
         assert len(pieces) == 1
 
 
+@given(st.lists(blocks, min_size=2, max_size=8), st.data())
+def test_blocks_that_fit_exactly_are_not_cut(parts: list[str], data: st.DataObject) -> None:
+    kept = "\n\n".join(parts[: data.draw(st.integers(1, len(parts) - 1))])
+    text = "\n\n".join(parts)
+    last = kept.rsplit("\n", 1)[-1]
+    if last.startswith("#"):
+        return  # a heading goes to what follows it
+    piece = cut_piece(Outline(text), 0, TextBudget(characters=len(kept)))
+    assert piece.text == kept
+
+
 @given(st.text(alphabet="`~#-|>[]() \n\tab1.\u0301\u200d漢", min_size=1, max_size=200), st.integers(1, 220))
 def test_any_text_is_cut_up(text: str, room: int) -> None:
     pieces = cut_up(text, TextBudget(characters=room))
