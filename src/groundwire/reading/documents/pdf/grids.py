@@ -35,12 +35,12 @@ _COVERED: Final = 0.6  # share of a border that a line must cover
 _LAYOUT: Final = 1_500  # characters; a longer cell is the layout of a page
 _OFFSET: Final = 0.8  # times the font size; lines of one column are farther apart
 _STARTS: Final = 3  # lines with which a table may begin, after each other
-_LEAST_LINES: Final = 3
+_LEAST_LINES: Final = 5  # three rows with one cell of two lines
 _LEAST_ROWS: Final = 3
 _HALF: Final = 0.5  # of the cells have text
 _MOST: Final = 0.75  # of the words between the strips; in columns of text, only a few lines are centered by chance
 _WIDE: Final = 1.0  # times the font size; a gap in justified text is not wider
-_MOST_NARROW: Final = 8  # strips that may be such gaps
+_MOST_NARROW: Final = 5  # strips that may be such gaps
 _TEXT: Final = 18  # characters; a line of running text has more
 _GAPS: Final = 4  # distances between lines that may separate rows
 _CENTERED: Final = 0.2  # times the font size; cells of a row are centered so precisely
@@ -248,10 +248,9 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
     """
     lines = text_lines(words)
     order = {id(word): place for place, word in enumerate(words)}
-    offset = sum(other.middle - one.middle < _OFFSET * one.size for one, other in itertools.pairwise(lines))
     found: list[RuledTable] = []
     start = 0
-    while offset and start + _LEAST_LINES <= len(lines):
+    while start + _LEAST_LINES <= len(lines) and _has_offsets(lines[start:]):
         begins = range(start, min(start + _STARTS, len(lines)))
         tables = [table for begin in begins if (table := _centered_table(lines, begin)) is not None]
         best = max(tables, key=lambda table: (len(table.words), len(table.rows[0])), default=None)
@@ -271,6 +270,11 @@ def _centered_table(lines: Sequence[TextLine], start: int) -> RuledTable | None:
         return None
     if _is_inside(lines[max(0, start - _STARTS) : start], gutters):
         return None
+    if not _has_offsets(lines[start:end]):
+        return None
+    wide = [strip for strip in gutters if strip[1] - strip[0] >= _WIDE * lines[start].size]
+    if _is_prose(_between(lines[start:end], wide or gutters)):
+        return None
     best = _rows_between(lines[start:end], gutters)
     narrow = [strip for strip in gutters if strip[1] - strip[0] < _WIDE * lines[start].size]
     while narrow and len(narrow) <= _MOST_NARROW:  # they may be gaps between words that happen to be aligned
@@ -285,7 +289,12 @@ def _centered_table(lines: Sequence[TextLine], start: int) -> RuledTable | None:
     grid.words = [word for row in grid.rows for cell in row for word in cell]
     lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
     mixed = any(len({len(cell) % 2 for cell in row if cell}) > 1 for row in best)
-    if not mixed or len(best) < _LEAST_ROWS or max(lengths) > LONGEST or _is_prose(best):
+    if (
+        not mixed
+        or len(best) < _LEAST_ROWS
+        or max(lengths) > LONGEST
+        or _is_prose([list(itertools.chain(*column)) for column in zip(*best, strict=True)])
+    ):
         return None
     beside = sum(len(line.words) for line in lines[start:end])
     if len(lengths) < _HALF * len(best) * len(best[0]) or len(grid.words) < _MOST * beside:
@@ -293,6 +302,11 @@ def _centered_table(lines: Sequence[TextLine], start: int) -> RuledTable | None:
     grid.x0, grid.x1 = min(word.x0 for word in grid.words), max(word.x1 for word in grid.words)
     grid.y0, grid.y1 = min(word.y0 for word in grid.words), max(word.y1 for word in grid.words)
     return grid
+
+
+def _has_offsets(lines: Sequence[TextLine]) -> bool:
+    """Return whether lines are nearer to each other than those of one column."""
+    return any(other.middle - one.middle < _OFFSET * one.size for one, other in itertools.pairwise(lines))
 
 
 def _is_inside(before: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> bool:
@@ -304,17 +318,21 @@ def _is_inside(before: Sequence[TextLine], gutters: Sequence[tuple[float, float]
     return len({sum(part >= left + right for left, right in gutters) for part in parts}) > 1
 
 
-def _is_prose(rows: Sequence[Sequence[Sequence[TextLine]]]) -> bool:
+def _is_prose(columns: Sequence[Sequence[TextLine]]) -> bool:
     """Return whether the lines of every column are as long as those of running text."""
-    for column in zip(*rows, strict=True):
-        lines = [line for cell in column for line in cell]
-        if sum(len(word.text) + 1 for line in lines for word in line.words) < _TEXT * len(lines):
-            return False
-    return True
+    return all(
+        sum(len(word.text) + 1 for line in column for word in line.words) >= _TEXT * len(column) for column in columns
+    )
 
 
 def _rows_between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> list[list[list[TextLine]]]:
     """Return the rows of centered cells whose columns are separated by the given strips."""
+    columns = _between(lines, gutters)
+    return max((_centered_rows(columns, centers) for centers in _centers(columns)), key=_worth, default=[])
+
+
+def _between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> list[list[TextLine]]:
+    """Return the lines of the columns that are separated by the given strips."""
     columns: list[list[TextLine]] = [[] for _ in range(len(gutters) + 1)]
     for line in lines:
         parts: dict[int, list[Word]] = defaultdict(list)
@@ -323,7 +341,7 @@ def _rows_between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, floa
         for column, part in parts.items():
             middle = sum(word.middle for word in part) / len(part)
             columns[column].append(TextLine(middle, line.size, part))
-    return max((_centered_rows(columns, centers) for centers in _centers(columns)), key=_worth, default=[])
+    return columns
 
 
 def _worth(rows: Sequence[Sequence[Sequence[TextLine]]]) -> float:
