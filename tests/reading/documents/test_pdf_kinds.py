@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from components.pdf_kinds import KINDS, make, scores
+from components.work import growth
 from groundwire.reading.documents.pdf.convert import read_pdf
+from groundwire.reading.documents.pdf.grids import with_tables
+from groundwire.reading.documents.pdf.words import FontFace, Word
 
 pytestmark = pytest.mark.req("B2")
 
@@ -20,3 +25,23 @@ def test_text_order_tables_and_form_values_are_kept(kind: str) -> None:
     assert found["order"] >= 0.99
     assert found.get("cells", 1.0) >= 0.95
     assert found.get("values", 1.0) == 1.0
+
+
+def test_the_search_for_centered_tables_is_linear_in_the_lines_of_a_page() -> None:
+    def page(count: int) -> list[Word]:
+        face = FontFace(handle=0, size=10.0, direction=0, bold=False, mono=False, hidden="")
+        sizes = Random(1)
+        words = []
+        for row in range(count):
+            for left, top in (
+                (50.0, 12.0 * row),
+                (300.0, 12.0 * row + 5.0),
+            ):  # columns whose lines are at other heights
+                at = left
+                while at < left + 220.0:
+                    width = sizes.uniform(15.0, 50.0)
+                    words.append(Word("word", at, top, at + width, top + 10.0, face))
+                    at += width + 3.0
+        return words
+
+    assert growth(lambda words: with_tables(words, []), page(400), page(800)) <= 2.6  # 4 without the limit

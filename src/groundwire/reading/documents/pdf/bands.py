@@ -352,14 +352,23 @@ def free_width(covered: Sequence[tuple[float, float]], strip: tuple[float, float
     return max(widest, strip[1] - start)
 
 
-def free_run(lines: Sequence[TextLine], start: int) -> tuple[int, list[tuple[float, float]]]:
-    """Return where the lines end that leave strips between their words free, and these strips."""
+def free_run(
+    lines: Sequence[TextLine], parts: Sequence[Sequence[tuple[float, float]]], start: int, most: int
+) -> tuple[int, list[tuple[float, float]]]:
+    """Return where the lines end that leave strips between their words free, and these strips.
+
+    Args:
+        lines: The lines of a page.
+        parts: The `intervals` of each.
+        start: The first.
+        most: Maximum lines.
+    """
     free: list[tuple[float, float]] = [(float("-inf"), float("inf"))]
     left, right = float("inf"), float("-inf")
-    for at in range(start, len(lines)):
-        line = lines[at]
+    end = min(start + most, len(lines))
+    for at in range(start, end):
+        line, covered = lines[at], parts[at]
         kept: list[tuple[float, float]] = []
-        covered = intervals(line.words)
         for begin, stop in free:
             for x0, x1 in covered:
                 if x0 < stop and x1 > begin:
@@ -378,4 +387,4 @@ def free_run(lines: Sequence[TextLine], start: int) -> tuple[int, list[tuple[flo
             return at, [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]
         free = kept
         left, right = min(left, covered[0][0]), max(right, covered[-1][1])
-    return len(lines), [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]
+    return end, [(x0, x1) for x0, x1 in free if x0 > left and x1 < right]

@@ -36,6 +36,7 @@ _LAYOUT: Final = 1_500  # characters; a longer cell is the layout of a page
 _OFFSET: Final = 0.8  # times the font size; lines of one column are farther apart
 _STARTS: Final = 3  # lines with which a table may begin, after each other
 _LEAST_LINES: Final = 5  # three rows with one cell of two lines
+_MOST_LINES: Final = 300  # of a table on one page
 _LEAST_ROWS: Final = 3
 _HALF: Final = 0.5  # of the cells have text
 _MOST: Final = 0.75  # of the words between the strips; in columns of text, only a few lines are centered by chance
@@ -247,12 +248,13 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
     have one center; a cell of two lines beside one of a single line tells such a table from columns of text.
     """
     lines = text_lines(words)
+    parts = [intervals(line.words) for line in lines]
     order = {id(word): place for place, word in enumerate(words)}
     found: list[RuledTable] = []
     start = 0
     while start + _LEAST_LINES <= len(lines) and _has_offsets(lines[start:]):
         begins = range(start, min(start + _STARTS, len(lines)))
-        tables = [table for begin in begins if (table := _centered_table(lines, begin)) is not None]
+        tables = [table for begin in begins if (table := _centered_table(lines, parts, begin)) is not None]
         best = max(tables, key=lambda table: (len(table.words), len(table.rows[0])), default=None)
         if best is None:
             start += _STARTS
@@ -263,9 +265,11 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
     return found
 
 
-def _centered_table(lines: Sequence[TextLine], start: int) -> RuledTable | None:
+def _centered_table(
+    lines: Sequence[TextLine], parts: Sequence[Sequence[tuple[float, float]]], start: int
+) -> RuledTable | None:
     """Return the table that begins at a line, if it is one."""
-    end, gutters = free_run(lines, start)
+    end, gutters = free_run(lines, parts, start, _MOST_LINES)
     if end - start < _LEAST_LINES or not gutters:
         return None
     if _is_inside(lines[max(0, start - _STARTS) : start], gutters):
