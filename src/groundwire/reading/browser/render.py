@@ -214,6 +214,8 @@ async def _load_more(page: Page, watch: _Watch, url: str, until: float) -> bool:
     from playwright.async_api import Error
 
     start = page.url
+    if time.monotonic() >= until:
+        return False  # no time was left to find out whether there is a list
     for _ in range(MAX_ROUNDS):
         before = watch.settling.look
         try:
