@@ -47,7 +47,7 @@ _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Job(Generic[_T]):
     """The request of a caller, and how to load, store and identify the value."""
 
@@ -305,7 +305,7 @@ class Cache:
     async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> CacheEntry[_T] | None:
         try:
             if job.look.answers is None:
-                with deadline.timeout():
+                with deadline.limit():
                     job.look.answers = await self._ask(self._store.batch(job.look.operations), (None, True))
         except BaseException as error:
             self.abandon(job.key)

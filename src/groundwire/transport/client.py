@@ -184,7 +184,7 @@ def _within(deadline: Deadline) -> Timeout:
     """
     if deadline.passed:
         raise TimeoutError
-    return deadline.timeout()
+    return deadline.limit()
 
 
 def _record(
