@@ -144,7 +144,7 @@ async def test_a_thousand_waits_share_a_few_timers() -> None:
         made.append(when)
         return real(when, *rest, **options)
 
-    loop.call_at = call_at  # type: ignore[method-assign]
+    loop.call_at = call_at  # type: ignore[assignment, method-assign]
     for _ in range(1_000):
         with Timeout(6):
             await asyncio.sleep(0)

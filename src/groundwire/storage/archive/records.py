@@ -298,7 +298,7 @@ def _date(published: str | None) -> str | None:
 
 def _row_json(row: SearchResult) -> str:
     try:
-        return storable(row.model_dump_json(include=_RESULT_FIELDS))  # in a third of the time
+        return storable(row.model_dump_json(include=set(_RESULT_FIELDS)))  # in a third of the time
     except PydanticSerializationError:  # of text without a UTF-8 form
         return _json({name: getattr(row, name) for name in SearchResult.model_fields if name in _RESULT_FIELDS})
 
