@@ -120,7 +120,7 @@ async def test_a_search_that_finds_nothing_is_no_failure() -> None:
         async def search(self, query: str, **options: Any) -> Results:
             return Results((SearchResult(title=query, url="https://other.example/"),), status=200)
 
-    settings = Settings(storage={"url": "memory://"}, archive={"enabled": False})
+    settings = Settings.model_validate({"storage": {"url": "memory://"}, "archive": {"enabled": False}})
     async with Web(settings, search_providers=[Elsewhere()], call_listeners=[recorder]) as web:
         found = await web.search("anything", allowed_domains=["only.example"])
     assert not found.results
