@@ -88,7 +88,7 @@ class Timeout:
         task, self._task = self._task, None
         if not self.expired or task is None:
             return
-        if task.uncancel() <= self._before and isinstance(error, asyncio.CancelledError):  # nobody else canceled it
+        if task.uncancel() <= self._before and isinstance(error, asyncio.CancelledError):  # no one else canceled it
             raise TimeoutError from error
 
     def expire(self) -> None:
