@@ -27,7 +27,7 @@ from groundwire import Web
 from groundwire.settings import Settings
 from groundwire.testing.world import World
 
-QUERIES = ("reciprocal rank fusion", "hybrid search", "web crawlers")
+QUERIES = ("reciprocal rank fusion", "rank fusion reciprocal", "fusion reciprocal rank")  # with the same results
 ROOT = str(Path(groundwire.__file__).parent) + "/"
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Filters, Page, SearchResponse, SearchResult
+from groundwire.models.validators import unchecked
 from groundwire.safety.tenancy import LOCAL, OPERATOR
 from groundwire.storage.archive.fts import Question, joined, split
 from groundwire.storage.archive.store import Archive, ImportRefused
@@ -354,6 +355,17 @@ async def test_any_text_may_be_asked_and_kept() -> None:
 
     await asyncio.to_thread(given(WORDS, WORDS)(check))
     await archive.aclose()
+
+
+async def test_a_result_is_kept_as_it_is_and_without_what_has_no_utf8_form(archive: Archive) -> None:
+    whole = row(published="2026-02-03", published_origin="3 Feb")
+    broken = unchecked(SearchResult, title="half \ud800 a sign", url="https://c.example/", source="x", snippet="s")
+    assert await archive.add_results(response(whole).model_copy(update={"results": (whole, broken)}), owner=LOCAL) == 2
+    file = io.BytesIO()
+    await archive.export(file, viewer=OPERATOR)
+    kept = {one["url"]: one for one in (json.loads(line)["result"] for line in file.getvalue().splitlines())}
+    assert SearchResult.model_validate(kept[whole.url]) == whole
+    assert kept[broken.url]["title"] == "half ? a sign"
 
 
 @given(WORDS)

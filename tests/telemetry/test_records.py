@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from groundwire import Capabilities, Results, SearchResult, Settings, Web
 from groundwire.storage import MemoryStore
 from groundwire.telemetry import CallListener, CallListeners, CallLog, Metrics, PageDone, Scores, SearchDone, Spans
 
@@ -108,3 +109,21 @@ def test_every_public_name_is_there_and_loaded_only_when_used() -> None:
     code = "import sys; from groundwire.telemetry import Scores; print('groundwire.telemetry.scorecard' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
     assert done.stdout == "False\n"
+
+
+async def test_a_search_that_finds_nothing_is_no_failure() -> None:
+    recorder = Recorder()
+
+    class Elsewhere:
+        name, capabilities = "elsewhere", Capabilities(search=True, domains="native")
+
+        async def search(self, query: str, **options: Any) -> Results:
+            return Results((SearchResult(title=query, url="https://other.example/"),), status=200)
+
+    settings = Settings.model_validate({"storage": {"url": "memory://"}, "archive": {"enabled": False}})
+    async with Web(settings, search_providers=[Elsewhere()], call_listeners=[recorder]) as web:
+        found = await web.search("anything", allowed_domains=["only.example"])
+    assert not found.results
+    (done,) = recorder.heard
+    assert isinstance(done, SearchDone)
+    assert (done.outcome, done.provider, done.error, done.results) == ("empty", "elsewhere", None, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import io
 import logging
 import os
@@ -27,6 +28,7 @@ __all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "group", "main"]
 
 _logger = logging.getLogger(__name__)
 
+_COLLECT_AFTER = 20_000  # new objects, by default 700: loading makes a hundred thousand, and hardly garbage
 
 _COMMANDS = MappingProxyType(
     {
@@ -229,6 +231,7 @@ def _os_error(error: OSError) -> str:
 
 def main() -> None:
     """Run the command line and exit with the command's exit code."""
+    gc.set_threshold(_COLLECT_AFTER)
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:  # closed by the parent process
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))

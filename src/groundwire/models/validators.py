@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
-from functools import cache, lru_cache
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
 
@@ -343,23 +343,25 @@ def unchecked(model: type[_Model], **values: Any) -> _Model:
     """
     made = model.__new__(model)
     set_ = object.__setattr__
-    set_(made, "__dict__", {**_defaults(model), **values})
+    defaults, names = _template(model, *values)
+    set_(made, "__dict__", {**defaults, **values} if defaults else values)
     set_(made, "__pydantic_extra__", None)
-    set_(made, "__pydantic_fields_set__", _names(*values))
+    set_(made, "__pydantic_fields_set__", names)
     set_(made, "__pydantic_private__", None)
     return made
 
 
 @lru_cache(maxsize=64)
-def _names(*names: str) -> set[str]:
-    """Return a set of names, the same for the same names: nothing adds to that of a frozen model."""
-    return set(names)
+def _template(model: type[BaseModel], *names: str) -> tuple[Mapping[str, Any], set[str]]:
+    """Return what fields have by default, in order, and the given names as a set.
 
-
-@cache
-def _defaults(model: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the default of each field, in order: that of a field without one is replaced."""
-    return {name: field.get_default(call_default_factory=True) for name, field in model.model_fields.items()}
+    There are no defaults where every field is given in its order. The set is the same for the same names, as nothing
+    adds to that of a frozen model.
+    """
+    fields = model.model_fields
+    if names == tuple(fields):
+        return {}, set(names)
+    return {name: field.get_default(call_default_factory=True) for name, field in fields.items()}, set(names)
 
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

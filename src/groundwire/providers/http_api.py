@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from groundwire.deadline import Deadline
@@ -193,17 +193,19 @@ class ApiProvider:
         for variable, value in (address or {}).items():
             base = base.replace(f"{{{variable}}}", value)
 
+        send = partial(
+            self._transport.call,
+            self.name,
+            method,
+            base + path,
+            deadline=limited,
+            params=params,
+            json_body=json_body,
+            form=form,
+        )
+
         async def once(key: str | None) -> _T:
-            reply = await self._transport.call(
-                self.name,
-                method,
-                base + path,
-                deadline=limited,
-                params=params,
-                headers={**self.headers(key), **(headers or {})},
-                json_body=json_body,
-                form=form,
-            )
+            reply = await send(headers={**self.headers(key), **(headers or {})})
             windows = rate_windows(reply.headers) if any(name in reply.headers for name in _RATES) else ()
             try:
                 answer = read(reply)
@@ -238,11 +240,14 @@ class ApiProvider:
 
     def finished(self, found: Results, mapped: Mapped, cost_usd: float | None = None) -> Results:
         """Add what is known about the request to its results: filters, warnings, cost (by default one `request`)."""
-        return replace(
-            found,
-            applied={**found.applied, **mapped.applied},
-            warnings=(*mapped.warnings, *found.warnings),
-            cost_usd=found.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd),
+        return Results(
+            found.items,
+            found.partial,
+            (*mapped.warnings, *found.warnings),
+            found.status,
+            found.cost_usd or (self._prices.cost() if cost_usd is None else cost_usd),
+            {**found.applied, **mapped.applied},
+            found.windows,
         )
 
     def charge(self, reply: Response, path: str, unit: str, usual: float = 1) -> float:

@@ -47,7 +47,7 @@ _T = TypeVar("_T")
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class _Job(Generic[_T]):
     """The request of a caller, and how to load, store and identify the value."""
 

@@ -196,7 +196,7 @@ class AttemptLog:
         return tuple(self._attempts)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True, eq=False)  # not frozen: that would take three times as long to make
 class _Call:
     """Common state of a search and a page."""
 
@@ -216,7 +216,7 @@ class _Call:
     """The attempts and their outcomes."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True, eq=False)
 class SearchCall(_Call):
     """One search."""
 
@@ -226,7 +226,7 @@ class SearchCall(_Call):
     """The strategy for calling providers."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True, eq=False)
 class PageCall(_Call):
     """One page to open."""
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar
@@ -164,7 +165,7 @@ class Health:
     def __init__(self, clock: Callable[[], float] | None = None, jitter: Callable[[], float] | None = None) -> None:
         self._clock = clock or _loop_time
         self._jitter = jitter or (lambda: random.uniform(0.8, 1.2))  # noqa: S311  # spreads load, guards nothing
-        self._states: dict[str, _State] = {}
+        self._states: defaultdict[str, _State] = defaultdict(_State)
         self.suspects: set[str] = set()
         """Providers with repeated empty results; each gets a control query and is then removed from here."""
 
@@ -369,7 +370,7 @@ class Health:
         return True
 
     def _state(self, provider: str) -> _State:
-        return self._states.setdefault(provider, _State())
+        return self._states[provider]
 
 
 async def load_record(store: Store, where: str) -> HealthRecord | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import math
 import random
+from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,7 +71,7 @@ class HedgedRunner:
         self._policy = policy
         self._random = random_
         self.health = health
-        self._latencies: dict[str, Latencies] = {}
+        self._latencies: defaultdict[str, Latencies] = defaultdict(Latencies)
         self.extra: ExtraBudget = ExtraBudget(policy.extra_paid, policy.extra_paid_kept)
         self._retries = ExtraBudget(policy.retries, policy.retries_kept)
         self.answers: int = 0  # searches that had rows
@@ -103,7 +104,7 @@ class HedgedRunner:
 
     def latencies(self, provider: str) -> Latencies:
         """Return the latencies of a provider."""
-        return self._latencies.setdefault(provider, Latencies())
+        return self._latencies[provider]
 
     def drain(self, task: asyncio.Task[AttemptResult]) -> None:
         """Let a losing call end by itself, unless too many do already."""
@@ -121,8 +122,7 @@ class _HedgedRun:
         self._runner = runner
         self._policy = runner._policy
         self._call = call
-        self._caller = caller
-        self._deadline = call.deadline
+        self._caller, self._deadline = caller, call.deadline
         self._hedged = hedged
         self._loop = asyncio.get_running_loop()
         self._running: dict[asyncio.Task[AttemptResult], _Running] = {}

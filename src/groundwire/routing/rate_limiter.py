@@ -13,7 +13,7 @@ import asyncio
 import math
 import secrets
 from bisect import bisect_right
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -155,7 +155,7 @@ class RateLimiter:
         self._held: dict[str, float] = {}
         self._scouts: dict[str, asyncio.Event] = {}
         self._rests: dict[str, _Rest] = {}
-        self._learned: dict[str, _Learned] = {}
+        self._learned: defaultdict[str, _Learned] = defaultdict(_Learned)
         self._owner = secrets.token_hex(8)
 
     async def acquire(self, provider: SearchProvider, deadline: Deadline, max_wait: float) -> Slot:
@@ -197,7 +197,7 @@ class RateLimiter:
                 self.release(provider)
                 raise
         now = clock()
-        return Slot(True, now - began, interval, "", where, now, self._learned.setdefault(where, _Learned()).send(now))
+        return Slot(True, now - began, interval, "", where, now, self._learned[where].send(now))
 
     def report(self, slot: Slot, attempt: Attempt) -> Changes:
         """Record the outcome of a request with a slot; return what to share with other processes.
@@ -215,7 +215,7 @@ class RateLimiter:
             self._rests.pop(where)  # it responds again, or fails in another way
             if rest.probe is not None:
                 rest.probe.set()
-        learned = self._learned.setdefault(where, _Learned())
+        learned = self._learned[where]
         if attempt.outcome in {"ok", "partial"}:
             learned.answered = True
         if attempt.outcome != "rate_limited":
@@ -250,7 +250,7 @@ class RateLimiter:
         if announced is not None:
             self._rates[where] = announced
         if learned > 0 and 0 < learned_for <= _REMEMBERED:
-            known, refused_at = self._learned.setdefault(where, _Learned()), now - (_REMEMBERED - learned_for)
+            known, refused_at = self._learned[where], now - (_REMEMBERED - learned_for)
             if refused_at > known.refused_at + _SLACK:
                 known.limit, known.refused_at = max(learned, 1 / LONGEST_WINDOW), refused_at
         if rest > 0 and where not in self._rests:

@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import suppress
 from typing import TypeVar
 
+from groundwire.deadline import Timeout
 from groundwire.storage.base import (
     Add,
     Answer,
@@ -49,7 +50,7 @@ class StallTimeout:
     def __init__(self, bound: float) -> None:
         self._bound = bound
         self._answered = float("-inf")
-        self._waiting: dict[asyncio.Timeout, float] = {}  # the start of each call; the oldest first
+        self._waiting: dict[Timeout, float] = {}  # the start of each call; the oldest first
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._due = 0.0
@@ -61,7 +62,7 @@ class StallTimeout:
             TimeoutError: the store does not respond.
         """
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(None) as limit:
+        with Timeout(None) as limit:
             self._waiting[limit] = began = loop.time()
             if self._timer is None or self._loop is not loop:  # one for all: it goes on from call to call
                 self._look_at(loop, began + self._bound)
@@ -89,8 +90,8 @@ class StallTimeout:
                 break
             if alive and now < began + max(self._bound, _LONGEST):
                 following = now + self._bound
-            elif limit.when() is None:
-                limit.reschedule(now)
+            else:
+                limit.expire()
         if following is not None:
             self._look_at(loop, following)
 

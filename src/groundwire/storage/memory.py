@@ -7,7 +7,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from groundwire.storage.base import (
     NOTES,
@@ -40,6 +40,7 @@ _OVERHEAD = 300  # bytes that one entry takes beside its key and value (CPython 
 _SWEEP = 1_000  # keys without a limit of their own that may accumulate before expired ones are removed
 
 _V = TypeVar("_V")
+_Kept: TypeAlias = tuple[bytes, float, float]  # the fields of an `Entry`
 
 
 class MemoryStore:
@@ -55,7 +56,7 @@ class MemoryStore:
         self._max_bytes = max_bytes
         self._clock = clock
         self._lock = threading.Lock()
-        self._entries: OrderedDict[str, Entry] = OrderedDict()
+        self._entries: OrderedDict[str, _Kept] = OrderedDict()  # as plain tuples, which the garbage collector skips
         self._bytes = 0
         self._counters = _Expiring[float]()
         self._paces = _Expiring[float]()
@@ -70,11 +71,11 @@ class MemoryStore:
             entry = self._entries.get(key)
             if entry is None:
                 return None
-            if entry.stale_until <= now:
+            if entry[2] <= now:
                 self._forget(key)
                 return None
             self._entries.move_to_end(key)
-            return entry
+            return Entry(*entry)
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
         """Store a value; see `Store.set`."""
@@ -95,7 +96,7 @@ class MemoryStore:
             if held is None:
                 return Register({})
             found = (self._entries.get(note_key(key, note)) for note in held.notes)
-            return Register(dict(held.numbers), tuple(entry.value for entry in found if entry is not None))
+            return Register(dict(held.numbers), tuple(entry[0] for entry in found if entry is not None))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
@@ -157,7 +158,7 @@ class MemoryStore:
         """Yield the keys of values and registers; see `Store.scan`."""
         with self._lock:
             now = self._now()
-            kept = [key for key, entry in self._entries.items() if entry.stale_until > now]
+            kept = [key for key, entry in self._entries.items() if entry[2] > now]
             kept += self._registers.keys(now)
             keys = [key for key in kept if key.startswith(prefix) and not key.startswith(NOTES)]
         for key in keys:
@@ -190,7 +191,7 @@ class MemoryStore:
         size = _size(key, value)
         if fresh + stale <= 0 or size > self._max_bytes:
             return
-        self._entries[key] = Entry(bytes(value), now + fresh, now + fresh + stale)
+        self._entries[key] = (bytes(value), now + fresh, now + fresh + stale)
         self._bytes += size
         while self._bytes > self._max_bytes:
             self._forget(next(iter(self._entries)))
@@ -202,7 +203,7 @@ class MemoryStore:
 
     def _forget(self, key: str) -> None:
         if (entry := self._entries.pop(key, None)) is not None:
-            self._bytes -= _size(key, entry.value)
+            self._bytes -= _size(key, entry[0])
 
 
 async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:

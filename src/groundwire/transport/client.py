@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from groundwire._version import USER_AGENT
 from groundwire.cassette import Answer, CallFailed, Cassette, RecordedFailure
-from groundwire.deadline import Deadline
+from groundwire.deadline import Deadline, Timeout
 from groundwire.errors import (
     BlockedAddress,
     DeadlineExceeded,
@@ -118,14 +118,14 @@ async def exchange(
     """
     partial = PartialResponse()
     if cassette is None:
-        async with _within(deadline):
+        with _within(deadline):
             return await _ask(connections, asked, cap, inspect, partial)
     if cassette.replaying:
-        async with _within(deadline):
+        with _within(deadline):
             return await _replayed(connections, asked, cassette, cap, inspect)
     started = time.perf_counter()
     try:
-        async with _within(deadline):
+        with _within(deadline):
             reply = await _ask(connections, asked, cap, inspect, partial)
     except BaseException as error:
         failure = as_failure(error, began=bool(partial.status))
@@ -176,7 +176,7 @@ async def _ask(
         return await read_body(connections, response, cap, inspect, partial.body, cut=asked.cut, on_data=on_data)
 
 
-def _within(deadline: Deadline) -> asyncio.Timeout:
+def _within(deadline: Deadline) -> Timeout:
     """Return a block that raises TimeoutError at the deadline; if it has passed, before anything is sent.
 
     Raises:
@@ -184,7 +184,7 @@ def _within(deadline: Deadline) -> asyncio.Timeout:
     """
     if deadline.passed:
         raise TimeoutError
-    return deadline.timeout()
+    return deadline.limit()
 
 
 def _record(

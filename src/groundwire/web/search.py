@@ -285,19 +285,20 @@ def _record(
         attempts: Those of the call itself: one that waited for another's load has made none.
         budget: The session's.
     """
-    answer = end if isinstance(end, SearchResponse) else None
-    attempts = () if answer and answer.cached else attempts
+    answer = end if isinstance(end, SearchResponse) else None  # one without results is false, but an answer
+    cached = answer is not None and answer.cached
+    attempts = () if cached else attempts
     known = budget.state()
     return SearchDone(
         session=budget.session,
         query_length=len(query.text),
-        provider=answer.provider if answer else None,
+        provider=None if answer is None else answer.provider,
         attempts=attempts,
-        results=len(answer.results) if answer else 0,
+        results=0 if answer is None else len(answer.results),
         seconds=time.perf_counter() - started,
-        cached=bool(answer and answer.cached),
-        stale=bool(answer and answer.stale),
-        error=None if answer else type(end).__name__,
+        cached=cached,
+        stale=answer is not None and answer.stale,
+        error=type(end).__name__ if answer is None else None,
         cost_usd=sum(attempt.cost_usd for attempt in attempts),
         session_count=known.spent if known else None,
         session_limit=known.limit if known else None,
