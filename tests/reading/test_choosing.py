@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import exp
+from operator import mul
+
 import pytest
 import turbohtml
 
 from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.main_content.blocks import Layout, lay_out
-from groundwire.reading.main_content.classifier import KINDS, load_model
+from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
+from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_parts import PARTS, choose_parts, part_blocks
 from groundwire.reading.main_content.select import (
@@ -93,6 +97,14 @@ def test_headings_go_with_what_follows_and_code_with_what_is_around(
     assert chosen(markup, *scores) == kept
 
 
+def test_the_first_block_may_be_a_heading_and_the_second_code() -> None:
+    heading = lay_out(turbohtml.parse(f"<body><h2>Head</h2><div>{LONG * 6}</div><div>last</div></body>"))
+    assert choose(heading, verdict(0, 200, 0)) == [True, True, False]
+    code = lay_out(turbohtml.parse(f"<body><div>{LONG * 6}</div><pre>code</pre><div>last</div></body>"))
+    assert choose(code, verdict(200, 0, 200)) == [True, True, True]
+    assert choose(code, verdict(200, 0, 0)) == [True, False, False]
+
+
 def test_code_at_the_very_beginning_has_nothing_before_it() -> None:
     layout = lay_out(turbohtml.parse(f"<body><pre>code</pre><div>{LONG * 6}</div><div>last</div></body>"))
     assert choose(layout, verdict(0, 200, 200)) == [False, True, True]
@@ -158,6 +170,9 @@ def test_tables_of_data_are_kept_whole_or_not_at_all(table: str, scores: tuple[i
         ((200, 0, 159), [True, False, True]),
         ((200, 40), [True, True]),
         ((200, 39), [True, False]),
+        ((254, 254, 0, 0), [True, True, False, False]),  # of four items on, their number counts, not their scores
+        ((254, 0, 110), [True] * 3),
+        ((119, 119, 119), [False] * 3),
     ],
 )
 def test_lists_of_which_most_is_kept_are_not_torn(scores: tuple[int, ...], kept: list[bool]) -> None:
@@ -243,6 +258,44 @@ def test_the_kinds_are_shares_of_one_and_the_cut_is_their_mixture() -> None:
     assert len(found.scores) == len(layout.texts) == len(describe(layout, model.lexicon).sizes)
 
 
+def forest(base: int, zero: int, *steps: tuple[int, int, int]) -> Forest:
+    """Return a forest whose total is `base`, and more for a column that is above a threshold."""
+    questions = tuple((column, threshold, False) for column, threshold, _ in steps)
+    return Forest(questions, tuple(((0, at, step[2]),) for at, step in enumerate(steps)), base, 100.0, zero)
+
+
+def test_the_kinds_are_weighed_by_their_odds_and_told_to_the_second_forest() -> None:
+    layout, built = page(f"<p>{LONG}</p>"), load_model()
+    totals = (300, 100, 200, 150, 120, 110, 130)  # 100 units are one of the log odds
+    kinds = tuple(forest(base, 100) for base in totals)
+    cuts = (100.0, 40.0, 60.0, 80.0, 20.0, 10.0, 30.0)
+    odds = [exp((total - 100) / 100) for total in totals]
+    shares = [one / sum(odds) for one in odds]
+    facts = describe(layout, built.lexicon)
+    first = len(facts.columns) + len(SECOND)
+    codes = [round(200 * share) for share in shares]
+    for at, code in enumerate(codes):
+        for threshold, above in ((code - 1, True), (code, False)):
+            second = forest(1_000, 1_000, (first + at, threshold, 5_000))
+            model = Model(built.lexicon, built.first, kinds, second, cuts)
+            found = judge(layout, model)
+            assert found.scores == [254 if above else 127] * 2
+            assert found.kinds == pytest.approx(shares)
+            assert found.cut == pytest.approx(sum(map(mul, shares, cuts)))
+            assert list(found.names) == facts.names
+
+
+def test_the_page_says_to_the_forests_of_kinds_what_its_content_is_like() -> None:
+    layout, built = page(f"<p>{LONG}</p>"), load_model()
+    facts = describe(layout, built.lexicon)
+    row = kind_row(facts, [254, 0])
+    asked = forest(1_000, 1_000, (len(row) - 1, row[-1] - 1, 300))
+    surely = forest(60_000, 1_000)
+    for first, share in ((surely, (1 + 6 * exp(-3)) ** -1), (forest(0, 60_000), 1 / 7)):
+        model = Model(built.lexicon, first, (asked, *[forest(1_000, 1_000)] * 6), surely, (0.0,) * 7)
+        assert judge(layout, model).kinds[0] == pytest.approx(share)
+
+
 def test_a_page_without_text_is_whole() -> None:
     selection = select_main(turbohtml.parse("<body><div></div></body>"))
     assert (selection.root.tag, selection.kind, selection.whole, selection.best) == ("body", KINDS[0], True, 1.0)
@@ -283,6 +336,57 @@ def test_entries_below_a_kept_entry_are_not_torn_off() -> None:
     assert chosen(contents.format("History", "Late"), 200, 0, 0, 200) == [True] * 4
     assert chosen(contents.format("History", "Late"), 0, 0, 0, 200) == [False, False, False, True]
     assert chosen(contents.format("History", LONG * 2), 200, 0, 0, 0) == [True, True, False, False]
+    assert chosen(contents.format("History", (LONG * 2)[1:]), 200, 0, 0, 0) == [True, True, True, False]
+
+
+def test_a_list_that_is_repeated_is_not_brought_back_by_its_scores() -> None:
+    items = f"<li>{LONG}a</li><li>{LONG}b</li>"
+    assert chosen(f"<ul>{items}</ul><ol>{items}</ol>", 200, 200, 200, 200) == [True, True, False, False]
+
+
+def test_lists_inside_an_item_are_lists_of_their_own() -> None:
+    inner = "".join(f"<li>{LONG * 2}{number}</li>" for number in range(4))
+    outer = f"<ul><li>{LONG * 2}x<ol>{inner}</ol></li><li>{LONG * 2}y</li></ul>"
+    assert chosen(outer, 0, 200, 200, 200, 0, 0) == [False, True, True, True, True, False]
+    assert chosen(outer, 0, 200, 200, 0, 0, 0) == [False, True, True, False, False, False]
+    assert chosen(outer, 200, 0, 0, 0, 0, 40) == [True, False, False, False, False, True]
+
+
+def test_the_parts_of_an_item_are_judged_with_its_list() -> None:
+    items = "".join(f"<li><p>{LONG * 2}{number}</p><blockquote>{LONG * 2}{number}</blockquote></li>" for number in "ab")
+    assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 200) == [True] * 4
+    assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 0) == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("scores", "kept"),
+    [((200, 0, 0, 0), True), ((0, 200, 200, 200), False), ((0, 0, 0, 0), False)],
+)
+def test_a_table_of_headers_is_judged_by_all_of_its_text(scores: tuple[int, ...], kept: bool) -> None:
+    table = "<table><tr><th>The longer one</th><th>Other</th></tr><tr><th>one</th><th>two</th></tr></table>"
+    assert chosen(f"<p>{LONG}</p>{table}", 200, *scores) == [True, *[kept] * 4]
+
+
+def test_two_tables_are_judged_apart() -> None:
+    rows = "<tr><td>one</td><td>two</td></tr><tr><td>six</td><td>ten</td></tr>"
+    tables = f"<table>{rows}</table><p>{LONG}</p><table>{rows}</table>"
+    assert chosen(tables, 200, 200, 200, 0, 200, 0, 0, 0, 200) == [*[True] * 5, *[False] * 4]
+
+
+def test_a_table_around_others_lays_them_out() -> None:
+    inner = "<table><tr><td>one</td><td>two</td></tr><tr><td>six</td><td>ten</td></tr></table>"
+    layout = (
+        f"<table role=presentation><tr><td>menu</td><td>{inner}</td></tr><tr><td>imprint</td><td>x</td></tr></table>"
+    )
+    assert chosen(f"<p>{LONG}</p>{layout}", 200, 0, 200, 200, 200, 0, 0, 0) == [
+        True, False, True, True, True, True, False, False]  # fmt: skip
+
+
+def test_what_is_in_the_tables_stays_if_there_is_nothing_else() -> None:
+    rows = "".join(f"<tr><td>{LONG * 2}{number}</td><td>{LONG * 2}{number}</td></tr>" for number in range(2))
+    layout = lay_out(turbohtml.parse(f"<body><div>menu</div><table>{rows}</table><table>{rows}</table>"))
+    assert choose(layout, verdict(0, 200, 0, 0, 0, 0, 0, 0, 0)) == [False, *[True] * 4, *[False] * 4]
+    assert choose(layout, verdict(0, 200, 0, 0, 0, 0, 0, 0, 200)) == [False, *[True] * 8]
 
 
 COMMENTS = f"<div id=comments><h3>Comments</h3><p>{LONG}</p><button>Reply</button></div>"
