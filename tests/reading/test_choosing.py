@@ -63,7 +63,8 @@ def test_a_page_whose_best_block_is_no_content_is_kept_whole(best: int, kept: li
 
 
 @pytest.mark.parametrize(
-    ("best", "cut", "kept"), [(126, 200, True), (128, 200, False), (100, 100, False), (99, 100, True)]
+    ("best", "cut", "kept"),
+    [(126, 200, True), (127, 200, False), (128, 200, False), (100, 100, False), (99, 100, True)],
 )
 def test_a_page_without_running_text_is_kept_whole_when_nothing_is_likely(best: int, cut: int, kept: bool) -> None:
     assert choose(page("<div>other</div>"), verdict(best, 0, cut=cut)) == [True, kept]
@@ -225,7 +226,7 @@ def facts(**columns: bytes) -> ElementFacts:
 def test_a_pages_kind_is_told_by_its_own_features_and_the_average_of_its_content() -> None:
     own = len(FEATURES) - FEATURES.index("page_blocks")
     first = FEATURES[FEATURES.index("page_blocks")]
-    row = kind_row(facts(**{first: b"\x07\x07", "link_share": b"\x64\x14", "kw_thread": b"\0\x01"}), [254, 127])
+    row = kind_row(facts(**{first: b"\x07\x08", "link_share": b"\x64\x14", "kw_thread": b"\0\x01"}), [254, 127])
     # The weights are 10 * 254 and 30 * 127, which is 2 to 3.
     assert row[0] == 7
     assert row[own] == (2 * 100 + 3 * 20) // 5
@@ -244,6 +245,11 @@ def test_no_average_leaves_its_byte_and_no_content_is_no_failure() -> None:
     own = len(FEATURES) - FEATURES.index("page_blocks")
     assert kind_row(full, [254, 254])[own] == 254
     assert kind_row(full, [254, 254])[own + 3] == 254
+    assert kind_row(full, [254, 254])[-2:] == [200, 200]
+    assert kind_row(full, [253, 253])[-2:] == [199, 200]
+    ones, twos = facts(kw_thread=b"\x01\x01"), facts(kw_thread=b"\x02\x02")
+    assert (kind_row(ones, [254, 254])[own + 3], kind_row(twos, [254, 254])[own + 3]) == (50, 100)
+    assert sum(kind_row(facts(), [1, 0])) == 0
     assert kind_row(full, [0, 0])[-2:] == [0, 0]
     assert kind_row(full, [0, 0])[own] == 0
 
@@ -322,6 +328,53 @@ def test_text_of_a_kept_element_goes_without_it() -> None:
     assert layout.elements[0].find("ul") is None
 
 
+def pruned(markup: str, *kept: str) -> str:
+    """Return what is left of a page of which some texts are kept."""
+    layout = lay_out(turbohtml.parse(f"<body>{markup}"))
+    prune(layout, [text in kept for text in layout.texts])
+    return layout.elements[0].html.removeprefix("<body>").removesuffix("</body>")
+
+
+@pytest.mark.parametrize(
+    ("markup", "left"),
+    [
+        ("<ul><li>menu</li></ul><p>kept</p>", "<p>kept</p>"),
+        ("<p>kept</p><ul><li>menu</li></ul>", "<p>kept</p>"),
+        ("<div>menu</div><div>other</div>", ""),
+        ("<div><b>loose<p>kept</p></b></div>", "<div><b><p>kept</p></b></div>"),
+        ("<div><i><b>loose</b></i> and <b>more</b><p>kept</p></div>", "<div><p>kept</p></div>"),
+        ("<div></div><figure><img src=x></figure><p>kept</p>", "<p>kept</p>"),
+        (
+            "<table role=presentation><tr><td>menu</td><td></td><td>kept</td></tr></table>",
+            '<table role="presentation"><tbody><tr><td></td><td>kept</td></tr></tbody></table>',
+        ),
+        ("<ul><li><label>menu</label><p>kept</p></li></ul>", "<ul><li><p>kept</p></li></ul>"),
+        (
+            "<ul><li class=task-list-item><label><input type=checkbox></label><p>kept</p></li></ul>",
+            '<ul><li class="task-list-item"><label><input type="checkbox"></label><p>kept</p></li></ul>',
+        ),
+        ("<ul><li><div><input type=checkbox></div><p>kept</p></li></ul>", "<ul><li><p>kept</p></li></ul>"),
+    ],
+)
+def test_what_is_left_of_a_page(markup: str, left: str) -> None:
+    assert pruned(markup, "kept") == left
+
+
+def test_a_page_is_told_by_its_best_block_and_its_parts_are_left_out() -> None:
+    built = load_model()
+    even = forest(1_000, 1_000)
+    kinds = (forest(2_000, 1_000), *[even] * 6)  # an article, most probably
+    model = Model(built.lexicon, even, kinds, even, (100.0,) * 7)
+    page_of = f"<body><main><p>{{}}</p></main><div class=comments><p>{LONG}</p></div></body>"
+    for text, whole, best in (("z" * 300, False, 127 / 254), ("z" * 100, True, 1.0)):
+        found = select_main(turbohtml.parse(page_of.format(text)), model)
+        assert (found.whole, found.best, found.kind) == (whole, best, "article")
+        assert (LONG in found.root.text) is whole
+        with_comments = select_main(turbohtml.parse(page_of.format(text)), model, include=("comments",))
+        assert LONG in with_comments.root.text
+    assert select_main(turbohtml.parse("<frameset></frameset>")).root.tag == "html"
+
+
 def test_a_page_of_which_something_is_left_out_is_not_whole() -> None:
     prose = "".join(
         f"<p>The harbour of the town number {at} was dredged in the spring of that year.</p>" for at in range(9)
@@ -337,6 +390,7 @@ def test_entries_below_a_kept_entry_are_not_torn_off() -> None:
     assert chosen(contents.format("History", "Late"), 0, 0, 0, 200) == [False, False, False, True]
     assert chosen(contents.format("History", LONG * 2), 200, 0, 0, 0) == [True, True, False, False]
     assert chosen(contents.format("History", (LONG * 2)[1:]), 200, 0, 0, 0) == [True, True, True, False]
+    assert chosen("<ul><li>Use</li><li>History<ul><li>Early</li></ul></li></ul>", 0, 200, 0) == [False, True, True]
 
 
 def test_a_list_that_is_repeated_is_not_brought_back_by_its_scores() -> None:

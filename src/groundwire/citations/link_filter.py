@@ -191,13 +191,11 @@ class LinkFilter:
 
     def _at_line_start(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
         """Check whether a fence begins or ends here."""
-        self._line_start = False
         line = _line(text, place)
         is_whole = line.endswith("\n") or ended or len(line) >= _LONGEST
         if self._fence:
             if not line[:_LONGEST].strip(" \t\r\n" + self._fence[0]):
                 if not is_whole:
-                    self._line_start = True
                     return None
                 self._unsure = len(line) >= _LONGEST
                 self._fence = "" if self._unsure or _closes(line, self._fence) else self._fence
@@ -205,7 +203,6 @@ class LinkFilter:
         if not self._unsure:
             opens = self._opens_inner(line, whole=is_whole) if self._inner else self._opens(line, whole=is_whole)
             if opens is None:
-                self._line_start = True
                 return None
             if opens:
                 return line, place + len(line)
@@ -230,8 +227,7 @@ class LinkFilter:
                 self._fence = found[1]
             self._paragraph.clear()
             return bool(self._fence)
-        if line.endswith("\n") or len(line) > _INFORMATION:
-            self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_INFORMATION]
+        self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_INFORMATION]
         return False
 
     def _opens_inner(self, line: str, *, whole: bool) -> bool | None:
