@@ -167,6 +167,8 @@ SHOWN: Final = (
     (r"\\<div>", "\\\\‹div>"),
     (r"\![a](b)", "\\\\[a](#)"),
     (r"\\`<div>`", r"\\`<div>`"),
+    ("$5\n```\n<div>\n```", "$5\n```\n<div>\n```"),
+    ("a $$ b\n```\n<div>\n```", "a $$ b\n```\n<div>\n```"),
     ("https://other.example:80/x", "https-//other.example:80/x"),
     ("<https://other.example:80/x>", "‹https-//other.example:80/x>"),
 )  # fmt: skip
@@ -221,6 +223,20 @@ def test_another_choice_is_refused(choice: dict[str, Any]) -> None:
         LinkFilter([KNOWN], **choice)
 
 
+@pytest.mark.parametrize(
+    ("images", "markdown", "shown"),
+    [
+        ("any", True, "<div> <https-//other.example/> [a](#)"),
+        ("known", False, "<div> <https-//other.example/> [a](x)"),
+        ("any", False, "<div> <https-//other.example/> [a](x)"),
+        ("known", True, "‹div> ‹https-//other.example/> [a](#)"),
+    ],
+)
+def test_tags_matter_where_they_are_rendered_and_may_hold_images(images: str, markdown: bool, shown: str) -> None:
+    found = made(images, "known", markdown)
+    assert found.feed("<div> <https://other.example/> [a](x)") + found.close() == shown
+
+
 def test_text_without_markdown_has_only_addresses() -> None:
     rows = (
         (f"See {KNOWN}", False, f"See {KNOWN}"),
@@ -251,6 +267,9 @@ def test_the_policy_says_what_is_kept(images: Any, links: Any) -> None:
     [
         ("```\n" + " " * 3_999, "```\n"),
         ("```\n" + " " * 4_000, "```\n" + " " * 4_000),
+        ("`a|b` c", "`a|b"),
+        ("a < ", "a < "),
+        ("<<", "<"),
         ("\\a", ""),
         ("\\ab", "\\ab"),
         ("plain words", "plain words"),

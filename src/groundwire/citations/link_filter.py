@@ -40,7 +40,6 @@ _INERT: Final = re.compile(
 _AUTOLINK: Final = re.compile(r"<(?:https?://|mailto:)[^\s<>]{1,2000}>", re.IGNORECASE)
 _NUMBER: Final = r"\[[\d ,;–-]{1,40}\]"
 _MARKER: Final = re.compile(rf"!{_NUMBER}(?![(\[])")
-_MAY_BE_MARKER: Final = re.compile(r"!\[[\d ,;–-]{0,40}\]?\Z")
 _MARKS: Final = " \t>*+.)-0123456789"
 """What containers of blocks are written with (CommonMark 0.31, 5)."""
 _NUMBERS: Final = re.compile(r"[\s\ufeff>*+.)\d,;–-]*+")
@@ -306,8 +305,6 @@ class LinkFilter:
             return None if open_ended else _one(rest)
         if _MARKER.match(rest) and not (open_ended and _MARKER.match(rest[:-1]) is None):
             return _one(rest)
-        if open_ended and _MAY_BE_MARKER.match(rest):
-            return None
         url = address_of_link(rest, 1)
         if url is None and open_ended:
             return None
@@ -355,8 +352,11 @@ class LinkFilter:
     def _address(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         if self._links == "any":
             return _one(rest)
-        low = rest[:8].lower()
-        if open_ended and len(rest) < len(_SCHEME) and (_SCHEME.startswith(low) or "http://".startswith(low)):
+        if (
+            open_ended
+            and len(rest) < len(_SCHEME)
+            and any(one.startswith(rest.lower()) for one in (_SCHEME, "http://"))
+        ):
             return None
         found = _URL.match(rest)
         if found is None:
