@@ -807,5 +807,35 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "return max(delay or (-1.0), min(rate.seconds, _MOST) / min(rate.requests, _MOST))",
         "a rate is not negative",
     ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner.__init__",
+        "self._parens = 0 => pass",
+        "set where a destination begins",
+    ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner.__init__",
+        "pass # the text before them in their line",
+        "set where a run begins",
+    ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner.__init__",
+        "self._blank = False # whether the current line has only spaces so far",
+        "nothing is open at the beginning",
+    ),
+    *(
+        (
+            "src/groundwire/reading/passages/bm25.py",
+            "passages_of",
+            line,
+            "a label precedes the part, so no table begins at the page's start",
+        )
+        for line in (
+            "if label and headings is None and head <= 0 and end - found[-1].start <= _LONG:",
+            "if label and headings is None and head < 1 and end - found[-1].start <= _LONG:",
+        )
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

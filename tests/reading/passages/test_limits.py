@@ -88,6 +88,7 @@ class TestPassages:
         assert parts(text) == ["Intro is here.", "| a | b |\n| --- | --- |", "| 1 | 2 |", "| 3 | 4 |", "After it all."]
         assert [passage.head for passage in passages_of(Outline(text))] == [-1, 16, 16, 16, -1]
         assert parts("| a | b |\n| 1 | 2 |\n| 3 | 4 |") == ["| a | b |", "| 1 | 2 |", "| 3 | 4 |"]
+        assert parts("| a |\n\nOne more.") == ["| a |", "One more."]
         assert parts("> | a | b |\n> | --- | --- |\n> | 1 | 2 |")[0] == "> | a | b |\n> | --- | --- |"
 
     def test_a_row_beyond_520_characters_is_divided_at_its_cells(self) -> None:
@@ -228,6 +229,11 @@ class TestScores:
         found = bm25(beside([{"harbour": 0.6 * 0.8}, {}]), [11, 11], {"harbour": rarity(2, 1)})
         assert scores("\n\n".join(rows), "harbour") == rounded(found)
         # "^volcan" has five groups of three letters, "^volcani" one more: ten of eleven are common to both.
+        # Of long words, 40 letters are compared: 38 of their 39 groups.
+        long = "abcdefghijklmnopqrstuvwxyzacegikmoqsuwy"
+        rows = [f"the {long}vkj {BLANK}", f"really so {BLANK}"]
+        found = bm25(beside([{"x": 0.6 * 38 / 39}, {}]), [11, 11], {"x": rarity(2, 1)})
+        assert scores("\n\n".join(rows), f"{long}qzx") == rounded(found)
         rows = [f"the volcani {BLANK}", f"really so {BLANK}"]
         found = bm25(beside([{"volcan": 0.6 * 10 / 11}, {}]), [11, 11], {"volcan": rarity(2, 1)})
         assert scores("\n\n".join(rows), "volcan") == rounded(found)
@@ -666,7 +672,7 @@ class TestExcerpts:
         spans = [ExcerptSpan(text.index(f"| {at}"), text.index(f"| {at}") + 5) for at in (1, 3, 4)]
         found = assemble(Outline(text), spans)
         assert found.content == "[@12-17]\n| a |\n| - |\n| 1 |\n| 3 |\n\n[@49-54]\n| b |\n| - |\n| 4 |"
-        assert [one.start for one in found.excerpts] == [12, 24, 49]
+        assert [(one.start, one.score) for one in found.excerpts] == [(12, 0.0), (24, 0.0), (49, 0.0)]
         assert assemble(Outline("text"), [ExcerptSpan(0, 4)], headed=False).content == "[@0]\ntext"
 
     def test_matches_are_shown_with_their_line_or_160_characters_on_each_side(self) -> None:
