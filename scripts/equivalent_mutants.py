@@ -837,5 +837,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "if label and headings is None and head < 1 and end - found[-1].start <= _LONG:",
         )
     ),
+    ("src/groundwire/reading/passages/token_budget.py", "TextBudget.__post_init__", "if False:", _WORK),
+    (
+        "src/groundwire/reading/passages/token_budget.py",
+        "TextBudget.holds",
+        "return (self._bound or load_token_bound()).reach(text, (-1), self.tokens) == len(text)",
+        "what does not fit at once does not fit in steps",
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

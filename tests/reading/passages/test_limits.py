@@ -779,7 +779,7 @@ class TestTokens:
             ("\n", 1), ("\n\n", 1), ("\n\n\n", 2),
             (" ", 1), (" " * 15, 1), (" " * 16, 2), (" " * 32, 3), ("\t", 1), ("\t\t", 2), (" \t", 2),
             ("ab漢", 3), ("漢ab", 3), ("x" * 20, 20), ("x" * 21, 22), ("x" * 400, 420), ("x" * 401, 401),
-            ("ñ" * 10, 10), ("ñ" * 11, 12), ("\u07ff", 2), ("\uffff", 3), ("\U00010000", 4),
+            ("ñ" * 10, 10), ("ñ" * 11, 12), ("Àß", 2), ("À" * 10, 10), ("\u07ff", 2), ("\uffff", 3), ("\U00010000", 4),
             ("\x00", 1), ("\x00\x01", 2), ("漢", 1), ("丁", 2), ("あ", 2), ("힣", 3), ("😀", 4), ("\u0301", 2),
         ],
     )  # fmt: skip
@@ -969,6 +969,8 @@ class TestViews:
         last = self.opened("one two", cursor="@4")
         assert (last.content, last.truncated, last.next_cursor) == ("two", True, None)
         assert not self.opened("one two").truncated
+        empty = self.opened("")
+        assert (empty.content, empty.content_length, empty.original_length, empty.truncated) == ("", 0, 0, False)
 
     def test_the_text_around_counts(self) -> None:
         framed: list[Page] = []
@@ -981,7 +983,7 @@ class TestViews:
         bare = self.opened(text, max_tokens=100)
         page = self.opened(text, max_tokens=100, around=around)
         assert len(bare.content) - len(page.content) == 100
-        assert framed[0].content == "x"
+        assert (framed[0].content, framed[0].content_length, framed[0].original_length) == ("x", 0, len(text))
         assert len(framed[0].next_cursor or "") == 40
         with pytest.raises(InvalidRequest, match=re.escape("Pass at least 120.")):
             self.opened(text, max_tokens=20, around=around)
