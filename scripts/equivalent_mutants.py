@@ -844,5 +844,17 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "return (self._bound or load_token_bound()).reach(text, (-1), self.tokens) == len(text)",
         "what does not fit at once does not fit in steps",
     ),
+    (
+        "src/groundwire/routing/politeness.py",
+        "Politeness._slot",
+        "async with asyncio.timeout(max((-1.0), deadline.remaining() - _MARGIN)):",
+        "either has passed at once",
+    ),
+    (
+        "src/groundwire/routing/health.py",
+        "_State",
+        "probe_until: float = 1.0",
+        "a clock that begins at 0 is past it before the first suspicion ends, two seconds after a failure",
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""
