@@ -856,5 +856,11 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "probe_until: float = 1.0",
         "a clock that begins at 0 is past it before the first suspicion ends, two seconds after a failure",
     ),
+    (
+        "src/groundwire/routing/rate_limiter.py",
+        "_is_short",
+        "return (window.seconds or window.reset or (-1.0)) <= LONGEST_WINDOW",
+        "either is short",
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

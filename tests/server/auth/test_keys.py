@@ -154,11 +154,11 @@ def test_a_key_is_no_operators_and_its_calls_are_kept_unless_it_is_said() -> Non
 )
 def test_which_limits_a_key_may_have(field: str, most: int | None) -> None:
     assert getattr(KeyLimits(), field) == 0
-    assert getattr(KeyLimits(**{field: 0}), field) == 0
-    assert getattr(KeyLimits(**{field: most or 10**12}), field) == (most or 10**12)
+    assert getattr(KeyLimits.model_validate({field: 0}), field) == 0
+    assert getattr(KeyLimits.model_validate({field: most or 10**12}), field) == (most or 10**12)
     for wrong in (-1, *([most + 1] if most else []), math.inf, math.nan):
         with pytest.raises(ValidationError) as caught:
-            KeyLimits(**{field: wrong})
+            KeyLimits.model_validate({field: wrong})
         assert "input_value" not in str(caught.value), "what was given is not repeated"
     assert KeyLimits().keep
     assert not make_key("ci", NOW)[1].operator
