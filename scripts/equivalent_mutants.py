@@ -862,5 +862,11 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "return (window.seconds or window.reset or (-1.0)) <= LONGEST_WINDOW",
         "either is short",
     ),
+    (
+        "src/groundwire/server/auth/keys.py",
+        "",
+        "_NOBODY = hashlib.sha256(secrets.token_bytes(33)).hexdigest()",
+        "a digest that no key has, whatever it is made of",
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

@@ -641,7 +641,7 @@ async def test_a_slow_provider_has_three_times_its_third_quartile() -> None:
         assert finish.results[0].attempt.outcome == "timeout"
         await runs.runner.aclose()
     began, runs = now(), Runs(Timed("first", SLOW_ENOUGH), rounds=0)
-    runs._caller = ProviderCaller(runs.health, attempt_timeout=1.0)
+    runs._caller = ProviderCaller(runs.health, limiter=runs.limiter, attempt_timeout=1.0)
     await runs.search()
     assert now() - began == pytest.approx(1.0, abs=0.001), "as long as nothing is known, it has what all have"
     await runs.runner.aclose()

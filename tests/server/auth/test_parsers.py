@@ -243,3 +243,25 @@ def test_answers_are_closed_to_others() -> None:
     assert not [name for name in names if name.startswith(b"access-control")]
     assert names.count(b"content-security-policy") == 1
     assert dict(headers)[b"x-content-type-options"] == b"nosniff"
+
+
+@pytest.mark.parametrize(
+    ("headers", "accepted"),
+    [
+        ([(b"x-a", b"1")] * 100, True),
+        ([(b"x-a", b"1")] * 101, False),
+        ([(b"x-a", b"v" * 32_765)], True),
+        ([(b"x-a", b"v" * 32_766)], False),
+        ([(b"n" * 32_768, b"")], True),
+        ([(b"n" * 32_769, b"")], False),
+        ([(b"x-a", b"v" * 16_381)] * 2, True),
+        ([(b"x-a", b"v" * 16_381), (b"x-ab", b"v" * 16_381)], False),
+    ],
+)
+def test_a_hundred_headers_of_32_kib_are_accepted(headers: list[tuple[bytes, bytes]], accepted: bool) -> None:
+    if accepted:
+        assert check_headers(headers) == {}
+    else:
+        with pytest.raises(Refusal, match="at most 100 headers, 32,768 bytes") as caught:
+            check_headers(headers)
+        assert caught.value.status == 431
