@@ -642,3 +642,13 @@ def test_an_empty_probe_makes_a_suspect_once_the_time_is_up() -> None:
         watched.now = 1_000.0 + later if later < 2 else watched.now + later
         watched.health.report(empty, answered=True, rows=False)
         assert watched.health.suspects == suspects
+
+
+def test_a_provider_that_answers_after_a_cooldown_is_healthy() -> None:
+    watched = Watched()
+    watched.note("a", watched.health.cool_down("a", 5.0))
+    watched.now += 5.0
+    assert watched.order().probes == {"a"}
+    watched.answer()
+    assert watched.health.provider_health("a").state == "healthy"
+    assert (watched.names(), watched.order().probes) == ("abc", frozenset())

@@ -724,7 +724,8 @@ class TestTerms:
             ("bus", "bus"), ("running", "run"), ("falling", "fall"), ("passing", "pass"), ("buzzing", "buzz"),
             ("hoping", "hop"), ("hope", "hop"), ("string", "string"), ("sing", "sing"), ("king", "king"),
             ("quickly", "quick"), ("repeatedly", "repeat"), ("planned", "plan"), ("need", "need"), ("bed", "bed"),
-            ("used", "used"), ("seeing", "see"), ("the", "the"), ("tree", "tre"), ("naïve", "naiv"), ("größe", "gross"), ("Größe", "gross"),
+            ("used", "used"), ("seeing", "see"), ("the", "the"), ("tree", "tre"), ("naïve", "naiv"), ("größe", "gross"),
+            ("Größe", "gross"),
             ("flies", "fly"), ("freeing", "fre"), ("free", "fre"), ("agreeing", "agr"), ("eased", "eas"),
         ],
     )  # fmt: skip

@@ -211,7 +211,7 @@ def assemble(document: Outline, spans: Iterable[ExcerptSpan], *, links: bool = T
 
 
 def _table_after(document: Outline, start: int, end: int) -> str:
-    """Return the header, shown with a part of a page, of the table that it ends in; "" if it does not end with a row."""
+    """Return the header of the table in which a part of a page ends; "" if the part does not consist of whole lines."""
     text = document.text
     if text[start - 1 : start].strip("\n") or text[end : end + 1].strip("\n"):
         return ""
