@@ -868,5 +868,11 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "_NOBODY = hashlib.sha256(secrets.token_bytes(33)).hexdigest()",
         "a digest that no key has, whatever it is made of",
     ),
+    (
+        "src/groundwire/reading/passages/pagination.py",
+        "Cursor.__str__",
+        'words = zlib.compress(self.find.encode(), 8) if self.find else b""',
+        "how well the words are compressed makes no difference to a reader",
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

@@ -52,6 +52,13 @@ class TestPassages:
         assert parts(f"{word.strip()}\n{'two ' * 60}".strip()) == [word.strip(), ("two " * 60).strip()]
         assert parts((clause * 40).strip()) == [(clause * 32).strip(), (clause * 8).strip()]
         assert all(len(part) <= 260 for part in parts(f"{'word ' * 80}, {clause * 10}{'word ' * 80}, {clause * 60}"))
+        lines = f"{'one two, ' * 40}\n{'six ten, ' * 40}".strip()
+        assert parts(lines) == [
+            ("one two, " * 28).strip(),
+            ("one two, " * 12).strip(),
+            ("six ten, " * 28).strip(),
+            ("six ten, " * 12).strip(),
+        ]
         assert parts(("word " * 53).strip()) == [("word " * 52).strip(), "word"]
 
     def test_a_short_sentence_stays_with_the_next(self) -> None:
@@ -244,6 +251,7 @@ class TestScores:
             ("harbour", "harbours", True),
             ("hafen", "hafengebiet", True),  # the compound has all letters of the word
             ("cat", "category", False),  # three letters are in too many words
+            ("cat", "catt", False),
             ("market", "marker", True),  # four of five groups of three
             ("ferry", "merit", False),
             ("ferry", "berry", True),
@@ -926,6 +934,7 @@ class TestViews:
         text = "Some words are here. " * 400
         page = self.opened(text, query="zeppelin")
         assert 1_400 < len(page.content) <= 1_500
+        assert self.opened("x" * 2_000, query="zeppelin").content == "x" * 1_500
         assert page.match_count is None
         page = self.opened(text, find="zeppelin", max_length=600)
         assert 500 < len(page.content) <= 600
