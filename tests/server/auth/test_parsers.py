@@ -265,3 +265,31 @@ def test_a_hundred_headers_of_32_kib_are_accepted(headers: list[tuple[bytes, byt
         with pytest.raises(Refusal, match="at most 100 headers, 32,768 bytes") as caught:
             check_headers(headers)
         assert caught.value.status == 431
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "says"),
+    [
+        ([(b"host", b"a"), (b"Host", b"a")], 400, "Send the header host once."),
+        ([(b"content-length", b"1"), (b"transfer-encoding", b"chunked")], 400, "Send Content-Length or Transfer-Encod"),
+        ([(b"x-a", b"a\x00")], 400, "A header has a control character."),
+        ([(b"x-a", b"a")] * 101, 431, "Send at most 100 headers"),
+    ],
+)
+def test_what_headers_are_refused_with(headers: list[tuple[bytes, bytes]], status: int, says: str) -> None:
+    with pytest.raises(Refusal, match=says) as caught:
+        check_headers(headers)
+    assert caught.value.status == status
+
+
+def test_what_lengths_and_paths_are_refused_with() -> None:
+    with pytest.raises(Refusal, match="Content-Length is not a number") as caught:
+        declared_length({"content-length": "1x"})
+    assert caught.value.status == 400
+    with pytest.raises(Refusal, match="8,192 bytes of URL") as caught:
+        check_path({"path": f"/{'a' * 8_190}", "query_string": b"ab"})
+    assert caught.value.status == 414
+    check_path({"path": f"/{'a' * 8_190}", "query_string": b"a"})
+    with pytest.raises(Refusal, match="not normalized") as caught:
+        check_path({"path": "/a//b"})
+    assert caught.value.status == 400
