@@ -530,5 +530,349 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "if len(cut) >= len(before) and cut[len(before) :].strip():",
         "nothing is left to strip where they are equal",
     ),
+    *(
+        ("src/groundwire/citations/link_filter.py", "LinkFilter._opens", line, "a run is one character again and again")
+        for line in (
+            'self._unsure = run[2][1] == "~" or "`" not in line[run.end() :][:_INFORMATION]',
+            'self._unsure = run[2][(-1)] == "~" or "`" not in line[run.end() :][:_INFORMATION]',
+        )
+    ),
+    *(
+        (
+            "src/groundwire/citations/link_filter.py",
+            "LinkFilter._opens_inner",
+            line,
+            "a run is one character again and again",
+        )
+        for line in (
+            'elif line.lstrip(" \\t").startswith(fence[1] * 3):',
+            'elif line.lstrip(" \\t").startswith(fence[(-1)] * 3):',
+            "self._unsure = line[len(spaces)] != fence[1] or not _closes(line, fence)",
+            "self._unsure = line[len(spaces)] != fence[(-1)] or not _closes(line, fence)",
+        )
+    ),
+    *(
+        (
+            "src/groundwire/citations/link_filter.py",
+            "LinkFilter._at_line_start",
+            line,
+            "a run is one character again and again",
+        )
+        for line in (
+            'if not line[:_LONGEST].strip(" \\t\\r\\n" + self._fence[1]):',
+            'if not line[:_LONGEST].strip(" \\t\\r\\n" + self._fence[(-1)]):',
+        )
+    ),
+    *(
+        (
+            "src/groundwire/citations/link_filter.py",
+            "LinkFilter._in_line",
+            line,
+            "what is looked at is not the end of a line",
+        )
+        for line in (
+            "open_ended = end <= 0 and not ended and len(rest) < _LONGEST # more of the line may come",
+            "open_ended = end < 1 and not ended and len(rest) < _LONGEST # more of the line may come",
+        )
+    ),
+    ("src/groundwire/citations/link_filter.py", "LinkFilter._in_line", "if at > place: => if False:", _WORK),
+    *(
+        ("src/groundwire/citations/link_filter.py", "LinkFilter._code", line, "what is looked for is after the run")
+        for line in (
+            'while (at := rest.find("`", place)) > 0:',
+            'while (at := rest.find("`", place)) >= 1:',
+        )
+    ),
+    *(
+        ("src/groundwire/citations/link_filter.py", "LinkFilter._note", line, "only how much is kept of a word changes")
+        for line in (
+            "self._word = self._word[-4:]",
+            "self._word = self._word[-3:] => pass",
+        )
+    ),
+    (
+        "src/groundwire/citations/link_filter.py",
+        "LinkFilter._bracket",
+        'url = address_of_link(f"[{rest}", (-1))',
+        "a negative start is the beginning",
+    ),
+    (
+        "src/groundwire/citations/link_filter.py",
+        "LinkFilter._may_link",
+        "signs = len(url) + len(bare)",
+        "cutting off more than there is leaves the same",
+    ),
+    (
+        "src/groundwire/citations/link_filter.py",
+        "LinkFilter._address",
+        "and len(rest) <= len(_SCHEME)",
+        "a scheme that is complete is a URL that may go on",
+    ),
+    (
+        "src/groundwire/reading/main_content/select.py",
+        "choose",
+        "if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < min(verdict.cut, _EVEN * 253) and not groups):",
+        "scores are whole numbers, and none lies between 126.5 and 127",
+    ),
+    *(
+        ("src/groundwire/reading/main_content/select.py", "choose", line, "the first and the last are kept already")
+        for line in (
+            "if kept[0] <= number < kept[-1] and verdict.scores[number] >= _BETWEEN * cut:",
+            "if kept[0] < number <= kept[-1] and verdict.scores[number] >= _BETWEEN * cut:",
+        )
+    ),
+    (
+        "src/groundwire/reading/main_content/select.py",
+        "_keep_lists_whole",
+        "if 0 < kept <= len(inside) and whole:",
+        "they are kept already",
+    ),
+    (
+        "src/groundwire/reading/main_content/select.py",
+        "_keep_tables_whole",
+        'if "table" not in tags: => if False:',
+        _WORK,
+    ),
+    ("src/groundwire/reading/main_content/select.py", "kind_row", "whole = sum(weights) or 2", "the sums are 0, too"),
+    *(
+        (
+            "src/groundwire/reading/main_content/select.py",
+            "prune",
+            line,
+            "only whether it is 0 matters, and the root is kept",
+        )
+        for line in (
+            "kept[0] = 2",
+            "marks[owner] = 2",
+            "for number in range(0, len(elements)):",
+        )
+    ),
+    *(
+        ("src/groundwire/citations/text_fragments.py", "_link", line, "a passage has a source, a start and an end")
+        for line in (
+            "page = known.get(finding.source or 1)",
+            "page = known.get(finding.source or (-1))",
+            "if page is None or page.content is None or finding.passage_start is None and finding.passage_end is None:",
+        )
+    ),
+    (
+        "src/groundwire/reading/passages/bm25.py",
+        "_spans",
+        "if start < place: => if False:",
+        "no heading is in a code block, nor the other way round",
+    ),
+    (
+        "src/groundwire/reading/passages/bm25.py",
+        "_ranked",
+        "mean = sum(map(len, rows)) / len(rows) or 2.0",
+        "no passage has a term then",
+    ),
+    (
+        "src/groundwire/reading/passages/bm25.py",
+        "_ranked",
+        "total = sum(weights.values()) or 2.0",
+        "a weight is above 0",
+    ),
+    (
+        "src/groundwire/reading/passages/excerpts.py",
+        "find_all",
+        "def find_all(text: str, wanted: str, start: int = (-1)) -> list[Match]:",
+        "a negative start is the beginning",
+    ),
+    (
+        "src/groundwire/reading/passages/excerpts.py",
+        "_one",
+        'one = f"[{re.escape(single)}]" if len(single) >= 1 else re.escape(single)',
+        "a set of one character is that character",
+    ),
+    *(
+        ("src/groundwire/reading/passages/excerpts.py", "_after", line, "the end of a match is after the page's start")
+        for line in (
+            "if line >= 1:",
+            "if line > 0:",
+        )
+    ),
+    *(
+        (
+            "src/groundwire/reading/passages/excerpts.py",
+            "",
+            f"_WITH_FORMS: Final = {forms} # Latin, Greek, Cyrillic; width variants",
+            "no form of another character that is looked for is there",
+        )
+        for forms in (
+            "((159, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))",
+            "((161, 0x530), (0x1E00, 0x2000), (0xFF01, 0xFFEF))",
+            "((0xA0, 1329), (0x1E00, 0x2000), (0xFF01, 0xFFEF))",
+            "((0xA0, 1327), (0x1E00, 0x2000), (0xFF01, 0xFFEF))",
+            "((0xA0, 0x530), (7679, 0x2000), (0xFF01, 0xFFEF))",
+            "((0xA0, 0x530), (0x1E00, 8191), (0xFF01, 0xFFEF))",
+            "((0xA0, 0x530), (0x1E00, 8193), (0xFF01, 0xFFEF))",
+            "((0xA0, 0x530), (0x1E00, 0x2000), (65280, 0xFFEF))",
+            "((0xA0, 0x530), (0x1E00, 0x2000), (0xFF01, 65520))",
+        )
+    ),
+    *(
+        (
+            "src/groundwire/reading/passages/token_budget.py",
+            "TokenBound._word",
+            line,
+            "a word of one part gives the same",
+        )
+        for line in (
+            "if len(parts) > 0:",
+            "if len(parts) >= 1:",
+        )
+    ),
+    (
+        "src/groundwire/reading/passages/token_budget.py",
+        "TextBudget.__post_init__",
+        "if self.tokens is not None or self.count is None and self._bound is None:",
+        _WORK,
+    ),
+    (
+        "src/groundwire/reading/passages/view.py",
+        "_Shower.piece",
+        "following = self._cursor(cut.end) if cut.end <= end and document.text[cut.end :].strip() else None",
+        "nothing follows the end",
+    ),
+    (
+        "src/groundwire/reading/passages/view.py",
+        "_Shower._that_fit",
+        "low, high = 0, min(len(matches), 2)",
+        "halving finds the same number",
+    ),
+    (
+        "src/groundwire/routing/health.py",
+        "Health.has_record",
+        "def has_record(self, provider: str, *, just_now: float = (-1.0)) -> bool:",
+        "no time has passed that is less than either",
+    ),
+    *(
+        (
+            "src/groundwire/routing/rate_limiter.py",
+            "RateLimiter.__init__",
+            line,
+            "a name of another length is no other process's name either",
+        )
+        for line in (
+            "self._owner = secrets.token_hex(9)",
+            "self._owner = secrets.token_hex(7)",
+        )
+    ),
+    ("src/groundwire/routing/rate_limiter.py", "RateLimiter._rest", "return (-1.0)", "neither is waited for"),
+    (
+        "src/groundwire/routing/rate_limiter.py",
+        "RateLimiter._rest",
+        "async with asyncio.timeout(max((-1.0), latest - now)):",
+        "either has passed at once",
+    ),
+    *(
+        (
+            "src/groundwire/safety/ip_ranges.py",
+            "address_text",
+            line,
+            "Python before 3.13 writes these addresses so by itself",
+        )
+        for line in (
+            "if False:",
+            "if isinstance(address, IPv6Address) and int(address) << 32 == _MAPPED:",
+            "if isinstance(address, IPv6Address) and int(address) >> 33 == _MAPPED:",
+            "if isinstance(address, IPv6Address) and int(address) >> 31 == _MAPPED:",
+        )
+    ),
+    (
+        "src/groundwire/safety/ip_ranges.py",
+        "_carried",
+        "yield IPv4Address((bits >> 64 & 0xFF) << 24 | bits >> 32 & 16777214)",
+        "no metadata service differs from its neighbor only in this bit",
+    ),
+    *(
+        ("src/groundwire/safety/urls.py", "_plain", line, "the long way gives what the short way gives")
+        for line in (
+            "if match is None or len(text) >= MAX_LENGTH:",
+            'if len(host) > _LONGEST_PLAIN or number > 65534 or "/." in path or "/%2" in path:',
+            "return None",
+        )
+    ),
+    (
+        "src/groundwire/safety/urls.py",
+        "_check_characters",
+        'if text.isascii() and text.isprintable() and "\\\\" not in text and " " not in text: => if False:',
+        _WORK,
+    ),
+    ("src/groundwire/safety/urls.py", "_encoded", "if False:", _WORK),
+    (
+        "src/groundwire/safety/robots_txt.py",
+        "Robots.delay",
+        "return max(delay or (-1.0), min(rate.seconds, _MOST) / min(rate.requests, _MOST))",
+        "a rate is not negative",
+    ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner.__init__",
+        "self._parens = 0 => pass",
+        "set where a destination begins",
+    ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner.__init__",
+        "pass # the text before them in their line",
+        "set where a run begins",
+    ),
+    (
+        "src/groundwire/citations/marker_parser.py",
+        "MarkScanner.__init__",
+        "self._blank = False # whether the current line has only spaces so far",
+        "nothing is open at the beginning",
+    ),
+    *(
+        (
+            "src/groundwire/reading/passages/bm25.py",
+            "passages_of",
+            line,
+            "a label precedes the part, so no table begins at the page's start",
+        )
+        for line in (
+            "if label and headings is None and head <= 0 and end - found[-1].start <= _LONG:",
+            "if label and headings is None and head < 1 and end - found[-1].start <= _LONG:",
+        )
+    ),
+    ("src/groundwire/reading/passages/token_budget.py", "TextBudget.__post_init__", "if False:", _WORK),
+    (
+        "src/groundwire/reading/passages/token_budget.py",
+        "TextBudget.holds",
+        "return (self._bound or load_token_bound()).reach(text, (-1), self.tokens) == len(text)",
+        "what does not fit at once does not fit in steps",
+    ),
+    (
+        "src/groundwire/routing/politeness.py",
+        "Politeness._slot",
+        "async with asyncio.timeout(max((-1.0), deadline.remaining() - _MARGIN)):",
+        "either has passed at once",
+    ),
+    (
+        "src/groundwire/routing/health.py",
+        "_State",
+        "probe_until: float = 1.0",
+        "a clock that begins at 0 is past it before the first suspicion ends, two seconds after a failure",
+    ),
+    (
+        "src/groundwire/routing/rate_limiter.py",
+        "_is_short",
+        "return (window.seconds or window.reset or (-1.0)) <= LONGEST_WINDOW",
+        "either is short",
+    ),
+    (
+        "src/groundwire/server/auth/keys.py",
+        "",
+        "_NOBODY = hashlib.sha256(secrets.token_bytes(33)).hexdigest()",
+        "a digest that no key has, whatever it is made of",
+    ),
+    (
+        "src/groundwire/reading/passages/pagination.py",
+        "Cursor.__str__",
+        'words = zlib.compress(self.find.encode(), 8) if self.find else b""',
+        "how well the words are compressed makes no difference to a reader",
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

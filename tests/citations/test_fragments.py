@@ -30,6 +30,7 @@ def directive(content: str, passage: str, *, last: bool = False) -> str:
         ("The [old_mill](https://m.example/a_b_c) is there.", "The old_mill is there."),
         ("![Photo](https://p.example/x.png) of it", "Photo of it"),
         ("> quoted words", "quoted words"),
+        ("a_b_c is here", "a_b_c is here"),
         ("3. third item", "third item"),
         ("| one | two |", "one,two"),
         ("one  \n two\nthree", "one two three"),
@@ -68,6 +69,49 @@ def test_a_word_that_the_stretch_cuts_in_two_is_not_named() -> None:
     assert found == "near-,It has a lift.,-beside it"
 
 
+def test_words_beside_it_are_whole_at_both_ends_of_the_page() -> None:
+    assert (
+        directive("Bell rang. It has a lift. It has a lift.", "It has a lift.")
+        == "Bell rang.-,It has a lift.,-It has a"
+    )
+    assert directive("It has a lift. It has a lift. The end.", "It has a lift. The", last=True).startswith(
+        "It has a lift. The"
+    )
+    assert directive("It has a lift. So: It has a lift. The end.", "It has a lift.", last=True) == (
+        "a lift. So:-,It has a lift.,-The end."
+    )
+    assert directive("It has a lift. So: It has a lift. End.", "It has a lift.", last=True).endswith(",-End.")
+    long = f"It has a lift. {'z' * 500}\n\nIt has a lift."
+    assert directive(long, "It has a lift.") == "It has a lift."  # the word beside it is beyond the stretch
+
+
+@pytest.mark.parametrize(
+    ("size", "beside"),
+    [
+        (388, ("far near W", "W near far")),
+        (389, ("near W", "W near far")),
+        (390, ("near W", "W near far")),
+        (391, ("near W", "W near")),
+        (392, ("near W", "W near")),
+        (393, ("W", "W")),
+        (397, ("W", "W")),
+        (398, ("", "")),
+    ],
+)
+def test_whole_words_within_400_characters_are_beside_it(size: int, beside: tuple[str, str]) -> None:
+    word = "w" * size
+    content = f"it has a lift. far near {word} It has a lift. {word} near far"
+    found = directive(content, "It has a lift.", last=True).replace(word, "W").split(",")
+    assert (found[0][:-1] if len(found) == 3 else "", found[-1][1:] if len(found) == 3 else "") == beside
+
+
+def test_the_first_words_of_a_passage_say_whether_it_occurs_twice() -> None:
+    content = "One two three four five.\n\nEnd of it.\n\nOne two three four six.\n\nThe last."
+    assert directive(content, content[38:]) == "End of it.-,One two three four,The last."
+    content = "The last.\n\nEnd of it.\n\nOne two three four six.\n\nThe last."
+    assert directive(content, content[23:]) == "One two three four,The last."
+
+
 def test_an_existing_fragment_stays_and_a_directive_is_replaced() -> None:
     assert fragment_link(f"{URL}#part", "Some words.", 0, 11) == f"{URL}#part:~:text=Some%20words."
     assert fragment_link(f"{URL}#part:~:text=old", "Some words.", 0, 11) == f"{URL}#part:~:text=Some%20words."
@@ -96,3 +140,5 @@ def test_links_are_of_supported_sentences_only() -> None:
     assert source_links(report, pages) == {1: links[1], 2: links[2]}
     assert finding_links(report, pages[1:]) == {2: links[2]}
     assert source_links(report, []) == {}
+    unread = CitedPage(number=1, url="https://one.example/", content=None)
+    assert source_links(report, [unread, pages[1]]) == {2: links[2]}

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.citations.link_filter import LinkFilter, neutralized
+from groundwire.citations.link_filter import LinkFilter, neutralized, policy_filter
+from groundwire.errors import InvalidRequest
+from groundwire.settings.sections import PolicySettings
 
 pytestmark = pytest.mark.req("B9")
 
@@ -148,6 +150,27 @@ SHOWN: Final = (
     ("$$x$$\n```\n<div>\n```", "$$x$$\n```\n<div>\n```"),
     ("www.a.example/` <div> `", "www.a.example/` ‹div> `"),
     ("www.a.example/ `<div>`", "www.a.example/ `<div>`"),
+    (f"```{'i' * 199}`\n```\n{KNOWN}b\n```", f"```{'i' * 199}`\n```\n{KNOWN}b\n```"),  # no fence, for the backtick
+    (f"```{'i' * 200}`\n```\n{KNOWN}b\n```", f"```{'i' * 200}`\n```\nhttps-//known.example/ab\n```"),
+    (f"```{'i' * 250}\n```\n{KNOWN}b\n```", f"```{'i' * 250}\n```\nhttps-//known.example/ab\n```"),
+    (f"~~~`{'i' * 250}\n```\n{KNOWN}b\n```", f"~~~`{'i' * 250}\n```\nhttps-//known.example/ab\n```"),
+    (f"```\n{' ' * 3_998}\n{KNOWN}b", f"```\n{' ' * 3_998}\n{KNOWN}b"),
+    (f"```\n{' ' * 3_999}\n{KNOWN}b", f"```\n{' ' * 3_999}\nhttps-//known.example/ab"),
+    ("```\nx <div>\n```", "```\nx <div>\n```"),
+    ("```\nx\n```\n`<div>`", "```\nx\n```\n`<div>`"),
+    ("a ` b\n```\nx\n```\n`<div>`", "a ` b\n```\nx\n```\n`<div>`"),
+    ("a < b\n```<div>\nx", "a < b\n```‹div>\nx"),
+    (f"  ```\n  ``x\n  ```\n```\n{KNOWN}b\n```", f"  ```\n  ``x\n  ```\n```\n{KNOWN}b\n```"),
+    (r"\<b>", "\\‹b>"),
+    (r"\< b", r"\< b"),
+    (r"\\<b>", "\\\\<b>"),
+    (r"\\<div>", "\\\\‹div>"),
+    (r"\![a](b)", "\\\\[a](#)"),
+    (r"\\`<div>`", r"\\`<div>`"),
+    ("$5\n```\n<div>\n```", "$5\n```\n<div>\n```"),
+    ("a $$ b\n```\n<div>\n```", "a $$ b\n```\n<div>\n```"),
+    ("https://other.example:80/x", "https-//other.example:80/x"),
+    ("<https://other.example:80/x>", "‹https-//other.example:80/x>"),
 )  # fmt: skip
 
 
@@ -162,8 +185,93 @@ def test_only_known_addresses_are_kept(answer: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        ("1]: x", "1]: x"),  # no label begins here
+        ("[1]: x", "[1]꞉ x"),
+        ("\n[1]: x", "\n[1]꞉ x"),
+        ("[1 a]: x", "[1 a]: x"),
+        ("see [1]: x", "see [1]: x"),
+        ("> - 1. [1]: x", "> - 1. [1]꞉ x"),
+        ("[^1]: [2]: x", "[^1]: [2]꞉ x"),
+        ("[1\n> 2]: x", "[1\n> 2]꞉ x"),
+        (f"[1]: {KNOWN}", f"[1]: {KNOWN}"),
+        (f"[1]: {KNOWN}b", f"[1]꞉ {KNOWN}b"),
+        ("[r]: //other.example/x", "[r]: //other.example/x"),
+        ("[a](https://other.example/x)", "[a](https://other.example/x)"),
+        ("https://other.example/x", "https://other.example/x"),
+        ("<https://other.example/x>", "<https://other.example/x>"),
+        ("![a](https://other.example/x)", "\\[a](https://other.example/x)"),
+        ("a\rb", "a\nb"),
+    ],
+)
+def test_links_may_be_kept_where_images_are_not(answer: str, shown: str) -> None:
+    for size in (1, 2, 100):
+        parts = made("known", "any")
+        text = "".join(parts.feed(answer[at : at + size]) for at in range(0, len(answer), size)) + parts.close()
+        assert text == shown
+
+
+def test_where_everything_is_kept_nothing_changes() -> None:
+    answer = "a\rb \\<b> ![1] [1]: https://other.example <div> `"
+    assert made("any", "any").feed(answer) == answer
+
+
+@pytest.mark.parametrize("choice", [{"images": "burn"}, {"links": "drop"}])
+def test_another_choice_is_refused(choice: dict[str, Any]) -> None:
+    with pytest.raises(InvalidRequest, match="known"):
+        LinkFilter([KNOWN], **choice)
+
+
+@pytest.mark.parametrize(
+    ("images", "markdown", "shown"),
+    [
+        ("any", True, "<div> <https-//other.example/> [a](#)"),
+        ("known", False, "<div> <https-//other.example/> [a](x)"),
+        ("any", False, "<div> <https-//other.example/> [a](x)"),
+        ("known", True, "‹div> ‹https-//other.example/> [a](#)"),
+    ],
+)
+def test_tags_matter_where_they_are_rendered_and_may_hold_images(images: str, markdown: bool, shown: str) -> None:
+    found = made(images, "known", markdown)
+    assert found.feed("<div> <https://other.example/> [a](x)") + found.close() == shown
+
+
+def test_text_without_markdown_has_only_addresses() -> None:
+    rows = (
+        (f"See {KNOWN}", False, f"See {KNOWN}"),
+        (f"See {KNOWN}", True, f"See {KNOWN.replace(':', '-')}"),  # what follows may extend it
+        (f"See {KNOWN} now", True, f"See {KNOWN} now"),
+        ("http://o.example:80/ and https://o.example:81", False, "http-//o.example:80/ and https-//o.example:81"),
+    )
+    for text, goes_on, shown in rows:
+        assert made("known", "known").in_text(text, goes_on=goes_on) == shown
+        assert made("known", "any").in_text(text, goes_on=goes_on) == text
+    assert made("known", "known").in_text(KNOWN) == KNOWN
+
+
+@pytest.mark.parametrize("images", ["drop", "keep"])
+@pytest.mark.parametrize("links", ["drop", "keep"])
+def test_the_policy_says_what_is_kept(images: Any, links: Any) -> None:
+    found = policy_filter([KNOWN], PolicySettings(untrusted_images=images, untrusted_links=links))
+    other = "https://other.example/x"
+    assert (found.keeps_image(other), found.keeps_link(other)) == (images == "keep", links == "keep")
+    assert found.keeps_image(KNOWN)
+    assert found.keeps_link(KNOWN)
+    assert found.knows(KNOWN + "#part")
+    assert not found.knows(other)
+
+
+@pytest.mark.parametrize(
     ("given", "at_once"),
     [
+        ("```\n" + " " * 3_999, "```\n"),
+        ("```\n" + " " * 4_000, "```\n" + " " * 4_000),
+        ("`a|b` c", "`a|b"),
+        ("a < ", "a < "),
+        ("<<", "<"),
+        ("\\a", ""),
+        ("\\ab", "\\ab"),
         ("plain words", "plain words"),
         ("wow!", "wow"),
         ("wow! ", "wow! "),

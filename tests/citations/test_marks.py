@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.citations import Mark, MarkScanner, find_marks
+from groundwire.citations.marker_parser import address_of_link, written_address
 
 pytestmark = pytest.mark.req("Y12")
 
@@ -129,10 +130,56 @@ def numbers(text: str) -> list[tuple[int, ...]]:
         ("  > [1]: http://x.example", []),
         ("[1", []),
         ("[1]", [(1,)]),
+        (f"a {'`' * 1_000} [1] {'`' * 1_001} [2]", [(2,)]),
+        (f"a {'`' * 999} [1] {'`' * 1_000} [2]", []),
+        (f"{' ' * 39}a ~~~\n[1]", [(1,)]),
+        (f"{' ' * 40}a ~~~\n[1]", []),  # more than 40 characters of containers are not read
+        ("`` a\n``` b ``` c `` [1]", [(1,)]),
+        ("`x`\n``` b ``` c [1]", [(1,)]),
+        ("`` a\n```` b `` [1]", [(1,)]),
+        ("``` a `` b\n`` [1] ``` [2]", [(2,)]),
     ],
 )
 def test_what_is_a_mark(text: str, found: list[tuple[int, ...]]) -> None:
     assert numbers(text) == found
+
+
+@pytest.mark.parametrize("text", [f"{' ' * 40}a ~~~\n[1]", f"{' ' * 39}a ~~~\n[1]", f"{'> ' * 25}```\n[1]"])
+def test_chunks_do_not_matter_at_the_start_of_a_long_line(text: str) -> None:
+    scanner = MarkScanner()
+    assert joined([piece for one in text for piece in scanner.feed(one)] + scanner.close()) == joined(find_marks(text))
+
+
+@pytest.mark.parametrize(
+    ("rest", "address"),
+    [
+        ("[a](u)", "u"),
+        ("[a](u) more", "u"),
+        ("[a]( u )", "u"),
+        ("[a](<u v>)", "u v"),
+        ("[a](u 'title')", "u"),
+        ("[a](u(v))", "u(v)"),
+        ("[a [b] c](u)", ""),
+        ("[a](&amp;)", ""),
+        ("[a`b`](u)", ""),
+        ("[a<b](u)", ""),
+        ("[a]x", ""),
+        ("[a] (u)", ""),
+        ("[a](u", None),
+        ("[a](u v)", None),
+        ("[a]", None),
+        ("[a", None),
+        ("a](u)", None),
+    ],
+)
+def test_where_a_link_leads(rest: str, address: str | None) -> None:
+    assert address_of_link(rest, 0) == address
+    assert address_of_link(f"!{rest}", 1) == address
+
+
+def test_how_an_address_is_written() -> None:
+    texts = ("u", "<u>", "<u", "u>", "<>", "a&lt;", "<a&#60;b>", "a&b=c")
+    assert [written_address(text) for text in texts] == ["u", "u", "<u", "u>", "", "", "", "a&b=c"]
 
 
 @given(WRITTEN | st.text())

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from math import exp
+from operator import mul
+
 import pytest
 import turbohtml
 
 from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.main_content.blocks import Layout, lay_out
-from groundwire.reading.main_content.classifier import KINDS, load_model
+from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
+from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_parts import PARTS, choose_parts, part_blocks
 from groundwire.reading.main_content.select import (
@@ -59,7 +63,8 @@ def test_a_page_whose_best_block_is_no_content_is_kept_whole(best: int, kept: li
 
 
 @pytest.mark.parametrize(
-    ("best", "cut", "kept"), [(126, 200, True), (128, 200, False), (100, 100, False), (99, 100, True)]
+    ("best", "cut", "kept"),
+    [(126, 200, True), (127, 200, False), (128, 200, False), (100, 100, False), (99, 100, True)],
 )
 def test_a_page_without_running_text_is_kept_whole_when_nothing_is_likely(best: int, cut: int, kept: bool) -> None:
     assert choose(page("<div>other</div>"), verdict(best, 0, cut=cut)) == [True, kept]
@@ -91,6 +96,14 @@ def test_headings_go_with_what_follows_and_code_with_what_is_around(
     markup: str, scores: tuple[int, ...], kept: list[bool]
 ) -> None:
     assert chosen(markup, *scores) == kept
+
+
+def test_the_first_block_may_be_a_heading_and_the_second_code() -> None:
+    heading = lay_out(turbohtml.parse(f"<body><h2>Head</h2><div>{LONG * 6}</div><div>last</div></body>"))
+    assert choose(heading, verdict(0, 200, 0)) == [True, True, False]
+    code = lay_out(turbohtml.parse(f"<body><div>{LONG * 6}</div><pre>code</pre><div>last</div></body>"))
+    assert choose(code, verdict(200, 0, 200)) == [True, True, True]
+    assert choose(code, verdict(200, 0, 0)) == [True, False, False]
 
 
 def test_code_at_the_very_beginning_has_nothing_before_it() -> None:
@@ -158,6 +171,9 @@ def test_tables_of_data_are_kept_whole_or_not_at_all(table: str, scores: tuple[i
         ((200, 0, 159), [True, False, True]),
         ((200, 40), [True, True]),
         ((200, 39), [True, False]),
+        ((254, 254, 0, 0), [True, True, False, False]),  # of four items on, their number counts, not their scores
+        ((254, 0, 110), [True] * 3),
+        ((119, 119, 119), [False] * 3),
     ],
 )
 def test_lists_of_which_most_is_kept_are_not_torn(scores: tuple[int, ...], kept: list[bool]) -> None:
@@ -210,7 +226,7 @@ def facts(**columns: bytes) -> ElementFacts:
 def test_a_pages_kind_is_told_by_its_own_features_and_the_average_of_its_content() -> None:
     own = len(FEATURES) - FEATURES.index("page_blocks")
     first = FEATURES[FEATURES.index("page_blocks")]
-    row = kind_row(facts(**{first: b"\x07\x07", "link_share": b"\x64\x14", "kw_thread": b"\0\x01"}), [254, 127])
+    row = kind_row(facts(**{first: b"\x07\x08", "link_share": b"\x64\x14", "kw_thread": b"\0\x01"}), [254, 127])
     # The weights are 10 * 254 and 30 * 127, which is 2 to 3.
     assert row[0] == 7
     assert row[own] == (2 * 100 + 3 * 20) // 5
@@ -229,6 +245,11 @@ def test_no_average_leaves_its_byte_and_no_content_is_no_failure() -> None:
     own = len(FEATURES) - FEATURES.index("page_blocks")
     assert kind_row(full, [254, 254])[own] == 254
     assert kind_row(full, [254, 254])[own + 3] == 254
+    assert kind_row(full, [254, 254])[-2:] == [200, 200]
+    assert kind_row(full, [253, 253])[-2:] == [199, 200]
+    ones, twos = facts(kw_thread=b"\x01\x01"), facts(kw_thread=b"\x02\x02")
+    assert (kind_row(ones, [254, 254])[own + 3], kind_row(twos, [254, 254])[own + 3]) == (50, 100)
+    assert sum(kind_row(facts(), [1, 0])) == 0
     assert kind_row(full, [0, 0])[-2:] == [0, 0]
     assert kind_row(full, [0, 0])[own] == 0
 
@@ -241,6 +262,44 @@ def test_the_kinds_are_shares_of_one_and_the_cut_is_their_mixture() -> None:
     assert min(model.cuts) <= found.cut <= max(model.cuts)
     assert found.cut == pytest.approx(sum(kind * cut for kind, cut in zip(found.kinds, model.cuts, strict=True)))
     assert len(found.scores) == len(layout.texts) == len(describe(layout, model.lexicon).sizes)
+
+
+def forest(base: int, zero: int, *steps: tuple[int, int, int]) -> Forest:
+    """Return a forest whose total is `base`, and more for a column that is above a threshold."""
+    questions = tuple((column, threshold, False) for column, threshold, _ in steps)
+    return Forest(questions, tuple(((0, at, step[2]),) for at, step in enumerate(steps)), base, 100.0, zero)
+
+
+def test_the_kinds_are_weighed_by_their_odds_and_told_to_the_second_forest() -> None:
+    layout, built = page(f"<p>{LONG}</p>"), load_model()
+    totals = (300, 100, 200, 150, 120, 110, 130)  # 100 units are one of the log odds
+    kinds = tuple(forest(base, 100) for base in totals)
+    cuts = (100.0, 40.0, 60.0, 80.0, 20.0, 10.0, 30.0)
+    odds = [exp((total - 100) / 100) for total in totals]
+    shares = [one / sum(odds) for one in odds]
+    facts = describe(layout, built.lexicon)
+    first = len(facts.columns) + len(SECOND)
+    codes = [round(200 * share) for share in shares]
+    for at, code in enumerate(codes):
+        for threshold, above in ((code - 1, True), (code, False)):
+            second = forest(1_000, 1_000, (first + at, threshold, 5_000))
+            model = Model(built.lexicon, built.first, kinds, second, cuts)
+            found = judge(layout, model)
+            assert found.scores == [254 if above else 127] * 2
+            assert found.kinds == pytest.approx(shares)
+            assert found.cut == pytest.approx(sum(map(mul, shares, cuts)))
+            assert list(found.names) == facts.names
+
+
+def test_the_page_says_to_the_forests_of_kinds_what_its_content_is_like() -> None:
+    layout, built = page(f"<p>{LONG}</p>"), load_model()
+    facts = describe(layout, built.lexicon)
+    row = kind_row(facts, [254, 0])
+    asked = forest(1_000, 1_000, (len(row) - 1, row[-1] - 1, 300))
+    surely = forest(60_000, 1_000)
+    for first, share in ((surely, (1 + 6 * exp(-3)) ** -1), (forest(0, 60_000), 1 / 7)):
+        model = Model(built.lexicon, first, (asked, *[forest(1_000, 1_000)] * 6), surely, (0.0,) * 7)
+        assert judge(layout, model).kinds[0] == pytest.approx(share)
 
 
 def test_a_page_without_text_is_whole() -> None:
@@ -269,6 +328,53 @@ def test_text_of_a_kept_element_goes_without_it() -> None:
     assert layout.elements[0].find("ul") is None
 
 
+def pruned(markup: str, *kept: str) -> str:
+    """Return what is left of a page of which some texts are kept."""
+    layout = lay_out(turbohtml.parse(f"<body>{markup}"))
+    prune(layout, [text in kept for text in layout.texts])
+    return layout.elements[0].html.removeprefix("<body>").removesuffix("</body>")
+
+
+@pytest.mark.parametrize(
+    ("markup", "left"),
+    [
+        ("<ul><li>menu</li></ul><p>kept</p>", "<p>kept</p>"),
+        ("<p>kept</p><ul><li>menu</li></ul>", "<p>kept</p>"),
+        ("<div>menu</div><div>other</div>", ""),
+        ("<div><b>loose<p>kept</p></b></div>", "<div><b><p>kept</p></b></div>"),
+        ("<div><i><b>loose</b></i> and <b>more</b><p>kept</p></div>", "<div><p>kept</p></div>"),
+        ("<div></div><figure><img src=x></figure><p>kept</p>", "<p>kept</p>"),
+        (
+            "<table role=presentation><tr><td>menu</td><td></td><td>kept</td></tr></table>",
+            '<table role="presentation"><tbody><tr><td></td><td>kept</td></tr></tbody></table>',
+        ),
+        ("<ul><li><label>menu</label><p>kept</p></li></ul>", "<ul><li><p>kept</p></li></ul>"),
+        (
+            "<ul><li class=task-list-item><label><input type=checkbox></label><p>kept</p></li></ul>",
+            '<ul><li class="task-list-item"><label><input type="checkbox"></label><p>kept</p></li></ul>',
+        ),
+        ("<ul><li><div><input type=checkbox></div><p>kept</p></li></ul>", "<ul><li><p>kept</p></li></ul>"),
+    ],
+)
+def test_what_is_left_of_a_page(markup: str, left: str) -> None:
+    assert pruned(markup, "kept") == left
+
+
+def test_a_page_is_told_by_its_best_block_and_its_parts_are_left_out() -> None:
+    built = load_model()
+    even = forest(1_000, 1_000)
+    kinds = (forest(2_000, 1_000), *[even] * 6)  # an article, most probably
+    model = Model(built.lexicon, even, kinds, even, (100.0,) * 7)
+    page_of = f"<body><main><p>{{}}</p></main><div class=comments><p>{LONG}</p></div></body>"
+    for text, whole, best in (("z" * 300, False, 127 / 254), ("z" * 100, True, 1.0)):
+        found = select_main(turbohtml.parse(page_of.format(text)), model)
+        assert (found.whole, found.best, found.kind) == (whole, best, "article")
+        assert (LONG in found.root.text) is whole
+        with_comments = select_main(turbohtml.parse(page_of.format(text)), model, include=("comments",))
+        assert LONG in with_comments.root.text
+    assert select_main(turbohtml.parse("<frameset></frameset>")).root.tag == "html"
+
+
 def test_a_page_of_which_something_is_left_out_is_not_whole() -> None:
     prose = "".join(
         f"<p>The harbour of the town number {at} was dredged in the spring of that year.</p>" for at in range(9)
@@ -283,6 +389,58 @@ def test_entries_below_a_kept_entry_are_not_torn_off() -> None:
     assert chosen(contents.format("History", "Late"), 200, 0, 0, 200) == [True] * 4
     assert chosen(contents.format("History", "Late"), 0, 0, 0, 200) == [False, False, False, True]
     assert chosen(contents.format("History", LONG * 2), 200, 0, 0, 0) == [True, True, False, False]
+    assert chosen(contents.format("History", (LONG * 2)[1:]), 200, 0, 0, 0) == [True, True, True, False]
+    assert chosen("<ul><li>Use</li><li>History<ul><li>Early</li></ul></li></ul>", 0, 200, 0) == [False, True, True]
+
+
+def test_a_list_that_is_repeated_is_not_brought_back_by_its_scores() -> None:
+    items = f"<li>{LONG}a</li><li>{LONG}b</li>"
+    assert chosen(f"<ul>{items}</ul><ol>{items}</ol>", 200, 200, 200, 200) == [True, True, False, False]
+
+
+def test_lists_inside_an_item_are_lists_of_their_own() -> None:
+    inner = "".join(f"<li>{LONG * 2}{number}</li>" for number in range(4))
+    outer = f"<ul><li>{LONG * 2}x<ol>{inner}</ol></li><li>{LONG * 2}y</li></ul>"
+    assert chosen(outer, 0, 200, 200, 200, 0, 0) == [False, True, True, True, True, False]
+    assert chosen(outer, 0, 200, 200, 0, 0, 0) == [False, True, True, False, False, False]
+    assert chosen(outer, 200, 0, 0, 0, 0, 40) == [True, False, False, False, False, True]
+
+
+def test_the_parts_of_an_item_are_judged_with_its_list() -> None:
+    items = "".join(f"<li><p>{LONG * 2}{number}</p><blockquote>{LONG * 2}{number}</blockquote></li>" for number in "ab")
+    assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 200) == [True] * 4
+    assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 0) == [True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("scores", "kept"),
+    [((200, 0, 0, 0), True), ((0, 200, 200, 200), False), ((0, 0, 0, 0), False)],
+)
+def test_a_table_of_headers_is_judged_by_all_of_its_text(scores: tuple[int, ...], kept: bool) -> None:
+    table = "<table><tr><th>The longer one</th><th>Other</th></tr><tr><th>one</th><th>two</th></tr></table>"
+    assert chosen(f"<p>{LONG}</p>{table}", 200, *scores) == [True, *[kept] * 4]
+
+
+def test_two_tables_are_judged_apart() -> None:
+    rows = "<tr><td>one</td><td>two</td></tr><tr><td>six</td><td>ten</td></tr>"
+    tables = f"<table>{rows}</table><p>{LONG}</p><table>{rows}</table>"
+    assert chosen(tables, 200, 200, 200, 0, 200, 0, 0, 0, 200) == [*[True] * 5, *[False] * 4]
+
+
+def test_a_table_around_others_lays_them_out() -> None:
+    inner = "<table><tr><td>one</td><td>two</td></tr><tr><td>six</td><td>ten</td></tr></table>"
+    layout = (
+        f"<table role=presentation><tr><td>menu</td><td>{inner}</td></tr><tr><td>imprint</td><td>x</td></tr></table>"
+    )
+    assert chosen(f"<p>{LONG}</p>{layout}", 200, 0, 200, 200, 200, 0, 0, 0) == [
+        True, False, True, True, True, True, False, False]  # fmt: skip
+
+
+def test_what_is_in_the_tables_stays_if_there_is_nothing_else() -> None:
+    rows = "".join(f"<tr><td>{LONG * 2}{number}</td><td>{LONG * 2}{number}</td></tr>" for number in range(2))
+    layout = lay_out(turbohtml.parse(f"<body><div>menu</div><table>{rows}</table><table>{rows}</table>"))
+    assert choose(layout, verdict(0, 200, 0, 0, 0, 0, 0, 0, 0)) == [False, *[True] * 4, *[False] * 4]
+    assert choose(layout, verdict(0, 200, 0, 0, 0, 0, 0, 0, 200)) == [False, *[True] * 8]
 
 
 COMMENTS = f"<div id=comments><h3>Comments</h3><p>{LONG}</p><button>Reply</button></div>"

@@ -31,6 +31,7 @@ from groundwire.safety.tenancy import LOCAL
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
 from groundwire.storage.base import Answer, Operation, Register
 from groundwire.storage.memory import run_each
+from groundwire.testing.virtual_time import run_virtually
 
 T = TypeVar("T")
 
@@ -471,6 +472,42 @@ async def test_a_lease_is_renewed_while_the_load_runs(clock: Clock) -> None:
     assert source.loads == 1
     await one.aclose()
     await other.aclose()
+
+
+def test_a_lease_is_renewed_three_times_in_its_life() -> None:
+    async def run() -> list[float]:
+        loop, moments = asyncio.get_running_loop(), list[float]()
+
+        class Telling(MemoryStore):
+            async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+                moments.append(loop.time())
+                return await super().lease(key, owner=owner, ttl=ttl)
+
+        cache, source = Cache(Telling(clock=loop.time), clock=loop.time, lease=3.0), Source()
+        source.open.clear()
+        call = asyncio.create_task(source.ask(cache, deadline=Deadline.after(60.0, loop.time)))
+        await asyncio.sleep(4.5)
+        source.open.set()
+        await call
+        await cache.aclose()
+        return [moment for moment in moments if moment]
+
+    assert run_virtually(run()) == pytest.approx([1.0, 2.0, 3.0, 4.0])
+
+
+async def test_a_lease_that_is_held_is_not_given_up_for_another_call(store: Store, clock: Clock) -> None:
+    cache, source, tasks = Cache(store, clock=clock), Source(), Tasks()
+    source.open.clear()
+    call = asyncio.create_task(source.ask(cache, deadline=Deadline(1e18, clock)))
+    await source.begun.wait()
+    cache.abandon("k")
+    for _ in range(3):
+        assert not await store.lease("load:k", owner="other", ttl=3.0)
+    source.open.set()
+    await call
+    await tasks.settled()
+    assert await store.lease("load:k", owner="other", ttl=3.0)
+    await cache.aclose()
 
 
 async def test_a_renewal_under_way_does_not_outlive_the_load(clock: Clock) -> None:

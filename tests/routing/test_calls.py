@@ -5,8 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+import pytest
+
 from groundwire import AllProvidersFailed, Settings, Web
+from groundwire.deadline import Deadline
+from groundwire.errors import DeadlineExceeded
+from groundwire.routing.calls import InFlightLoad, SingleFlight
 from groundwire.telemetry import PageDone, SearchDone
+from groundwire.testing.virtual_time import run_virtually
 from groundwire.testing.world import InjectedFault, World
 
 Make = Callable[..., Settings]
@@ -52,3 +58,48 @@ async def test_nor_a_page_that_waited(world: World, settings: Make) -> None:
         pages = await asyncio.gather(web.open_page(row.url), web.open_page(row.url))
     assert [page.cached for page in pages].count(True) == 1
     assert sorted(len(done.attempts) for done in records.pages) == [0, 1]
+
+
+def clock() -> float:
+    return asyncio.get_running_loop().time()
+
+
+async def never(load: InFlightLoad[str]) -> None:
+    await asyncio.Event().wait()
+
+
+def test_a_call_waits_beyond_its_deadline_only_for_work_that_ends_with_it() -> None:
+    async def run() -> None:
+        flight = SingleFlight()
+        with pytest.raises(DeadlineExceeded):
+            await flight.share("a", never, Deadline.after(1.0, clock))
+        assert clock() == pytest.approx(1.25)
+        assert not flight.active("a")
+        long = asyncio.create_task(flight.share("a", never, Deadline.after(5.0, clock)))
+        await asyncio.sleep(0)
+        assert flight.active("a")
+        with pytest.raises(DeadlineExceeded):
+            await flight.share("a", never, Deadline.after(1.0, clock))
+        assert clock() == pytest.approx(2.25)
+        with pytest.raises(DeadlineExceeded):
+            await long
+        assert clock() == pytest.approx(6.5)
+        await flight.aclose()
+
+    run_virtually(run())
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_result_is_for_later_calls_while_the_work_goes_on_if_it_may_be_shared(shared: bool) -> None:
+    async def work(load: InFlightLoad[str]) -> None:
+        load.resolve("one", shared=shared)
+        await asyncio.sleep(10)
+
+    async def run() -> None:
+        flight = SingleFlight()
+        assert await flight.share("a", work, Deadline.after(5.0, clock)) == ("one", True)
+        assert clock() == pytest.approx(0.25), "the call that follows sees what the work has changed, if it ends soon"
+        assert await flight.share("a", work, Deadline.after(5.0, clock)) == ("one", not shared)
+        await flight.aclose()
+
+    run_virtually(run())

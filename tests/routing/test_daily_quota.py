@@ -265,3 +265,11 @@ async def test_what_fits_is_found_in_a_few_tries() -> None:
     assert await quota.take_up_to(1, 1_000, 3_000) == 3
     assert store.asked == 4, "the calls, twice the money, and the calls that did not fit"
     await store.aclose()
+
+
+async def test_what_the_session_does_not_allow_is_not_counted_for_the_day(store: Store, days: Days) -> None:
+    day = allowance(store, days, calls=10, cost_usd=1.0)
+    own = session(store, day, searches=3)
+    hold = await own.reserve_many(8, 0.1)
+    assert hold.searches == 3
+    assert await day.used() == {"calls": 3, "cost_usd": pytest.approx(0.3)}

@@ -604,3 +604,51 @@ def test_a_control_query_that_succeeds_is_told_if_it_ends_something() -> None:
     watched.fail(times=3)
     assert watched.health.prove("a") == {"degraded": 0.0, "times": 0}
     assert watched.names() == "abc"
+
+
+def test_what_changes_nothing_is_not_shared() -> None:
+    watched = Watched()
+    failed, refused = Attempt(provider="a", outcome="timeout"), Attempt(provider="a", outcome="auth")
+    assert watched.health.report(failed, answered=False) == {}
+    assert watched.health.report(Attempt(provider="a", outcome="ok"), answered=True) == {}
+    assert watched.health.report(failed, answered=False, sent_at=watched.now - 5.0) == {}
+    assert watched.health.cool_down("a", 9.0) == {"cooldown": 9.0, "outcome": "quota", "reason": ""}
+    assert watched.health.report(refused, answered=False) == {}
+
+
+def test_a_cooldown_doubles_whatever_is_asked_for() -> None:
+    watched = Watched()
+    for seconds in (60.0, 120.0, 240.0, 480.0, 960.0, 1_920.0, HOUR):
+        assert watched.health.cool_down("a", 1e6)["cooldown"] == seconds
+    assert watched.health.cool_down("a", 1e6) == {}, "it ends no later"
+
+
+def test_what_another_process_takes_back_leaves_nothing_behind() -> None:
+    watched = Watched()
+    watched.fail(times=3)
+    watched.hear(degraded=2.0, times=1)
+    watched.hear()
+    assert (watched.names(), watched.order().probes) == ("abc", frozenset())
+    assert watched.health.provider_health("a").state == "healthy"
+
+
+def test_an_empty_probe_makes_a_suspect_once_the_time_is_up() -> None:
+    watched = Watched()
+    empty = Attempt(provider="a", outcome="unavailable")
+    for _ in range(3):
+        watched.health.report(empty, answered=True, rows=False)
+    watched.health.suspects.clear()
+    for later, suspects in ((1.99, set()), (4.0, {"a"})):
+        watched.now = 1_000.0 + later if later < 2 else watched.now + later
+        watched.health.report(empty, answered=True, rows=False)
+        assert watched.health.suspects == suspects
+
+
+def test_a_provider_that_answers_after_a_cooldown_is_healthy() -> None:
+    watched = Watched()
+    watched.note("a", watched.health.cool_down("a", 5.0))
+    watched.now += 5.0
+    assert watched.order().probes == {"a"}
+    watched.answer()
+    assert watched.health.provider_health("a").state == "healthy"
+    assert (watched.names(), watched.order().probes) == ("abc", frozenset())

@@ -603,3 +603,78 @@ async def test_an_outage_is_not_waited_for_without_rows_in_the_last_minute() -> 
     began = now()
     assert (await runs.search()).winner is None
     assert now() - began < 2.0
+
+
+@pytest.mark.parametrize(
+    ("usual", "starts"),
+    [
+        ((), 8.0),  # until it is known, 1.5 seconds and half of one
+        ((0.2,), 8.5),  # a second at least
+        ((2.5,), 7.0),
+        ((9.0,), 6.0),  # four seconds at most
+    ],
+)
+def test_a_paid_provider_is_called_while_it_has_time_left_whatever_it_costs(
+    usual: tuple[float, ...], starts: float
+) -> None:
+    async def run() -> None:
+        first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=PRICE)
+        runs = Runs(first, paid, extra_paid=1e-6, extra_paid_kept=4.0)
+        runs.pace_free()
+        runs.runner.extra.spend(4.0)
+        runs.usual("first", [9.0] * 100)  # it is as likely to answer as ever
+        runs.usual("paid", usual * 20)
+        await runs.search()
+        assert paid.asked == [pytest.approx(starts, abs=0.11)]
+        await runs.runner.aclose()
+
+    virtually(run)()
+
+
+@virtually
+async def test_a_slow_provider_has_three_times_its_third_quartile() -> None:
+    for quartile, ends in ((1.0, 6.0), (2.5, 7.5), (4.0, 10.0)):
+        began, runs = now(), Runs(Timed("first", SLOW_ENOUGH), rounds=0)
+        runs.usual("first", [0.1] * 15 + [quartile] + [30.0] * 4)
+        finish = await runs.search()
+        assert now() - began == pytest.approx(ends, abs=0.001)
+        assert finish.results[0].attempt.outcome == "timeout"
+        await runs.runner.aclose()
+    began, runs = now(), Runs(Timed("first", SLOW_ENOUGH), rounds=0)
+    runs._caller = ProviderCaller(runs.health, limiter=runs.limiter, attempt_timeout=1.0)
+    await runs.search()
+    assert now() - began == pytest.approx(1.0, abs=0.001), "as long as nothing is known, it has what all have"
+    await runs.runner.aclose()
+
+
+def test_the_defaults_of_the_policy() -> None:
+    assert tuple(HedgePolicy()) == (
+        0.95, 0.5, 0.90, 0.15, 1.5, 2.0, 4.0, 0.8, 0.10, 8.0, 3, 3, 0.20, 10.0, 0.1, 0.5, 32, 3, 1.0
+    )  # fmt: skip
+    modes = {
+        (latency, cost): (policy.quantile, policy.extra_paid, policy.extra_paid_kept)
+        for latency in ("normal", "fast", "fastest")
+        for cost in ("normal", "strict")
+        for policy in [HedgePolicy.of(latency, cost)]
+    }
+    assert modes == {
+        ("normal", "normal"): (0.95, 0.10, 8.0),
+        ("fast", "normal"): (0.90, 0.10, 8.0),
+        ("fastest", "normal"): (0.75, 0.25, 8.0),
+        ("normal", "strict"): (0.95, 0.01, 1.0),
+        ("fast", "strict"): (0.90, 0.01, 1.0),
+        ("fastest", "strict"): (0.75, 0.025, 1.0),
+    }
+
+
+@virtually
+async def test_an_outage_is_ridden_out_in_steps_and_left_in_time_for_a_retry() -> None:
+    only = DownUntil("only", 0.1)
+    runs = Runs(only, retries=0.0, retries_kept=0.0)
+    await runs.search()
+    began = now()
+    only.until = began + 60.0
+    finish = await runs.search(3.0)
+    assert finish.winner is None
+    assert [at - began for at in only.asked[1:]] == pytest.approx([0.0, 0.2, 1.2, 2.2], abs=0.002)
+    assert now() - began == pytest.approx(2.4, abs=0.002), "half a second for a retry, and a tenth to notice"

@@ -218,7 +218,7 @@ async def test_a_used_up_window_holds_calls_back_until_it_ends() -> None:
         (RateWindow(limit=10, seconds=60, remaining=0, reset=99.0), 60.0),
         (RateWindow(limit=10, seconds=61, remaining=0, reset=9.0), 0.0),
         (RateWindow(limit=10, seconds=30, remaining=1, reset=9.0), 0.0),
-        (RateWindow(limit=1, seconds=30, remaining=0, reset=9.0), 0.0),
+        (RateWindow(limit=1, seconds=30, remaining=0, reset=9.0), 30.25),  # its pace
         (RateWindow(limit=0, seconds=30, remaining=0, reset=9.0), 0.0),
         (RateWindow(limit=10, remaining=0, reset=9.0), 9.0),
         (RateWindow(limit=10, remaining=0, reset=60.5), 0.0),
@@ -229,7 +229,7 @@ def test_which_windows_hold_calls_back(window: RateWindow, held: float) -> None:
     async def run() -> None:
         limiter, provider = limited(), Asked()
         await limiter.update_limits(provider, [window])
-        assert (await turn(limiter, provider)).wait == pytest.approx(held, abs=0.01 if held else 31)
+        assert (await turn(limiter, provider)).wait == pytest.approx(held, abs=0.01)
 
     run_virtually(run())
 
@@ -471,3 +471,41 @@ async def test_nobody_waits_for_a_first_response_that_will_not_come() -> None:
     limiter.release(provider)
     slots = await asyncio.gather(*(turn(limiter, provider) for _ in range(3)))
     assert [slot.wait for slot in slots] == [0.0, 0.0, 0.0]
+
+
+@virtually
+async def test_a_call_that_would_wait_too_long_takes_no_slot() -> None:
+    limiter, provider = limited(), Asked(delay=0.8)
+    assert (await turn(limiter, provider)).granted
+    late = await turn(limiter, provider, max_wait=0.5)
+    assert not late.granted
+    assert late.wait == pytest.approx(0.8)
+    assert (await turn(limiter, provider, max_wait=0.8)).granted
+    assert now() == pytest.approx(0.8)
+
+
+@virtually
+async def test_a_call_that_is_canceled_while_it_waits_is_canceled() -> None:
+    limiter, provider = limited(), Asked(delay=5.0)
+    await turn(limiter, provider)
+    waiting = asyncio.create_task(turn(limiter, provider))
+    await asyncio.sleep(1)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert now() == 1.0
+
+
+@virtually
+async def test_those_that_wait_for_a_probe_hear_at_once_that_it_failed() -> None:
+    limiter, provider = limited(), Asked()
+    tell(limiter, await turn(limiter, provider))
+    rest = tell(limiter, await turn(limiter, provider), "rate_limited", retry_after=60.0)["rest"]
+    await asyncio.sleep(rest)
+    probe = await turn(limiter, provider)
+    waiting = asyncio.create_task(turn(limiter, provider, max_wait=rest))
+    await asyncio.sleep(0.25)
+    began, longer = now(), tell(limiter, probe, "rate_limited", retry_after=60.0)["rest"]
+    assert longer > rest
+    slot = await waiting
+    assert (slot.granted, slot.wait, now()) == (False, longer, began)

@@ -13,7 +13,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed, AuthenticationFailed, ProviderUnavailable, RateLimited
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.routing.health import Health, HealthRecord, load_record
+from groundwire.routing.health import Health, HealthRecord, load_record, record_key
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_in
 from groundwire.routing.shared_health import ExtraBudget, SharedHealth
@@ -253,3 +253,79 @@ async def test_the_later_end_counts_and_what_is_told_together_is_written_once() 
     await shared.read([provider, other])
     assert health.provider_health("p").seconds == pytest.approx(100.0)
     assert health.provider_health("q").state == "healthy"
+
+
+def shared(store: Store, *, health: Health | None = None, extra: ExtraBudget | None = None) -> SharedHealth:
+    """Return what a process shares; the epoch began a billion seconds before the test."""
+    extra = extra or ExtraBudget(0.1, 6.0)
+    return SharedHealth(store, health or Health(), RateLimiter(store), extra, lambda: 1e9 + now())
+
+
+@pytest.mark.parametrize(
+    ("changes", "seconds"),
+    [
+        ({"cooldown": 100.0}, 160.0),
+        ({"degraded": 2.0, "times": 1}, 62.0),
+        ({"degraded": 0.0, "times": 0}, 60.0),
+        ({"rest": 7.0, "rests": 0, "cooldown": 3.0}, 67.0),
+        ({"interval": 1.0, "burst": 1}, 86_400.0),
+        ({"cooldown": 1e6}, 86_400.0),
+    ],
+)
+def test_a_record_outlives_its_end_by_a_minute_and_one_of_a_rate_lasts_a_day(
+    changes: dict[str, float | int | str], seconds: float
+) -> None:
+    async def run() -> None:
+        store = memory()
+        one = shared(store)
+        one.publish(Planned("p", None), changes)
+        await one.aclose()
+        entry = await store.get(record_key("p:one"))
+        assert entry is not None
+        assert entry.fresh_until - now() == pytest.approx(seconds)
+
+    run_virtually(run())
+
+
+@virtually
+async def test_a_search_waits_for_a_read_only_if_the_last_one_is_old() -> None:
+    one, provider, waits = shared(Slow(clock=now)), Planned("p", None), []
+    for at in (0.0, 1.5, 4.75, 5.0, 6.0):
+        await asyncio.sleep(max(0.0, at - now()))
+        began = now()
+        await one.refresh([provider])
+        waits.append(now() - began)
+    assert waits == pytest.approx([0.1, 0.0, 0.0, 0.1, 0.1])
+    began = now()
+    await one.aclose()
+    assert now() - began < 1.0, "a read that goes on is not waited for"
+
+
+@virtually
+async def test_moments_are_told_in_seconds_since_the_epoch() -> None:
+    store, provider, health = memory(), Planned("p", None), Health()
+    told = shared(store)
+    told.publish(provider, {"cooldown": 100.0, "outcome": "auth", "reason": "no"})
+    told.publish(provider, {"rate": 0.5, "rate_until": 50.0})
+    await told.aclose()
+    record = await load_record(store, "p:one")
+    assert record is not None
+    assert (record.cooldown, record.rate, record.rate_until) == pytest.approx((1e9 + 100, 0.5, 1e9 + 50))
+    await asyncio.sleep(40)
+    heard = shared(store, health=health)
+    await heard.read([provider])
+    assert health.provider_health("p").seconds == pytest.approx(60.0)
+    await heard.aclose()
+
+
+@virtually
+async def test_what_extra_calls_one_process_has_made_the_others_lack() -> None:
+    store, one, other = memory(), ExtraBudget(0.1, 2.0), ExtraBudget(0.1, 2.0)
+    first, second = shared(store, extra=one), shared(store, extra=other)
+    one.spend(1.5)
+    await first.read([])
+    assert (one.allows(0.5), one.allows(1.0), other.allows(1.0)) == (True, False, True)
+    await second.read([])
+    assert (other.allows(0.5), other.allows(1.0)) == (True, False)
+    await first.aclose()
+    await second.aclose()

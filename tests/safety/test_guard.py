@@ -343,3 +343,15 @@ def test_nothing_leads_to_an_allowed_origin_but_itself() -> None:
     assert linked.follow(other, one) == one
     with pytest.raises(BlockedAddress):
         linked.follow(public, one)
+
+
+def test_a_text_that_is_no_host_is_no_allowed_origin() -> None:
+    guard = Guard(allowed_origins=("http://10.0.0.5:8080",))
+    rows = (("10.0.0.5", 8080, True), ("10.0.0.5", 80, False), ("no host", 8080, False), ("127.1", 8080, False))
+    assert [guard.is_exempt(host, port) for host, port, _ in rows] == [wanted for *_, wanted in rows]
+
+
+def test_an_origin_that_cannot_be_read_at_all_is_named_alone() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        Guard(allowed_origins=("nonsense here",))
+    assert str(caught.value).count("allowed_origins:") == 1

@@ -29,6 +29,8 @@ pytestmark = pytest.mark.req("Y13", "B3")
         ("https://example.com/#", "https://example.com/"),
         ("https://under_score.example.com/", "https://under_score.example.com/"),
         ("https://a--b.example.com/", "https://a--b.example.com/"),
+        ("https://bü_cher.example.com/", "https://xn--b_cher-3ya.example.com/"),
+        ("https://xn--11b2ezcw70k.example.com/", "https://xn--11b2ezcw70k.example.com/"),  # a joiner after a virama
         ("https://bücher.example.com/é?é#é", "https://xn--bcher-kva.example.com/%C3%A9?%C3%A9#%C3%A9"),
         ("https://cafe\u0301.example.com/", "https://xn--caf-dma.example.com/"),
         ("https://straße.example.com/", "https://xn--strae-oqa.example.com/"),
@@ -115,6 +117,7 @@ def test_the_parts() -> None:
         ("https://xn--example-.com/", "international", "spelling"),
         ("https://xn--127-.example.com/", "international", "spelling"),
         ("https://a.\u2776/", "international", "spelling"),
+        ("https://xn--ab-m1t.com/", "international", "spelling"),  # a joiner that joins nothing
         ("https://\u0301a.com/", "international", "spelling"),
         ("https://a\u05d0.com/", "international", "spelling"),
         ("https://example.com?a@b", "two ways", "Put a /"),

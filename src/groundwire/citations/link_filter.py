@@ -40,7 +40,6 @@ _INERT: Final = re.compile(
 _AUTOLINK: Final = re.compile(r"<(?:https?://|mailto:)[^\s<>]{1,2000}>", re.IGNORECASE)
 _NUMBER: Final = r"\[[\d ,;–-]{1,40}\]"
 _MARKER: Final = re.compile(rf"!{_NUMBER}(?![(\[])")
-_MAY_BE_MARKER: Final = re.compile(r"!\[[\d ,;–-]{0,40}\]?\Z")
 _MARKS: Final = " \t>*+.)-0123456789"
 """What containers of blocks are written with (CommonMark 0.31, 5)."""
 _NUMBERS: Final = re.compile(r"[\s\ufeff>*+.)\d,;–-]*+")
@@ -191,13 +190,11 @@ class LinkFilter:
 
     def _at_line_start(self, text: str, place: int, *, ended: bool) -> tuple[str, int] | None:
         """Check whether a fence begins or ends here."""
-        self._line_start = False
         line = _line(text, place)
         is_whole = line.endswith("\n") or ended or len(line) >= _LONGEST
         if self._fence:
             if not line[:_LONGEST].strip(" \t\r\n" + self._fence[0]):
                 if not is_whole:
-                    self._line_start = True
                     return None
                 self._unsure = len(line) >= _LONGEST
                 self._fence = "" if self._unsure or _closes(line, self._fence) else self._fence
@@ -205,7 +202,6 @@ class LinkFilter:
         if not self._unsure:
             opens = self._opens_inner(line, whole=is_whole) if self._inner else self._opens(line, whole=is_whole)
             if opens is None:
-                self._line_start = True
                 return None
             if opens:
                 return line, place + len(line)
@@ -230,8 +226,7 @@ class LinkFilter:
                 self._fence = found[1]
             self._paragraph.clear()
             return bool(self._fence)
-        if line.endswith("\n") or len(line) > _INFORMATION:
-            self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_INFORMATION]
+        self._unsure = run[2][0] == "~" or "`" not in line[run.end() :][:_INFORMATION]
         return False
 
     def _opens_inner(self, line: str, *, whole: bool) -> bool | None:
@@ -310,8 +305,6 @@ class LinkFilter:
             return None if open_ended else _one(rest)
         if _MARKER.match(rest) and not (open_ended and _MARKER.match(rest[:-1]) is None):
             return _one(rest)
-        if open_ended and _MAY_BE_MARKER.match(rest):
-            return None
         url = address_of_link(rest, 1)
         if url is None and open_ended:
             return None
@@ -359,8 +352,11 @@ class LinkFilter:
     def _address(self, rest: str, *, open_ended: bool) -> tuple[str, int] | None:
         if self._links == "any":
             return _one(rest)
-        low = rest[:8].lower()
-        if open_ended and len(rest) < len(_SCHEME) and (_SCHEME.startswith(low) or "http://".startswith(low)):
+        if (
+            open_ended
+            and len(rest) < len(_SCHEME)
+            and any(one.startswith(rest.lower()) for one in (_SCHEME, "http://"))
+        ):
             return None
         found = _URL.match(rest)
         if found is None:

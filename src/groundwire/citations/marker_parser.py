@@ -134,7 +134,7 @@ class MarkScanner:
     def _note(self, text: str) -> None:
         """Record the position in the current line."""
         if len(self._line) < _PREFIX:
-            self._line += text
+            self._line = (self._line + text)[:_PREFIX]
         self._tail = (self._tail + text)[-3:]
         self._blank = self._blank and not text.strip()
 

@@ -113,7 +113,7 @@ def _block_text(content: str, start: int, end: int, *, last: bool) -> list[str]:
         if words:
             # the first and the last word may be cut in two at the ends of the stretch
             cut = words[1:] if last and block.start == 0 and start else words
-            return cut[:-1] if not last and block.end == end - start and end < len(content) and len(cut) > 1 else cut
+            return cut[:-1] if not last and block.end == end - start and end < len(content) else cut
     return []
 
 

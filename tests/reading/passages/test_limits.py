@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Sequence
@@ -51,6 +52,13 @@ class TestPassages:
         assert parts(f"{word.strip()}\n{'two ' * 60}".strip()) == [word.strip(), ("two " * 60).strip()]
         assert parts((clause * 40).strip()) == [(clause * 32).strip(), (clause * 8).strip()]
         assert all(len(part) <= 260 for part in parts(f"{'word ' * 80}, {clause * 10}{'word ' * 80}, {clause * 60}"))
+        lines = f"{'one two, ' * 40}\n{'six ten, ' * 40}".strip()
+        assert parts(lines) == [
+            ("one two, " * 28).strip(),
+            ("one two, " * 12).strip(),
+            ("six ten, " * 28).strip(),
+            ("six ten, " * 12).strip(),
+        ]
         assert parts(("word " * 53).strip()) == [("word " * 52).strip(), "word"]
 
     def test_a_short_sentence_stays_with_the_next(self) -> None:
@@ -87,6 +95,7 @@ class TestPassages:
         assert parts(text) == ["Intro is here.", "| a | b |\n| --- | --- |", "| 1 | 2 |", "| 3 | 4 |", "After it all."]
         assert [passage.head for passage in passages_of(Outline(text))] == [-1, 16, 16, 16, -1]
         assert parts("| a | b |\n| 1 | 2 |\n| 3 | 4 |") == ["| a | b |", "| 1 | 2 |", "| 3 | 4 |"]
+        assert parts("| a |\n\nOne more.") == ["| a |", "One more."]
         assert parts("> | a | b |\n> | --- | --- |\n> | 1 | 2 |")[0] == "> | a | b |\n> | --- | --- |"
 
     def test_a_row_beyond_520_characters_is_divided_at_its_cells(self) -> None:
@@ -227,6 +236,11 @@ class TestScores:
         found = bm25(beside([{"harbour": 0.6 * 0.8}, {}]), [11, 11], {"harbour": rarity(2, 1)})
         assert scores("\n\n".join(rows), "harbour") == rounded(found)
         # "^volcan" has five groups of three letters, "^volcani" one more: ten of eleven are common to both.
+        # Of long words, 40 letters are compared: 38 of their 39 groups.
+        long = "abcdefghijklmnopqrstuvwxyzacegikmoqsuwy"
+        rows = [f"the {long}vkj {BLANK}", f"really so {BLANK}"]
+        found = bm25(beside([{"x": 0.6 * 38 / 39}, {}]), [11, 11], {"x": rarity(2, 1)})
+        assert scores("\n\n".join(rows), f"{long}qzx") == rounded(found)
         rows = [f"the volcani {BLANK}", f"really so {BLANK}"]
         found = bm25(beside([{"volcan": 0.6 * 10 / 11}, {}]), [11, 11], {"volcan": rarity(2, 1)})
         assert scores("\n\n".join(rows), "volcan") == rounded(found)
@@ -237,6 +251,7 @@ class TestScores:
             ("harbour", "harbours", True),
             ("hafen", "hafengebiet", True),  # the compound has all letters of the word
             ("cat", "category", False),  # three letters are in too many words
+            ("cat", "catt", False),
             ("market", "marker", True),  # four of five groups of three
             ("ferry", "merit", False),
             ("ferry", "berry", True),
@@ -261,7 +276,8 @@ class TestScores:
         first, second = rank(Outline(f"Ferries [leave](https://a.example/now) here often.\n\n{BLANK}"), "ferry")
         assert (first.number, second.number) == (0, 1)
         assert first.terms == {"ferry", "leav", "her", "often"}
-        assert rank(Outline("Text."), "?!")[0].score == 0.0
+        unasked = rank(Outline("Text."), "?!")[0]
+        assert (unasked.score, unasked.focus, unasked.terms) == (0.0, 0, frozenset())
         assert rank(Outline(""), "ferry") == []
 
     def test_a_ranker_scores_the_500_best_and_no_others(self) -> None:
@@ -429,6 +445,40 @@ class TestPieces:
         piece = cut_piece(Outline(text), 0, TextBudget(characters=110))
         assert piece.content.strip() == "Short." or "word" in piece.content
 
+    def test_of_headings_alone_nothing_is_begun(self) -> None:
+        headings = "# One that is as long as a heading may well be\n\n## And another of its kind\n\n"
+        text = f"Short.\n\n{headings}" + "word" * 100
+        for size in range(len(headings) + 10, 200):
+            piece = cut_piece(Outline(text), 0, TextBudget(characters=size))
+            assert piece.content.strip() == "Short." or "word" in piece.content
+        assert cut_piece(Outline(text), 0, TextBudget(characters=85)).content == "Short.\n\n"
+
+    def test_a_piece_may_be_white_space(self) -> None:
+        piece = cut_piece(Outline("\n" * 50 + "word"), 0, TextBudget(characters=10))
+        assert (piece.start, piece.end, piece.content) == (0, 10, "\n" * 10)
+
+    def test_each_try_is_a_twelfth_and_one_shorter(self) -> None:
+        asked: list[int] = []
+
+        def count(text: str) -> int:
+            """Nothing while an estimate is made, which takes four calls."""
+            asked.append(len(text))
+            return 0 if len(asked) <= 4 else len(text)
+
+        piece = cut_piece(Outline("x" * 1_000), 0, TextBudget(characters=40, tokens=5, count=count))
+        assert asked == [0, 20, 30, 35, 35, 32, 29, 26, 23, 21, 19, 17, 15, 13, 11, 10, 9, 8, 7, 6, 5]
+        assert piece.end == 5
+        with pytest.raises(InvalidRequest, match="max_tokens: is too little for a single word"):
+            cut_piece(Outline("antidisestablishmentarianism"), 0, TextBudget(characters=100, tokens=1))
+        with pytest.raises(InvalidRequest, match="max_length: is too little for a single word"):
+            cut_piece(Outline("a"), 0, TextBudget(characters=0))
+
+    def test_backticks_in_code_do_not_close_it(self) -> None:
+        text = "a\n\n```python\nx = 1\n``y\n```\n\nb"
+        at = text.index("``y")
+        piece = wrapped(Outline(text), at, at + 4)
+        assert (piece.before, piece.text, piece.after) == ("```python\n", "``y\n", "```")
+
     def test_white_space_belongs_to_the_piece_before_it(self) -> None:
         text = "First one.\n\n\n\nSecond one."
         assert cut_piece(Outline(text), 0, TextBudget(characters=14)).text == "First one.\n\n\n\n"
@@ -541,6 +591,30 @@ class TestExcerpts:
         found = choose(document, ranked, room(5_000))
         assert {excerpt.score for excerpt in found.excerpts} == {best}
 
+    def test_markers_have_headings_once_2_000_tokens_have_been_spent(self) -> None:
+        more = "and nobody who has waited there for hours would say that it is ever late or ever early " * 2
+        rows = [f"The ferry {chr(97 + at % 26) * (3 + at // 26)} leaves the pier at noon, {more}." for at in range(44)]
+        document = Outline("".join(f"## Part {at:02}\n\n{row}\n\n" for at, row in enumerate(rows)))
+        ranked = rank(document, "ferry")
+        best = sorted(ranked, key=lambda row: (-row.score, row.number))
+        bare = [len(f"{shown(document, *row.passage[:2])}\n\n[@{row.passage.start}]\n") for row in best]
+        named = [len(f"-{row.passage.end} Part {row.number:02}") for row in best]
+        spent, owed = list(itertools.accumulate(bare)), list(itertools.accumulate(named))
+        first = next(at for at, size in enumerate(spent) if size // 4 > 2_000)
+
+        def taken(size: int) -> tuple[int, bool, bool]:
+            """Return the number of excerpts, and whether there are headings and a passage that is cut."""
+            found = choose(document, ranked, room(size))
+            cut = {(one.start, one.end) for one in found.excerpts} - {row.passage[:2] for row in ranked}
+            return len(found.excerpts), " Part" in found.content.partition("\n")[0], bool(cut)
+
+        assert taken(spent[first - 1]) == (first, False, False)
+        assert taken(spent[first]) == (first + 1, False, False)
+        assert taken(spent[first] + owed[first]) == (first + 1, True, False)
+        less = spent[first] + owed[first] - 1  # for which there are further passages without headings, and a part
+        assert taken(less) == (sum(size <= less for size in spent) + 1, False, True)
+        assert taken(spent[first + 1] + owed[first + 1]) == (first + 2, True, False)
+
     def test_a_part_around_the_match_grows_evenly_to_both_sides(self) -> None:
         words = " ".join(f"w{at:02}" for at in range(20)) + " ferry " + " ".join(f"v{at:02}" for at in range(20))
         document = Outline(words)
@@ -567,6 +641,24 @@ class TestExcerpts:
         assert shown(document, code.start, code.end or 0) == f"```\n{link}\n```"
         assert shown(document, code.opened + 1, code.opened + 1 + len(link)) == link
         assert shown(document, 0, code.opened + 5) == document.text[: code.opened + 5]
+        ends = ((code.start + 1, False), (code.start + 2, True), (code.end or 0, True), ((code.end or 0) + 1, False))
+        assert [shown(document, 0, end) == document.text[:end] for end, _ in ends] == [kept for _, kept in ends]
+        after = Outline(f"```\n{link}\n```\n\nthe {link}")
+        for start in (0, 1, 5):
+            assert shown(after, start, len(after.text)) == after.text[start:]
+        assert shown(after, (after.codes[0].end or 0), len(after.text)).strip() == "the old mill"
+
+    def test_other_forms_of_a_character_are_found(self) -> None:
+        rows = (
+            ("a", "\u1e00"),
+            ("!", "\uff01"),
+            ("\u25cb", "\uffee"),
+            ("e", "\u00c9"),
+            ("\u00e9", "E"),
+            ("-", "\u2013"),
+        )
+        assert [bool(find_all(text, wanted)) for wanted, text in rows] == [True] * len(rows)
+        assert find_all("\u1e01b", "cb") == []
 
     @pytest.mark.parametrize(
         ("query", "wanted"),
@@ -588,7 +680,7 @@ class TestExcerpts:
         spans = [ExcerptSpan(text.index(f"| {at}"), text.index(f"| {at}") + 5) for at in (1, 3, 4)]
         found = assemble(Outline(text), spans)
         assert found.content == "[@12-17]\n| a |\n| - |\n| 1 |\n| 3 |\n\n[@49-54]\n| b |\n| - |\n| 4 |"
-        assert [one.start for one in found.excerpts] == [12, 24, 49]
+        assert [(one.start, one.score) for one in found.excerpts] == [(12, 0.0), (24, 0.0), (49, 0.0)]
         assert assemble(Outline("text"), [ExcerptSpan(0, 4)], headed=False).content == "[@0]\ntext"
 
     def test_matches_are_shown_with_their_line_or_160_characters_on_each_side(self) -> None:
@@ -641,6 +733,8 @@ class TestTerms:
             ("hoping", "hop"), ("hope", "hop"), ("string", "string"), ("sing", "sing"), ("king", "king"),
             ("quickly", "quick"), ("repeatedly", "repeat"), ("planned", "plan"), ("need", "need"), ("bed", "bed"),
             ("used", "used"), ("seeing", "see"), ("the", "the"), ("tree", "tre"), ("naïve", "naiv"), ("größe", "gross"),
+            ("Größe", "gross"),
+            ("flies", "fly"), ("freeing", "fre"), ("free", "fre"), ("agreeing", "agr"), ("eased", "eas"),
         ],
     )  # fmt: skip
     def test_endings(self, word: str, term: str) -> None:
@@ -674,7 +768,8 @@ class TestTerms:
 
     def test_terms_do_not_depend_on_what_was_read_before(self) -> None:
         terms = Terms()
-        text = " ".join(f"w{at}" for at in range(100_002))
+        terms._known.update((f"w{at}", (f"w{at}", "w", f"{at}")) for at in range(100_002))
+        text = "w1 ferries w100001 boats"
         assert terms(text) == terms(text) == Terms()(text)
         assert len(terms._known) <= 100_001
 
@@ -693,6 +788,8 @@ class TestTokens:
             ("(", 1), ("()", 1), (" (", 1), ("((", 2), (" ((", 2), (" )", 1),
             ("\n", 1), ("\n\n", 1), ("\n\n\n", 2),
             (" ", 1), (" " * 15, 1), (" " * 16, 2), (" " * 32, 3), ("\t", 1), ("\t\t", 2), (" \t", 2),
+            ("ab漢", 3), ("漢ab", 3), ("x" * 20, 20), ("x" * 21, 22), ("x" * 400, 420), ("x" * 401, 401),
+            ("ñ" * 10, 10), ("ñ" * 11, 12), ("Àß", 2), ("À" * 10, 10), ("\u07ff", 2), ("\uffff", 3), ("\U00010000", 4),
             ("\x00", 1), ("\x00\x01", 2), ("漢", 1), ("丁", 2), ("あ", 2), ("힣", 3), ("😀", 4), ("\u0301", 2),
         ],
     )  # fmt: skip
@@ -720,6 +817,10 @@ class TestTokens:
         assert SMALL.reach("x" * 1_000, 0, 100) < 100
         assert SMALL.reach("", 0, 5) == 0
         assert [SMALL.reach("x" * 401 + " ab", 0, limit) for limit in (421, 422, 423)] == [400, 401, 404]
+        long = "x" * 100  # 105 tokens at once, and one more for every twenty of them that are looked at alone
+        assert [SMALL.reach(long, 0, limit) for limit in (105, 104, 50, 1)] == [100, 96, 45, 0]
+        assert [SMALL.reach(f"ab {long}", 0, limit) for limit in (1, 50, SMALL(f" {long}"))] == [2, 2, 2]
+        assert SMALL.reach(f"ab {long}", 0, SMALL(f"ab {long}")) == 103
 
     @given(st.text(alphabet="abcx ()\n1é漢あ😀", max_size=120), st.integers(0, 60))
     def test_what_is_reached_holds_and_little_more_does(self, text: str, limit: int) -> None:
@@ -766,6 +867,25 @@ class TestTokens:
 
         TextBudget(characters=10**6, tokens=10, count=count).reach("x" * 10**6, 0)
         assert max(asked) <= 60
+
+    def test_how_far_a_tokenizer_reaches_is_told_to_eight_characters(self) -> None:
+        found = {}
+        for tokens in (1, 4, 5, 6, 10, 11, 12, 16):
+            found[tokens] = TextBudget(characters=1_000, tokens=tokens, count=len).reach("x" * 500, 0)
+        # Halves of twelve characters a token: 72, 36, 18, 9, and 4 are tried for six tokens.
+        assert found == {1: 1, 4: 3, 5: 3, 6: 4, 10: 7, 11: 8, 12: 9, 16: 12}
+
+    def test_the_words_that_are_kept_are_50_000(self) -> None:
+        for kept, left in ((50_000, 50_001), (50_001, 1)):
+            bound = TokenBound(WORDS, frozenset(), frozenset(), frozenset())
+            bound._rows.update((str(number), 1) for number in range(kept))
+            assert bound("abab") == 3
+            assert len(bound._rows) == left
+        bound._rows.update((str(number), 1) for number in range(70_000))
+        bound._rows.pop("abab")
+        assert bound._row("abab") == 3
+        bound._rows.update((str(number), 1) for number in range(70_001))
+        assert bound._row("cabab") == 5  # letter by letter
 
 
 class TestViews:
@@ -814,6 +934,7 @@ class TestViews:
         text = "Some words are here. " * 400
         page = self.opened(text, query="zeppelin")
         assert 1_400 < len(page.content) <= 1_500
+        assert self.opened("x" * 2_000, query="zeppelin").content == "x" * 1_500
         assert page.match_count is None
         page = self.opened(text, find="zeppelin", max_length=600)
         assert 500 < len(page.content) <= 600
@@ -835,8 +956,9 @@ class TestViews:
         assert [one.start for one in again.matches] == [20]
         assert again.next_cursor is None
         page = self.opened(text, find="match", max_length=4)
-        assert page.matches == ()
-        assert page.next_cursor is not None
+        assert (page.content, page.matches) == (text[10:14], ())
+        again = self.opened(text, cursor=page.next_cursor, max_length=4)
+        assert (again.start, again.matches, again.next_cursor) == (20, (), None)
 
     def test_as_many_matches_are_shown_as_fit(self) -> None:
         lines = [f"MATCH {'x' * at}" for at in (5, 30, 5, 50, 5, 5, 70)]
@@ -858,6 +980,8 @@ class TestViews:
         last = self.opened("one two", cursor="@4")
         assert (last.content, last.truncated, last.next_cursor) == ("two", True, None)
         assert not self.opened("one two").truncated
+        empty = self.opened("")
+        assert (empty.content, empty.content_length, empty.original_length, empty.truncated) == ("", 0, 0, False)
 
     def test_the_text_around_counts(self) -> None:
         framed: list[Page] = []
@@ -870,11 +994,19 @@ class TestViews:
         bare = self.opened(text, max_tokens=100)
         page = self.opened(text, max_tokens=100, around=around)
         assert len(bare.content) - len(page.content) == 100
-        assert framed[0].content == "x"
+        assert (framed[0].content, framed[0].content_length, framed[0].original_length) == ("x", 0, len(text))
         assert len(framed[0].next_cursor or "") == 40
         with pytest.raises(InvalidRequest, match=re.escape("Pass at least 120.")):
             self.opened(text, max_tokens=20, around=around)
         assert len(self.opened(text, max_length=100, around=around).content) == 100
+
+    def test_what_is_said_of_a_page_that_is_cut_need_not_fit_with_a_whole_one(self) -> None:
+        def around(page: Page) -> str:
+            return "cut " * 30 if page.truncated or page.next_cursor else "whole"
+
+        text = "The ferry leaves. " * 4
+        page = self.opened(text, query="ferry", max_tokens=160, around=around)
+        assert (page.content, page.truncated, page.next_cursor) == (text, False, None)
 
     def test_another_process_gives_the_same(self) -> None:
         page = Page(url=URL, content="The ferry leaves.\n\n" + "Other words. " * 400)

@@ -14,8 +14,11 @@ import pytest
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page
+from groundwire.reading.passages.bm25 import rank
+from groundwire.reading.passages.excerpts import choose
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import Terms
+from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import check_ask, view
 
 pytestmark = pytest.mark.req("B8", "B9")
@@ -53,10 +56,22 @@ def _view(text: str, asked: dict[str, Any]) -> object:
     ]  # fmt: skip
 
 
+def _growth(text: str, query: str, least: int, most: int) -> object:
+    """Return from which budgets on something else is shown; a part of a passage leaves room for a line after it."""
+    document, found = Outline(text), [[0, ""]]
+    ranked = rank(document, query)
+    for size in range(least, most):
+        content = choose(document, ranked, TextBudget(characters=size)).content
+        if content != found[-1][1]:
+            found.append([size, content])
+    return found[1:]
+
+
 STAGES: Final[Mapping[str, Callable[..., object]]] = {
     "outline": _outline,
     "terms": _terms,
     "view": _view,
+    "growth": _growth,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +11,16 @@ from typing import Any
 import pytest
 
 from groundwire.errors import InvalidRequest
-from groundwire.server.auth.authentication import Authenticator, ClientAddress, Pages, Tenant
+from groundwire.server.auth.authentication import (
+    TENANT,
+    Authenticator,
+    ClientAddress,
+    Pages,
+    Tenant,
+    key_in,
+    tenant_of,
+    without_key,
+)
 from groundwire.server.auth.error_response import Refusal
 from groundwire.server.auth.keys import KeyFile, KeyLimits, KeyRecord, make_key
 from groundwire.server.auth.rate_limits import Failures
@@ -208,3 +218,39 @@ def test_whose_word_is_believed(trusted: list[str], peer: str, said: bytes, clie
 def test_a_client_without_an_address_has_none() -> None:
     assert ClientAddress(["10.0.0.0/8"]).address({"headers": []}) == ""
     assert ClientAddress().address({"client": None, "headers": []}) == ""
+
+
+def basic(text: str) -> str:
+    return f"Basic {base64.b64encode(text.encode()).decode()}"
+
+
+def test_where_a_key_is_read_and_what_the_application_is_told() -> None:
+    key = make_key("ci", NOW)[0]
+    rows: tuple[tuple[str, str, str, bool], ...] = (
+        ("authorization", f"Bearer {key}", key, False),
+        ("authorization", f"  bearer   {key} ", key, False),
+        ("authorization", basic(f"anyone:{key}"), key, False),
+        ("authorization", basic(f"anyone:{key}") + "*", "", True),
+        ("authorization", f"Digest {key}", "", True),
+        ("authorization", "Bearer secret-token", "secret-token", False),
+        ("authorization", "Bearer sk-of-the-model", "sk-of-the-model", True),
+        ("x-api-key", f" {key} ", key, False),
+        ("x-subscription-token", key, key, False),
+        ("x-api-key", "secret-token", "secret-token", False),
+        ("x-api-key", "sk-of-the-model", "sk-of-the-model", True),
+        ("x-other", key, "", True),
+        ("x-other", "secret-token", "", True),
+    )
+    for name, value, found, is_left in rows:
+        assert key_in({name: value}) == found
+        headers = [(b"accept", b"*/*"), (name.title().encode(), value.encode())]
+        assert without_key(headers, "secret-token") == (headers if is_left else headers[:1])
+    assert without_key([(b"x-api-key", b"")]) == [(b"x-api-key", b"")]
+    assert without_key([(b"authorization", b"Bearer secret-token")]) == [(b"authorization", b"Bearer secret-token")]
+
+
+def test_whose_request_it_is() -> None:
+    tenant = Tenant.of(make_key("ci", NOW)[1])
+    assert tenant_of({TENANT: tenant}) is tenant
+    assert tenant_of({TENANT: "ci"}) is None
+    assert tenant_of({}) is None

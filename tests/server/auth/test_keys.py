@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -145,3 +146,20 @@ def test_a_key_is_no_operators_and_its_calls_are_kept_unless_it_is_said() -> Non
     for money in (float("inf"), float("nan")):
         with pytest.raises(ValidationError):
             KeyLimits(usd_per_day=money)
+
+
+@pytest.mark.parametrize(
+    ("field", "most"),
+    [("rate", 1_000_000), ("burst", 1_000_000), ("concurrent", 1_000), ("calls_per_day", None), ("usd_per_day", None)],
+)
+def test_which_limits_a_key_may_have(field: str, most: int | None) -> None:
+    assert getattr(KeyLimits(), field) == 0
+    assert getattr(KeyLimits.model_validate({field: 0}), field) == 0
+    assert getattr(KeyLimits.model_validate({field: most or 10**12}), field) == (most or 10**12)
+    for wrong in (-1, *([most + 1] if most else []), math.inf, math.nan):
+        with pytest.raises(ValidationError) as caught:
+            KeyLimits.model_validate({field: wrong})
+        assert "input_value" not in str(caught.value), "what was given is not repeated"
+    assert KeyLimits().keep
+    assert not make_key("ci", NOW)[1].operator
+    assert KeyLimits.model_json_schema()["properties"][field]["description"].startswith(("The", "Requests", "Maximum"))

@@ -243,3 +243,53 @@ def test_answers_are_closed_to_others() -> None:
     assert not [name for name in names if name.startswith(b"access-control")]
     assert names.count(b"content-security-policy") == 1
     assert dict(headers)[b"x-content-type-options"] == b"nosniff"
+
+
+@pytest.mark.parametrize(
+    ("headers", "accepted"),
+    [
+        ([(b"x-a", b"1")] * 100, True),
+        ([(b"x-a", b"1")] * 101, False),
+        ([(b"x-a", b"v" * 32_765)], True),
+        ([(b"x-a", b"v" * 32_766)], False),
+        ([(b"n" * 32_768, b"")], True),
+        ([(b"n" * 32_769, b"")], False),
+        ([(b"x-a", b"v" * 16_381)] * 2, True),
+        ([(b"x-a", b"v" * 16_381), (b"x-ab", b"v" * 16_381)], False),
+    ],
+)
+def test_a_hundred_headers_of_32_kib_are_accepted(headers: list[tuple[bytes, bytes]], accepted: bool) -> None:
+    if accepted:
+        assert check_headers(headers) == {}
+    else:
+        with pytest.raises(Refusal, match="at most 100 headers, 32,768 bytes") as caught:
+            check_headers(headers)
+        assert caught.value.status == 431
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "says"),
+    [
+        ([(b"host", b"a"), (b"Host", b"a")], 400, "Send the header host once."),
+        ([(b"content-length", b"1"), (b"transfer-encoding", b"chunked")], 400, "Send Content-Length or Transfer-Encod"),
+        ([(b"x-a", b"a\x00")], 400, "A header has a control character."),
+        ([(b"x-a", b"a")] * 101, 431, "Send at most 100 headers"),
+    ],
+)
+def test_what_headers_are_refused_with(headers: list[tuple[bytes, bytes]], status: int, says: str) -> None:
+    with pytest.raises(Refusal, match=says) as caught:
+        check_headers(headers)
+    assert caught.value.status == status
+
+
+def test_what_lengths_and_paths_are_refused_with() -> None:
+    with pytest.raises(Refusal, match="Content-Length is not a number") as caught:
+        declared_length({"content-length": "1x"})
+    assert caught.value.status == 400
+    with pytest.raises(Refusal, match="8,192 bytes of URL") as caught:
+        check_path({"path": f"/{'a' * 8_190}", "query_string": b"ab"})
+    assert caught.value.status == 414
+    check_path({"path": f"/{'a' * 8_190}", "query_string": b"a"})
+    with pytest.raises(Refusal, match="not normalized") as caught:
+        check_path({"path": "/a//b"})
+    assert caught.value.status == 400

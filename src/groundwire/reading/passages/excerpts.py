@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
@@ -99,11 +99,11 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
             heading = f"-{end} {_heading(document, end)}"
             cost, owed = (cost + heading, owed) if named else (cost, owed + heading)
         if not left.holds(cost):
-            part = _around_match(document, row, left.less(_mark(start) + "\n\n"), links=links)
+            part = _around_match(document, row, left.less(_mark(start) + "\n\n"), heads, links=links)
             break
         taken[row.number] = row
         said.add(row.terms)
-        heads.add(piece.before if piece.before.startswith("|") else "")
+        heads.add(_table_after(document, start, end))
         left = left.less(cost)
         if not named and _spent(room, left) > _HEADED and left.holds(owed):
             left, named = left.less(owed), True
@@ -114,10 +114,15 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
             chosen = assemble(document, spans, links=links, headed=headed)
             if room.holds(chosen.content):
                 return chosen
-        if part is None:
-            for number in sorted(taken, key=lambda number: (taken[number].score, -number))[: 1 + len(taken) // 50]:
-                del taken[number]
-        part = None
+        if part is None:  # what joins the passages takes more than was counted
+            least = sorted(taken, key=lambda number: (taken[number].score, -number))[: 1 + len(taken) // 50]
+            row = [taken.pop(number) for number in least][-1]
+            left = room.less(
+                assemble(document, _joined(map(taken.__getitem__, sorted(taken))), links=links, headed=False).content
+            )
+            part = _around_match(document, row, left.less(_mark(row.passage.start) + "\n\n\n"), (), links=links)
+        else:
+            part = None
     return _beginning_of(document, best[0], room)
 
 
@@ -147,8 +152,18 @@ def shown(document: Outline, start: int, end: int, *, links: bool = False) -> st
     return LINK.sub(r"\1", text)
 
 
-def _around_match(document: Outline, row: Ranked, room: TextBudget, *, links: bool) -> ExcerptSpan | None:
-    """Return the part of a passage around its match that fits, in whole words, links, cells or code lines."""
+def _around_match(
+    document: Outline, row: Ranked, room: TextBudget, heads: Collection[str], *, links: bool
+) -> ExcerptSpan | None:
+    """Return the part of a passage around its match that fits, in whole words, links, cells or code lines.
+
+    Args:
+        document: The page.
+        row: The passage.
+        room: The budget without the marker.
+        heads: The table headers that are shown already.
+        links: Whether links keep their targets.
+    """
     start, end, _, head = row.passage
     pattern = _CODE_LINE if document.code_at(start + 1) else _CELL if head >= 0 else _ATOM
     atoms = [match.span() for match in pattern.finditer(document.text, start, end)]
@@ -158,7 +173,8 @@ def _around_match(document: Outline, row: Ranked, room: TextBudget, *, links: bo
     found: ExcerptSpan | None = None
     while True:
         span = ExcerptSpan(atoms[first][0], atoms[last][1], row.score)
-        if not room.holds(shown(document, span.start, span.end, links=links)):
+        piece, text = wrapped(document, span.start, span.end), shown(document, span.start, span.end, links=links)
+        if not room.holds(("" if piece.before in heads else piece.before) + text + piece.after):
             return found
         found = span
         if first == 0 and last == len(atoms) - 1:
@@ -180,7 +196,7 @@ def assemble(document: Outline, spans: Iterable[ExcerptSpan], *, links: bool = T
     """
     texts: list[str] = []
     excerpts: list[Excerpt] = []
-    table = ""  # the table header of the last part
+    table = ""  # the header of the table in which the last part ends
     for span in spans:
         piece = wrapped(document, span.start, span.end)
         text = shown(document, span.start, span.end, links=links)
@@ -189,9 +205,17 @@ def assemble(document: Outline, spans: Iterable[ExcerptSpan], *, links: bool = T
         else:
             mark = mark_of(document, span.start, span.end) if headed else _mark(span.start)
             texts.append(f"{mark}\n{piece.before}{text}{piece.after}")
-            table = piece.before if piece.before.startswith("|") else ""
+        table = _table_after(document, span.start, span.end)
         excerpts.append(excerpt_of(document, span))
     return Chosen("\n\n".join(texts), tuple(excerpts))
+
+
+def _table_after(document: Outline, start: int, end: int) -> str:
+    """Return the header of the table in which a part of a page ends; "" if the part does not consist of whole lines."""
+    text = document.text
+    if text[start - 1 : start].strip("\n") or text[end : end + 1].strip("\n"):
+        return ""
+    return document.table_head(end + 1) or document.table_head(start)
 
 
 def excerpt_of(document: Outline, span: ExcerptSpan) -> Excerpt:

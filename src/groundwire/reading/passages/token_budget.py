@@ -263,7 +263,7 @@ class TextBudget:
         if self.count is None:
             return min(end, (self._bound or load_token_bound()).reach(text, start, self.tokens))
         low, high = start, min(end, start + self.tokens * _CHARACTERS_PER_TOKEN)
-        while high - low > 8:
+        while high - low > (8 if low > start else 1):
             middle = (low + high) // 2
             low, high = (middle, high) if self.count(text[start:middle]) <= self.tokens else (low, middle)
         return low
