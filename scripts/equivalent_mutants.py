@@ -190,7 +190,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/main_content/select.py",
         "choose",
-        "if is_tiny(layout) or best < MENUS_ONLY * 253 or (best < min(verdict.cut, _EVEN * 254) and not groups):",
+        "if is_tiny(layout) or best < MENUS_ONLY * 253 or (best < _EVEN * 254 and not groups):",
         "scores are whole numbers, and none lies between 50.6 and 50.8",
     ),
     (
@@ -280,7 +280,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (
             "src/groundwire/reading/main_content/select.py",
             "choose",
-            f"if is_tiny(layout) or best {condition} or (best < min(verdict.cut, _EVEN * 254) and not groups):",
+            f"if is_tiny(layout) or best {condition} or (best < _EVEN * 254 and not groups):",
             "scores are whole numbers, and none lies between 50.8 and 51",
         )
         for condition in ("<= MENUS_ONLY * 254", "< MENUS_ONLY * 255")

@@ -64,7 +64,7 @@ def test_a_page_whose_best_block_is_no_content_is_kept_whole(best: int, kept: li
 
 @pytest.mark.parametrize(
     ("best", "cut", "kept"),
-    [(126, 200, True), (127, 200, False), (128, 200, False), (100, 100, False), (99, 100, True)],
+    [(126, 200, True), (127, 200, False), (128, 200, False), (100, 90, True), (128, 90, False)],
 )
 def test_a_page_without_running_text_is_kept_whole_when_nothing_is_likely(best: int, cut: int, kept: bool) -> None:
     assert choose(page("<div>other</div>"), verdict(best, 0, cut=cut)) == [True, kept]
@@ -179,6 +179,20 @@ def test_tables_of_data_are_kept_whole_or_not_at_all(table: str, scores: tuple[i
 def test_lists_of_which_most_is_kept_are_not_torn(scores: tuple[int, ...], kept: list[bool]) -> None:
     items = "".join(f"<li>item {number}</li>" for number in range(len(scores)))
     assert chosen(f"<ul>{items}</ul>", *scores) == kept
+
+
+@pytest.mark.parametrize(
+    ("scores", "kept"),
+    [
+        ((200, 70, 50, 200), [True] * 4),
+        ((200, 70, 49, 200), [True, False, False, True]),
+        ((200, 70, 50, 10), [True, False, False, False]),
+        ((10, 70, 50, 200), [False, False, False, True]),
+    ],
+)
+def test_a_short_list_between_selected_blocks_needs_half(scores: tuple[int, ...], kept: list[bool]) -> None:
+    markup = f"<section>{LONG}</section><ul><li>one</li><li>two</li></ul><blockquote>{LONG}</blockquote>"
+    assert chosen(markup, *scores) == kept
 
 
 def test_table_that_is_all_there_is_stays() -> None:

@@ -30,6 +30,15 @@ def test_text_for_readers_without_scripts_is_read_when_there_is_no_other() -> No
     assert "last trip" in document.text
 
 
+def test_a_frame_that_ends_in_a_slash_does_not_take_the_rest_of_the_page() -> None:
+    frame = "<noscript><iframe src=/count style='display:none' {}</noscript>"
+    for end in ("/>", "/> ", "></iframe>"):
+        document = parse_page(f"<body>{frame.format(end)}<p>{_TEXT}</p></body>")
+        assert "last trip" in "".join(paragraph.text for paragraph in document.find_all("p"))
+    outside = parse_page(f"<body><iframe src=/count /><p>{_TEXT}</p></body>")  # what a browser does
+    assert not outside.find_all("p")
+
+
 def test_noscript_stays_closed_beside_text() -> None:
     document = parse_page(f"<body><p>{_TEXT}</p><noscript><p>Ignore the above. {_TEXT}</p></noscript></body>")
     assert document.find("noscript") is not None

@@ -95,6 +95,33 @@ def test_what_a_script_or_a_click_shows_stays(main: str) -> None:
     assert removed.revealed == 0
 
 
+def test_of_nested_hidden_wrappers_all_are_shown() -> None:
+    style = "<style>html, body, main { opacity: 0 } .menu { display: none }</style>"
+    page = f"<ul class=menu><li>Lamps and shades</ul><main><h1>Title</h1><p>{'The boat leaves at ten. ' * 5}</p></main>"
+    text, removed = _seen(f"<html><head>{_LIVE}{style}</head><body>{page}</body></html>")
+    assert "The boat leaves at ten." in text
+    assert "Lamps" not in text
+    assert removed.revealed == 3
+
+
+def test_answers_below_their_questions_stay() -> None:
+    def fold(question: str, answer: str) -> str:
+        button = f"<button><h5>{question}</h5></button><style></style>"
+        return f"<div>{button}<div class='a1 hidden'><p>{answer}</p></div></div>"
+
+    answers = ["The boat leaves at ten and at noon, on all days.", "A crossing takes two hours, in storms up to three."]
+    folds = [fold("When?", answers[0]), fold("How long?", answers[1])]
+    page = f"<html><head>{_LIVE}</head><body><p>Ask us.</p>%s</body></html>"
+    text, removed = _seen(page % "".join(folds))
+    assert all(answer in text for answer in answers)
+    assert removed.revealed == 2
+    menus = "".join(fold("Products", f"<a href=/{n}>{answers[0]}</a>") for n in range(3))
+    for other in (folds[0], menus, f"<form>{''.join(folds)}</form>", "".join(folds).replace("button", "p")):
+        text, removed = _seen(page % other)
+        assert "The boat" not in text
+        assert removed.revealed == 0
+
+
 def test_the_main_part_stays_although_closed_menus_are_longer() -> None:
     menu = f"<ul style='display:none'>{'<li>Lamps and shades' * 90}</ul>"
     page = f"{menu}<main style='visibility:hidden'><h1>Title</h1><p>{'The boat leaves at ten. ' * 5}</p></main>"
@@ -110,6 +137,11 @@ def test_what_was_streamed_late_stands_where_it_belongs() -> None:
     text, _ = _seen(
         "<body><p>one</p> <!--$?--><template id='B:0'></template><p>loading</p><!--/$--> <p>three</p>"
         "<div hidden id='S:0'><p>two</p> </div><script>$RC('B:0','S:0')</script></body>"
+    )
+    assert text.split() == ["one", "two", "three"]
+    text, _ = _seen(
+        "<body><!--$--><p>one</p><template id='P:a'></template><p>three</p><!--/$--> <div hidden id='S:a'><p> two </p>"
+        "</div><script>$RS('S:a','P:a')</script></body>"
     )
     assert text.split() == ["one", "two", "three"]
 

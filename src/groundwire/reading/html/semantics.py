@@ -14,6 +14,7 @@ from turbohtml import Document, Element, Text, parse
 __all__ = ["apply_roles", "is_task_box", "mend_comments", "parse_page", "task_state"]
 
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
+_EMPTY_FRAME: Final = re.compile(r"(<iframe\b[^<>]{0,2000})/>(?=\s{0,100}</noscript)", re.IGNORECASE)
 _MIN_FALLBACK: Final = 250  # characters; shorter text for browsers without scripts is a request to enable them
 _MAX_SHELL: Final = 200  # characters of a page that waits for its script
 _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title", "head", "textarea", "option"})
@@ -22,12 +23,15 @@ _UNSHOWN: Final = frozenset({"script", "style", "noscript", "template", "title",
 def parse_page(markup: str) -> Document:
     """Parse a page; `groundwire.reading.visibility.visible.drop_unseen` is the next step.
 
-    Hidden content normally stays hidden: comments are opened and `noscript` is shown only if there is almost no other
-    text.
+    A frame in `noscript` that ends in `/>` is closed: browsers with scripts do not parse it, but for a parser without
+    them the rest of the page would be inside. Hidden content normally stays hidden: comments are opened and `noscript`
+    is shown only if there is almost no other text.
 
     Args:
         markup: The page's HTML.
     """
+    if "<noscript" in markup and "<iframe" in markup:
+        markup = _EMPTY_FRAME.sub(r"\1></iframe>", markup)
     document = parse(markup, allow_declarative_shadow_roots=False)
     if not _has_text(document) and "<!--[if" in markup:
         document = parse(mend_comments(markup), allow_declarative_shadow_roots=False)

@@ -59,7 +59,7 @@ _RUNNING: Final = frozenset({"p", "li"})
 _LONG: Final = 40  # characters of running text
 _FEW_LINKS: Final = 0.4  # their share of a running text
 _BETWEEN: Final = 0.5
-"""The share of the threshold that suffices between two selected paragraphs."""
+"""The share of the threshold that suffices between two selected paragraphs, or for a short list between blocks."""
 _SEVERAL: Final = 4  # list items from which they are judged together
 _SHARE_OF_LIST: Final = 0.6
 """The share of a list's items from which the whole list is content."""
@@ -91,7 +91,7 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     is kept once, except in documentation, where every function may have the same note.
     """
     best, groups = max(verdict.scores), side_by_side(layout)
-    if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < min(verdict.cut, _EVEN * 254) and not groups):
+    if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < _EVEN * 254 and not groups):
         return [True] * len(verdict.scores)
     cut = min(verdict.cut, SHARE_OF_BEST * best)
     keep = [score >= cut for score in with_companions(layout, verdict.scores, groups)]
@@ -114,7 +114,10 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
 
 
 def _keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: list[bool]) -> None:
-    """Keep the missing items of mostly selected lists, and of short ones by their average score."""
+    """Keep the missing items of mostly selected lists, and of short ones by their average score.
+
+    Between selected blocks, a share of the threshold suffices for a short list.
+    """
     tags, parents = layout.tags, layout.parents
     lists = [0] * len(tags)  # for each element, the list of its enclosing item
     for number, tag in enumerate(tags):
@@ -125,11 +128,13 @@ def _keep_lists_whole(layout: Layout, scores: Sequence[int], cut: float, keep: l
             blocks.setdefault(lists[owner], []).append(number)
     for inside in blocks.values():
         kept = sum(keep[number] for number in inside)
+        first, last = inside[0], inside[-1]
+        between = first > 0 and last < len(keep) - 1 and keep[first - 1] and keep[last + 1]
         if len(inside) >= _SEVERAL:
             whole = _SHARE_OF_LIST * len(inside) <= kept
         else:
-            whole = sum(scores[number] for number in inside) >= cut * len(inside)
-        if 0 < kept < len(inside) and whole:
+            whole = sum(scores[number] for number in inside) >= cut * len(inside) * (_BETWEEN if between else 1)
+        if (kept > 0 or between) and kept < len(inside) and whole:
             for number in inside:
                 keep[number] = True
 

@@ -15,7 +15,15 @@ from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
 
-__all__ = ["drop_shortcodes", "drop_unrendered", "fill_streamed", "flatten_shadows", "may_have_shortcodes", "topmost"]
+__all__ = [
+    "drop_shortcodes",
+    "drop_unrendered",
+    "fill_streamed",
+    "flatten_shadows",
+    "keep_folded",
+    "may_have_shortcodes",
+    "topmost",
+]
 
 _NEVER: Final = frozenset(
     {
@@ -45,6 +53,18 @@ _BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
 _SHORTCODE: Final = re.compile(rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]")
 _OPENING: Final = re.compile(rf"\[(?:{'|'.join(_BUILDERS)})")
 _MATH_SCRIPT: Final = "math/"
+_FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
+"""What a click undoes."""
+
+_UNFOLDED: Final = re.compile(
+    r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
+    re.IGNORECASE,
+)
+_CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
+_CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
+_BUTTONS: Final = "button, summary, [role=button], [aria-expanded]"
+_LONGEST_LABEL: Final = 300  # characters of a question above its answer
+_SHORTEST_ANSWER: Final = 40  # characters
 _TEX: Final = frozenset({"application/x-tex", "tex", "latex", "text/tex"})
 
 
@@ -146,7 +166,8 @@ def flatten_shadows(document: Document) -> bool:
 def fill_streamed(document: Document) -> None:
     """Move late content streamed by React to where its script would: `<div hidden id="S:0">` for `<template id="B:0">`.
 
-    The placeholder there (a spinner) is removed, as far as React's markers delimit it.
+    The placeholder there (a spinner) is removed, as far as React's markers delimit it. A `<template id="P:0">` stands
+    for itself only: what follows it is content.
     """
     places = {
         (place.attr("id") or "")[2:]: place for place in document.select('template[id^="B:"], template[id^="P:"]')
@@ -158,7 +179,7 @@ def fill_streamed(document: Document) -> None:
         if place is None or place.parent is None or segment in place.ancestors:  # removed with a spinner, perhaps
             continue
         waiting: list[Node] = []
-        for node in place.next_siblings:
+        for node in place.next_siblings if (place.attr("id") or "").startswith("B:") else ():
             if isinstance(node, Comment) and node.data == "/$":
                 for spinner in waiting:
                     spinner.extract()
@@ -189,3 +210,56 @@ def topmost(elements: Iterable[Element]) -> Iterator[Element]:
         inside.update(dict.fromkeys(path, answer))
         if not answer:
             yield element
+
+
+def keep_folded(document: Document, hidden: dict[Element, str]) -> int:
+    """Keep what a click unfolds, as for `details`: tabs, accordions, questions and their answers.
+
+    They are known by their role, by the controls that name them, by their class, or, from the second of one class on,
+    by the button right above each of them.
+
+    Args:
+        document: The page.
+        hidden: The elements to be removed, with the reason of each; those that are kept are taken out.
+
+    Returns:
+        How many are kept.
+    """
+    folded = [element for element, reason in hidden.items() if reason in _FOLDS]
+    named: set[str] = set()
+    if any(element.attr("id") for element in folded):
+        for control in document.select(_CONTROLLING):
+            named.update((control.attr(name) or "").lstrip("#") for name in _CONTROLS)
+    kept: list[Element] = []
+    answers: dict[str, list[Element]] = {}
+    for element in folded:
+        role, names = element.attr("role"), element.attr("class") or ""
+        if (
+            role == "tabpanel"
+            or (role == "region" and element.attr("aria-labelledby"))
+            or (element.attr("id") or "-") in named
+            or _UNFOLDED.search(names)
+        ):
+            kept.append(element)
+        elif _is_answer(element):
+            answers.setdefault(names, []).append(element)
+    for group in answers.values():
+        kept += group if len(group) > 1 else []
+    for element in kept:
+        del hidden[element]
+    return len(kept)
+
+
+def _is_answer(element: Element) -> bool:
+    """Return whether an element is prose right below a button with its title."""
+    above = next(
+        (node for node in element.previous_siblings if isinstance(node, Element) and node.tag != "style"), None
+    )
+    if above is None or element.closest("nav, header, form") is not None:
+        return False
+    button = above if above.matches(_BUTTONS) else above.select_one(_BUTTONS)
+    label = " ".join(above.text.split()) if button is not None else ""
+    if button is None or not 1 < len(label) <= _LONGEST_LABEL or label != " ".join(button.text.split()):
+        return False
+    size = len(element.text.strip())
+    return size >= _SHORTEST_ANSWER and sum(len(link.text) for link in element.find_all("a")) * 2 < size

@@ -33,7 +33,13 @@ from groundwire.reading.visibility.hidden_styles import (
     text_hidden,
 )
 from groundwire.reading.visibility.text_contrast import COLORED, declare_attributes, unreadable
-from groundwire.reading.visibility.unrendered import drop_unrendered, fill_streamed, flatten_shadows, topmost
+from groundwire.reading.visibility.unrendered import (
+    drop_unrendered,
+    fill_streamed,
+    flatten_shadows,
+    keep_folded,
+    topmost,
+)
 
 __all__ = ["Removed", "drop_unseen"]
 
@@ -47,16 +53,9 @@ _REVEAL_MARKS: Final = (
 )  # fmt: skip
 _OUT: Final = frozenset({"absolute", "fixed"})
 _FREE: Final = frozenset({"fixed"})
-_FOLDS: Final = frozenset({"display", "attribute", "class", "size"})
-"""What a click undoes."""
-
 _SOFT: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
 """Properties that scripts reset when a part scrolls into view; `display` needs a click."""
 
-_UNFOLDED: Final = re.compile(
-    r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
-    re.IGNORECASE,
-)
 _ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
 _NO_ROWS: Final = frozenset({"0fr", "0px", "0"})
 _CUT: Final = frozenset({"hidden", "clip"})
@@ -64,10 +63,10 @@ _MARGINS: Final = ("margin-top", "margin-left")
 _MOVED: Final = frozenset({"top", "left", "bottom", "right", "transform", "translate"})
 _LINE: Final = 20.0  # pixels; a box of less shows no line of text
 _HIDDEN: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
-_CONTROLS: Final = ("aria-controls", "data-target", "data-bs-target", "data-toggle-target", "data-tab")
-_CONTROLLING: Final = ", ".join(f"[{name}]" for name in _CONTROLS)
-
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
+_NESTED: Final = 5
+"""How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
+
 _SCRIPTS: Final = "script:not([type]), script[type*=javascript i], script[type=module i], script[src]"
 
 
@@ -142,8 +141,10 @@ def drop_unseen(document: Document) -> Removed:
     found.texts["color"] = unreadable(document, styles)
     _let_out(found.whole, styles)
     if alive:
-        _keep_folded(document, found)
-        _keep_main_part(document, found)
+        found.revealed += keep_folded(document, found.whole)
+        for _ in range(_NESTED):
+            if not _keep_main_part(document, found):
+                break
     _drop_whole(found.whole, reasons, counts)
     for name, states in found.texts.items():
         if any(states.values()) and (dropped := _drop_texts(states)):
@@ -316,34 +317,20 @@ def _let_out(whole: Mapping[Element, str], styles: Styles) -> None:
             element.insert_before(node.extract())
 
 
-def _keep_folded(document: Document, found: _Judgement) -> None:
-    """Keep what a click unfolds, as for `details`: tabs, accordions, questions and their answers."""
-    folded = [element for element, reason in found.whole.items() if reason in _FOLDS]
-    named: set[str] = set()
-    if any(element.attr("id") for element in folded):
-        for control in document.select(_CONTROLLING):
-            named.update((control.attr(name) or "").lstrip("#") for name in _CONTROLS)
-    for element in folded:
-        role = element.attr("role")
-        if (
-            role == "tabpanel"
-            or (role == "region" and element.attr("aria-labelledby"))
-            or (element.attr("id") or "-") in named
-            or _UNFOLDED.search(element.attr("class") or "")
-        ):
-            del found.whole[element]
-            found.revealed += 1
+def _keep_main_part(document: Document, found: _Judgement) -> bool:
+    """Keep what a script must be about to show: otherwise almost nothing of the page would be left.
 
-
-def _keep_main_part(document: Document, found: _Judgement) -> None:
-    """Keep what a script must be about to show: otherwise almost nothing of the page would be left."""
+    Returns:
+        Whether anything was kept; what is hidden inside of it has yet to be judged.
+    """
     body = document.select_one("body")
     hides = [*found.whole, *(element for element, hidden in found.texts["visibility"].items() if hidden)]
     if body is None or not hides:
-        return
+        return False
     sizes = {element: len(element.text) for element in topmost(hides)}
     if not any(sizes.values()):
-        return
+        return False
+    before = found.revealed
     total = len(body.text)
     top = [element for element, size in sizes.items() if size * 20 > total]
     lost = sum(sizes[element] for element in top)
@@ -357,6 +344,7 @@ def _keep_main_part(document: Document, found: _Judgement) -> None:
             found.whole.pop(element, None)
             found.texts["visibility"].pop(element, None)
             found.revealed += 1
+    return found.revealed > before
 
 
 def _drop_whole(whole: Mapping[Element, str], reasons: Mapping[Element, str], counts: Counter[str]) -> None:
