@@ -92,7 +92,7 @@ class Installed:
 
 _OLDEST = "the oldest versions"
 _OLDEST_EXTRAS = "the oldest versions, of the extras too"
-_EXTRAS = ("browser", "ddgs", "keyring", "mcp", "office", "otel", "server", "valkey")
+_EXTRAS = ("browser", "ddgs", "embeddings", "keyring", "mcp", "office", "otel", "server", "valkey")
 """The extras that fit into one environment; those of frameworks: `tests/frameworks/test_shapes.py`."""
 _RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 

@@ -76,6 +76,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "policy.origin_redirects": ("same", "allowed", "same", "allowed", "same"),
     "policy.untrusted_images": ("drop", "keep", "drop", "keep", "drop"),
     "policy.untrusted_links": ("keep", "drop", "keep", "drop", "keep"),
+    "read.ranker": ("bm25", "embeddings", "bm25", "embeddings", "bm25"),
     "read.ocr": (False, True, True, False, True),
     "read.ocr_languages": (["eng"], ["deu"], ["fra"], ["spa"], ["deu", "eng"]),
     "read.isolation": ("auto", "heavy", "process", "auto", "heavy"),

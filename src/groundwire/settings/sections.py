@@ -156,6 +156,8 @@ class ReadSettings(SettingsSection):
     """The same for PDF, Office documents and EPUB, which are larger than pages."""
     isolation: Literal["auto", "heavy", "process"] = "auto"
     """Pages parsed in a worker process without keys, files or network: all (process), large ones (heavy), or auto."""
+    ranker: Literal["bm25", "embeddings"] = "bm25"
+    """How passages are ranked for a query: by their words, or also by meaning, which needs the extra `embeddings`."""
     ocr: bool = False
     """Whether text in images and scanned PDFs is recognized with Tesseract, which must be installed."""
     ocr_languages: Annotated[Words, Field(min_length=1)] = ("eng",)

