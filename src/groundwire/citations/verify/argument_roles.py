@@ -30,10 +30,7 @@ def _blocks(aligned: Alignment) -> list[list[int]]:
     for at, there in enumerate(aligned.to):
         if there is None or aligned.claim[at].kind in {"function", "marker"}:
             continue
-        last = blocks[-1][-1] if blocks else -2
-        before = aligned.to[last] if blocks else None
-        same = bool(blocks) and aligned.claim[last].name == aligned.claim[at].name and aligned.claim[at].value is None
-        if same and before is not None and aligned.claim[last].value is None and _adjoin(aligned, last, at):
+        if blocks and _adjoin(aligned, blocks[-1][-1], at):
             blocks[-1].append(at)
         else:
             blocks.append([at])
@@ -42,12 +39,14 @@ def _blocks(aligned: Alignment) -> list[list[int]]:
 
 def _adjoin(aligned: Alignment, last: int, at: int) -> bool:
     """Return whether two words are adjacent on both sides, or have the same small words between: Gulf of Riga."""
-    before, there = aligned.to[last], aligned.to[at]
-    if before is None or there is None or at - last > 3 or there - before != at - last:
+    one, other, tongue = aligned.claim[last], aligned.claim[at], aligned.tongue
+    if one.name != other.name or one.value is not None or other.value is not None:
         return False
-    tongue, names = aligned.tongue, aligned.claim[last].name and aligned.claim[at].name
+    before, there = aligned.pairs[last], aligned.pairs[at]
+    if at - last > 3 or there - before != at - last:
+        return False
     return at == last + 1 or (
-        names
+        one.name
         and not any(token.breaks for token in aligned.claim[last + 1 : at + 1])
         and all(
             one.kind == other.kind == "function"
@@ -66,7 +65,7 @@ def inverted(aligned: Alignment) -> bool:
     return any(
         firsts[two] < firsts[one] and _alike(aligned, blocks[one], blocks[two])
         for one in range(len(blocks))
-        for two in range(one + 1, min(len(blocks), one + 8))
+        for two in range(len(blocks))[one + 1 : one + 8]
     )
 
 
@@ -74,7 +73,7 @@ def _class(aligned: Alignment, block: Sequence[int]) -> str:
     token = aligned.claim[block[0]]
     if token.value is not None:
         return _kind(aligned, block)
-    if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
+    if groups := aligned.tongue.contrasts.get(token.key):
         return groups[0]
     return "name" if token.name else "word"
 
@@ -90,7 +89,7 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield pairs of words, names or numbers that have changed places."""
     blocks = _blocks(aligned)[:60]
     for one in range(len(blocks)):
-        for two in range(one + 1, min(len(blocks), one + 10)):
+        for two in range(len(blocks))[one + 1 : one + 10]:
             left, right = blocks[one], blocks[two]
             if not _alike(aligned, left, right):
                 continue
@@ -126,10 +125,10 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return _by_particle(aligned, left, right)
     if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left[0]):
         kinds = {_class(aligned, left), _class(aligned, right)}
-        if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].keys[0]):
+        if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].key):
             return False  # the verb may come first or second
     if not inverted:
-        between = [block for block in blocks if first < pairs[block[0]] < second and block is not left]
+        between = [block for block in blocks if first < pairs[block[0]] < second]
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
     if claim_voice != page_voice or _is_list(aligned, left, right) or _is_symmetric(aligned, left, right):
         return False
@@ -173,11 +172,10 @@ def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
     """Return whether exchanging two parts of the sentence gives the order of the passage."""
     order = list(at)
     order[one], order[two] = order[two], order[one]
-    begin, end = max(0, one - 1), min(len(order), two + 2)
     inner = order[one : two + 1]
     if any(b <= a for a, b in itertools.pairwise(inner)):
         return False
-    outer = order[begin:end]
+    outer = [*order[:one][-1:], *inner, *order[two + 1 : two + 2]]
     falls = sum(b <= a for a, b in itertools.pairwise(outer))
     return falls == 0 or (falls == 1 and len(inner) >= 4)
 
@@ -191,19 +189,16 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
     mine = _class(aligned, blocks[one])
     if mine != _class(aligned, blocks[two]):
         return None
-    span = range(max(0, one - 3), min(len(blocks), two + 4))
-    for third in span:
-        for fourth in range(third + 1, span.stop):
-            if {third, fourth} & {one, two} or _kind(aligned, blocks[third]) != _kind(aligned, blocks[fourth]):
-                continue
-            kind = _kind(aligned, blocks[third])
-            if kind in {"", mine, _kind(aligned, blocks[one])} or (mine == "word" and kind == "name"):
-                continue
-            here = [block[0] for block in (blocks[one], blocks[two], blocks[third], blocks[fourth])]
-            there = [pairs[place] for place in here]
-            straight, crossed = _pairing(here, aligned.claim), _pairing(there, aligned.page)
-            if straight is not None and crossed is not None:
-                return straight != crossed
+    others = (*blocks[:one][-3:], *blocks[one + 1 : two], *blocks[two + 1 : two + 4])
+    for third, fourth in itertools.combinations(others, 2):
+        kind = _kind(aligned, third)
+        if kind != _kind(aligned, fourth) or kind in {"", mine, _kind(aligned, blocks[one])}:
+            continue
+        here = [block[0] for block in (blocks[one], blocks[two], third, fourth)]
+        there = [pairs[place] for place in here]
+        straight, crossed = _pairing(here, aligned.claim), _pairing(there, aligned.page)
+        if straight is not None and crossed is not None:
+            return straight != crossed
     return None
 
 
@@ -214,7 +209,7 @@ def _kind(aligned: Alignment, block: Sequence[int]) -> str:
         return "year" if is_year(token.value) else "number"
     if token.value is not None:
         return "date"
-    if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
+    if groups := aligned.tongue.contrasts.get(token.key):
         return groups[0]
     return "name" if token.name else ""
 
@@ -246,7 +241,7 @@ def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: 
 
 def fold_text(token: WordToken) -> str:
     """Return a token's word as the word lists spell it."""
-    return token.keys[0] if token.kind in {"function", "marker"} and token.keys else token.text.lower()
+    return token.key if token.kind in {"function", "marker"} else token.text.lower()
 
 
 def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
@@ -316,8 +311,8 @@ def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, ri
 
 def _is_symmetric(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     """Return whether the words between or before two positions are symmetric: met, married, between."""
-    span = aligned.claim[max(0, left[0] - 2) : right[-1] + 3]
-    return any(token.keys and token.keys[0] in aligned.tongue.symmetric for token in span)
+    span = (*aligned.claim[: left[0]][-2:], *aligned.claim[left[0] : right[-1] + 3])
+    return any(token.key in aligned.tongue.symmetric for token in span)
 
 
 def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
@@ -336,7 +331,7 @@ def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -
 
 
 def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
-    for token in reversed(tokens[max(0, at - 2) : at]):
+    for token in reversed(tokens[:at][-2:]):
         if token.kind == "function":
             return fold_text(token)
     return ""
@@ -361,7 +356,7 @@ def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int])
 def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     """Return the preposition of a part: the word before it and its article."""
     tongue = aligned.tongue
-    for token in reversed(tokens[max(0, at - 3) : at]):
+    for token in reversed(tokens[:at][-3:]):
         word = fold_text(token)
         if token.kind == "function" and word in tongue.articles:
             continue
@@ -372,7 +367,7 @@ def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> st
 
 def turned(aligned: Alignment, at: int, against: int) -> bool:
     """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
-    if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
+    if aligned.page[against].key not in aligned.tongue.converse.get(aligned.claim[at].key, ()):
         return False
     names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
     subject = next((there for there in reversed(list(names)) if there is not None), None)

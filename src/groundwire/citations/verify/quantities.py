@@ -33,6 +33,11 @@ class Number:
     """The range that it is an end of, if it is said to be between two numbers."""
 
     @property
+    def amount(self) -> float:
+        """Its likeliest value."""
+        return self.values[0]
+
+    @property
     def rounded(self) -> bool:
         """Whether it is marked as approximate, or as a bound."""
         return bool(self.mark)
@@ -75,6 +80,8 @@ _GAP: Final = 16  # characters between the numbers of a range, and of the word t
 _COUNTER: Final = 4  # characters of a counter, and the bound after it: 40人以上
 _ENDS_COUNT: Final = re.compile(r"[\d、，。,]")
 _SENTENCE_ENDS: Final = re.compile(r"[\d,.;:!?、，。]")
+_OPENING: Final = re.compile(r"\b(?:half )?an? $", re.IGNORECASE)
+_OPENING_LENGTH: Final = len("half an ")
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
 
 
@@ -99,7 +106,7 @@ def _in_spans(numbers: list[Number], text: str, tongue: Language) -> list[Number
     """Add the ranges: between 30 and 50. The ends of a range of years are exact."""
     for at, (low, high) in enumerate(itertools.pairwise(numbers)):
         gap = text[low.end : high.start]
-        if not 0 < len(gap) <= _GAP or _SENTENCE_ENDS.search(gap) or not low.values[0] < high.values[0]:
+        if not 0 < len(gap) <= _GAP or _SENTENCE_ENDS.search(gap) or not low.amount < high.amount:
             continue
         said = (
             text[high.end : high.end + _GAP] if tongue.dense else f" {fold(text[max(0, low.start - _GAP) : low.start])}"
@@ -107,14 +114,14 @@ def _in_spans(numbers: list[Number], text: str, tongue: Language) -> list[Number
         between = (said.find(word) >= 0 if tongue.dense else said.endswith(f" {word} ") for word in tongue.between)
         year = low.text.isdecimal() and len(low.text) == 4 and not high.unit
         if any(between) and not year:
-            span = (low.values[0], high.values[0])
+            span = (low.amount, high.amount)
             numbers[at : at + 2] = [replace(low, span=span), replace(high, span=span)]
     return numbers
 
 
 def _mark(text: str, begins: int, ends: int, tongue: Language) -> str:
     """Return what the words before or right after a number say of it: that it is approximate, or a bound."""
-    if text[max(0, begins - 1) : begins] in {"~", "≈"}:
+    if text[begins - 1 : begins] in {"~", "≈"}:
         return "about"
     after = text[ends : ends + _COUNTER] if tongue.dense else ""
     for phrase, mark in tongue.marked_after.items():
@@ -176,7 +183,7 @@ def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[fl
     return (factor, after.end()) if factor is not None else (None, place)
 
 
-def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[str, int]:
+def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool = False) -> tuple[str, int]:
     """Return the unit at a position, in canonical spelling, and where it ends."""
     if tongue.dense:
         begin = place + (text[place : place + 1] == " ")
@@ -210,7 +217,7 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
     if tongue.dense or not tongue.numbers:
         return
     for half in _HALF.finditer(text) if tongue.code == "en" else ():
-        if unit := _unit_at(text, half.end(), tongue, scaled=False)[0]:
+        if unit := _unit_at(text, half.end(), tongue)[0]:
             yield Number(half[0].strip(), (0.5,), unit, "", half.start(), half.end() - 1)
     bare = (
         {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
@@ -222,7 +229,7 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
         near = (
             not run
             or _BETWEEN.fullmatch(low, run[-1][3], start)
-            or (run[-1][1] and run[-1][0] > 100 and _HUNDREDS.match(low, run[-1][3]))
+            or (run[-1][0] > 100 and _HUNDREDS.match(low, run[-1][3]))
         )
         if run and (
             not near
@@ -231,7 +238,7 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
         ):
             yield from _number_of(run, text, tongue)
             run = []
-        if value is not None and (run or not is_scale or value in bare or _opens(low, start)):
+        if value is not None and (run or not is_scale or value in bare or _opening(low, start)):
             run.append((value, is_scale, start, end))
         elif joins and run:
             run.append((0.0, False, start, end))
@@ -283,8 +290,9 @@ def _glued(piece: str, tongue: Language) -> float | None:
     return total + current
 
 
-def _opens(low: str, start: int) -> bool:
-    return re.search(r"\b(?:a|an|half a) $", low[max(0, start - 8) : start]) is not None
+def _opening(text: str, start: int) -> re.Match[str] | None:
+    """Return the "a" or "half a" before a scale."""
+    return _OPENING.search(text, start - _OPENING_LENGTH, start)
 
 
 def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, code: str) -> bool:
@@ -294,7 +302,7 @@ def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bo
         last, was_scale = run[-2][0], run[-2][1]
     if is_scale:
         return not was_scale or value > last or value == 100  # mille cent
-    if was_scale or (last >= 100 and last % 100 == 0):
+    if was_scale or (last and last % 100 == 0):
         return value < last
     if last < 10 and value >= 10 and value % 10 == 0 and code == "ar":
         return True  # nine ten, five and twenty
@@ -312,7 +320,7 @@ def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Langu
         if not counts:
             return
     if run[0][1]:
-        opening = re.search(r"(?i)\b(?:half )?an? $", text[max(0, start - 8) : start])
+        opening = _opening(text, start)
         if tongue.code == "en" and opening is None:
             return
         current = 0.5 if opening and opening[0].lower().startswith("half") else 1.0
@@ -349,14 +357,14 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
             scale = _KANJI_SCALES.get(character)
             if scale is None:
                 digit = (0.0 if scaled else digit * 10) + _KANJI[character]
-            elif scale < 1e4:
+            elif character in "十百千":
                 part, digit = part + (digit or 1.0) * scale, 0.0
             elif total < scale:
                 total, part, digit = (total + part + digit or 1.0) * scale, 0.0, 0.0  # 三万亿
             else:
                 total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
         value, end = total + part + digit, match.end()
-        unit, _ = ("%", 0) if group == "percent" else _unit_at(text, end, tongue, scaled=False)
+        unit, _ = ("%", 0) if group == "percent" else _unit_at(text, end, tongue)
         if _TENTHS.match(text, end) and value <= _TEN:
             value, unit, end = value * _TEN, "%", end + 1
         yield Number(

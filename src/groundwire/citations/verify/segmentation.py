@@ -149,9 +149,9 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     character = following[1]
     if character.islower():
         return False
-    if _DAY.search(text, max(0, dot - 3), dot + 1) and (month := _MONTH.match(text, after, end)):
+    if _DAY.search(text, dot - 2, dot + 1) and (month := _MONTH.match(text, after, end)):
         return month[1].lower() not in months_of_all()  # 31. März
-    return marked or not _ABBREVIATION.search(text, max(0, dot - 12), dot + 1)
+    return marked or not _ABBREVIATION.search(text, dot - 12, dot + 1)
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
@@ -313,7 +313,7 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
         after = at + len(mark.text)
     everything = tuple(dict.fromkeys(number for _, numbers in groups for number in numbers))
     whole = (Part(plain[span.start : span.end], everything),)
-    if len(groups) < 2 and not (groups and len(words_of(plain[groups[0][0] : span.end])) > _SHORT):
+    if not groups or (len(groups) == 1 and len(words_of(plain[after : span.end])) <= _SHORT):
         return whole
     parts, begin = [], span.start
     for at, numbers in groups:
@@ -364,7 +364,7 @@ def most_like(quote: str, stated: str, tongue: Language) -> str:
         return stated
     first = max(0, blocks[0].a - blocks[0].b)
     last = blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size)
-    return " ".join(words[first : min(len(words), last)])
+    return " ".join(words[first:last])
 
 
 def other_first_names(text: str, near: str, page: str, tongue: Language) -> list[tuple[str, str]]:
