@@ -370,16 +370,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         ("src/groundwire/citations/verify/quantities.py", function, line, reason)
         for function, line, reason in (
             ("_unit_at", "for length in range(tongue.longest, (-1), -1):", "no unit is spelled without a character"),
-            (
-                "_in_kanji",
-                'unit, _ = ("%", (-1)) if group == "percent" else _unit_at(text, end, tongue, scaled=False)',
-                "only the unit is used",
-            ),
-            (
-                "_in_kanji",
-                'unit, _ = ("%", 1) if group == "percent" else _unit_at(text, end, tongue, scaled=False)',
-                "only the unit is used",
-            ),
         )
     ),
     *(
@@ -509,7 +499,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/citations/verify/argument_roles.py",
         "_changed_places",
-        'if "word" in kinds or not aligned.claim[right[(-1)]].name or aligned.tongue.knows_form(page[first].keys[0]):',
+        'if "word" in kinds or not aligned.claim[right[(-1)]].name or aligned.tongue.knows_form(page[first].key):',
         "the words of a block are all names, or none is",
     ),
     (

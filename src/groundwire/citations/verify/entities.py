@@ -139,7 +139,7 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
         ends = _CLAUSE_ENDS.search(scope)
         near = words_of(scope[: ends.start("end")] if ends else scope, tongue)
         before = words_of(text[: negation.start()][-_SCOPE // 2 :], tongue)
-        shown = " ".join(text[negation.start() : negation.end() + _SCOPE // 2].split()[:6])
+        shown = " ".join(text[negation.start() : negation.end() + _SCOPE].split()[:6])
         found.append(Denial(shown, frozenset(near[:3]), frozenset(near[:6] + before[-3:])))
     return found
 

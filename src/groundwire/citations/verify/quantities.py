@@ -364,7 +364,7 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
             else:
                 total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
         value, end = total + part + digit, match.end()
-        unit, _ = ("%", 0) if group == "percent" else _unit_at(text, end, tongue)
+        unit = "%" if group == "percent" else _unit_at(text, end, tongue)[0]
         if _TENTHS.match(text, end) and value <= _TEN:
             value, unit, end = value * _TEN, "%", end + 1
         yield Number(
