@@ -1,13 +1,19 @@
 """What each stage of verification makes of a table of sentences, in nine languages.
 
 `stages.jsonl` has a line for each case: the stage, its arguments, and the result. The sentences come from the tuning
-half of the hand-written cases, and vary them: words left out, exchanged or replaced. Where the result would be wrong
-by the meaning of the sentence, the case is in `KNOWN_ERRORS` instead.
+half of the hand-written cases, and vary them: words left out, exchanged or replaced; others were written for a branch
+or a limit of a module. Where the result would be wrong by the meaning of the sentence, the case is in `KNOWN_ERRORS`
+instead. The line of a new case is printed by
+
+    python tests/citations/test_tables.py STAGE ARGUMENT...
+
+and belongs in the table when its result has been read and is right; no line is ever written without that.
 """
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -241,3 +247,8 @@ KNOWN_ERRORS: Final = (
 def test_known_errors(answer: str, pages: tuple[str, ...], verdict: str) -> None:
     cited = [CitedPage(number=number, url="", content=text) for number, text in enumerate(pages, start=1)]
     assert {one.verdict for one in verify_answer(answer, cited).findings} == {verdict}
+
+
+if __name__ == "__main__":
+    given = dict(zip(("stage", "arguments"), (sys.argv[1], sys.argv[2:]), strict=True))
+    print(json.dumps({**given, "result": STAGES[sys.argv[1]](*sys.argv[2:])}, ensure_ascii=False))

@@ -75,7 +75,7 @@ _KANJI_SCALES: Final[Mapping[str, float]] = {
 }
 _TENTHS: Final = re.compile(r"割|成(?![员員立功果本为為都])")
 _TEN: Final = 10
-_MOST_PARTS: Final = 5  # parts of a hyphenated number: quatre-vingt-dix-neuf
+_MOST_PARTS: Final = 4  # parts of a hyphenated number: quatre-vingt-dix-neuf
 _GAP: Final = 16  # characters between the numbers of a range, and of the word that says so
 _COUNTER: Final = 4  # characters of a counter, and the bound after it: 40人以上
 _ENDS_COUNT: Final = re.compile(r"[\d、，。,]")
@@ -328,7 +328,7 @@ def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Langu
     for value, is_scale, _, _ in run:
         if not is_scale:
             current += value
-        elif value == 100 or (value == 12 and not total):
+        elif value == 100:
             current = (current or 1.0) * value
         elif total < value:
             total, current = (total + current or 1.0) * value, 0.0  # dos mil millones

@@ -133,8 +133,6 @@ def _of_block(text: str, start: int, end: int) -> Iterator[TextSpan]:
             continue
         if marks := _MARKS_AFTER.match(text, after, end):
             after = marks.end()
-        if after >= end:
-            break
         if stop[0][0] in ".…" and not _is_end(text, stop.start(), after, end, marked=after > stop.end()):
             continue
         yield from _trimmed(text, begin, after)

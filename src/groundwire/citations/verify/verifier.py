@@ -371,14 +371,13 @@ def _figures(text: str, index: PageIndex) -> Iterator[Disagreement]:
     """Yield the numbers and dates of a sentence that are missing from a page in another language."""
     tongue = language(language_of(text)[0])
     claim = Claim(text, tongue)
-    if not claim.numbers and not claim.dates:
-        return
-    numbers, dates = index.figures
     for date in claim.dates:
-        if not any(same_date(date, other) for other in dates):
+        if not any(same_date(date, other) for other in index.figures[1]):
             yield Disagreement(kind="date", claimed=date.text, stated="")
     for number in claim.numbers:
-        if number.amount > 1 and not any(same_number(number, one) or same_quantity(number, one) for one in numbers):
+        if number.amount > 1 and not any(
+            same_number(number, one) or same_quantity(number, one) for one in index.figures[0]
+        ):
             yield Disagreement(kind="number", claimed=number.text, stated="")
 
 
