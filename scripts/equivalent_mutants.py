@@ -497,12 +497,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "the lease is renewed before it ends either way",
     ),
     (
-        "src/groundwire/citations/verify/argument_roles.py",
-        "_changed_places",
-        'if "word" in kinds or not aligned.claim[right[(-1)]].name or aligned.tongue.knows_form(page[first].key):',
-        "the words of a block are all names, or none is",
-    ),
-    (
         "src/groundwire/reading/passages/excerpts.py",
         "_one",
         "several = sorted((form for form in forms if len(form) >= 1), key=len, reverse=True)",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
@@ -19,21 +20,34 @@ from groundwire.citations.verify.report import Disagreement
 __all__ = ["beside", "fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    places: list[int]
+
+    @property
+    def first(self) -> int:
+        return self.places[0]
+
+    @property
+    def last(self) -> int:
+        return self.places[-1]
+
+
 def joined(tokens: Sequence[WordToken], dense: bool) -> str:
     """Join words to one text."""
     return ("" if dense else " ").join(token.text for token in tokens)
 
 
-def _blocks(aligned: Alignment) -> list[list[int]]:
+def _blocks(aligned: Alignment) -> list[_Block]:
     """Return the sentence's words that have a counterpart, grouped where they are adjacent on both sides."""
-    blocks: list[list[int]] = []
+    blocks: list[_Block] = []
     for at, there in enumerate(aligned.to):
         if there is None or aligned.claim[at].kind in {"function", "marker"}:
             continue
-        if blocks and _adjoin(aligned, blocks[-1][-1], at):
-            blocks[-1].append(at)
+        if blocks and _adjoin(aligned, blocks[-1].last, at):
+            blocks[-1].places.append(at)
         else:
-            blocks.append([at])
+            blocks.append(_Block([at]))
     return blocks
 
 
@@ -61,7 +75,7 @@ def _adjoin(aligned: Alignment, last: int, at: int) -> bool:
 def inverted(aligned: Alignment) -> bool:
     """Return whether two words of a class are in reverse order, as used for converse words."""
     blocks = _blocks(aligned)
-    firsts = [aligned.pairs[block[0]] for block in blocks]
+    firsts = [aligned.pairs[block.first] for block in blocks]
     return any(
         firsts[two] < firsts[one] and _alike(aligned, blocks[one], blocks[two])
         for one in range(len(blocks))
@@ -69,8 +83,8 @@ def inverted(aligned: Alignment) -> bool:
     )
 
 
-def _class(aligned: Alignment, block: Sequence[int]) -> str:
-    token = aligned.claim[block[0]]
+def _class(aligned: Alignment, block: _Block) -> str:
+    token = aligned.claim[block.first]
     if token.value is not None:
         return _kind(aligned, block)
     if groups := aligned.tongue.contrasts.get(token.key):
@@ -78,10 +92,10 @@ def _class(aligned: Alignment, block: Sequence[int]) -> str:
     return "name" if token.name else "word"
 
 
-def _alike(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _alike(aligned: Alignment, left: _Block, right: _Block) -> bool:
     """Return whether two parts are of one kind; a sentence's first word is always capitalized."""
     one, other = _class(aligned, left), _class(aligned, right)
-    begins = left[0] <= 1 and len(left) == 1 and not aligned.tongue.dense
+    begins = left.first <= 1 and left.first == left.last and not aligned.tongue.dense
     return one == other or (begins and {one, other} == {"name", "word"})
 
 
@@ -96,39 +110,39 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
             if _changed_places(aligned, blocks, one, two):
                 yield Disagreement(
                     kind="order",
-                    claimed=joined(aligned.claim[left[0] : right[-1] + 1], aligned.tongue.dense),
+                    claimed=joined(aligned.claim[left.first : right.last + 1], aligned.tongue.dense),
                     stated=_stated(aligned, left, right),
                 )
                 return
 
 
-def _stated(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> str:
-    places = sorted(aligned.pairs[at] for at in (*left, *right))
+def _stated(aligned: Alignment, left: _Block, right: _Block) -> str:
+    places = sorted(aligned.pairs[at] for at in (*left.places, *right.places))
     return joined(aligned.page[places[0] : places[-1] + 1], aligned.tongue.dense)
 
 
-def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, two: int) -> bool:
+def _changed_places(aligned: Alignment, blocks: Sequence[_Block], one: int, two: int) -> bool:
     pairs, page = aligned.pairs, aligned.page
     left, right = blocks[one], blocks[two]
-    at, there = [pairs[block[0]] for block in blocks], (pairs[left[0]], pairs[right[0]])
+    at, there = [pairs[block.first] for block in blocks], (pairs[left.first], pairs[right.first])
     inverted = there[1] < there[0]
     paired = _companions(aligned, blocks, one, two) if _class(aligned, left) != "word" else None
     if paired is not None:
         return paired
-    claim_voice = _passive(aligned, aligned.claim, left[-1], right[0])
+    claim_voice = _passive(aligned, aligned.claim, left.last, right.first)
     first, second = sorted(there)
     page_voice = _passive(aligned, page, first, second)
-    names = aligned.claim[left[0]].name
+    names = aligned.claim[left.first].name
     if any(token.stops for token in page[first + 1 : second + 1]):
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
-    if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left[0]):
+    if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left.first):
         kinds = {_class(aligned, left), _class(aligned, right)}
-        if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].key):
+        if "word" in kinds or not aligned.claim[right.first].name or aligned.tongue.knows_form(page[first].key):
             return False  # the verb may come first or second
     if not inverted:
-        between = [block for block in blocks if first < pairs[block[0]] < second]
+        between = [block for block in blocks if first < pairs[block.first] < second]
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
     if claim_voice != page_voice or _is_list(aligned, left, right) or _is_symmetric(aligned, left, right):
         return False
@@ -136,7 +150,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return False
     if two == one + 1 and not (names and aligned.tongue.script == "arabic") and not _crossed_ties(aligned, left, right):
         return False
-    if not names and aligned.claim[left[0]].value is None and _another_way(aligned, first, second):
+    if not names and aligned.claim[left.first].value is None and _another_way(aligned, first, second):
         return False
     if _compared(aligned, left, right):
         return True
@@ -159,12 +173,10 @@ def _another_way(aligned: Alignment, first: int, second: int) -> bool:
     )
 
 
-def _compared(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _compared(aligned: Alignment, left: _Block, right: _Block) -> bool:
     """Return whether what something is compared with has become what is compared: larger than."""
-    here = [_preposition(aligned, aligned.claim, block[0]) in aligned.tongue.than for block in (left, right)]
-    there = [
-        _preposition(aligned, aligned.page, aligned.pairs[block[0]]) in aligned.tongue.than for block in (left, right)
-    ]
+    than = aligned.tongue.than
+    here, there = ([word in than for word in side] for side in _ties(aligned, left, right))
     return here == [False, True] and there == [True, False]
 
 
@@ -180,7 +192,7 @@ def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
     return falls == 0 or (falls == 1 and len(inner) >= 4)
 
 
-def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, two: int) -> bool | None:
+def _companions(aligned: Alignment, blocks: Sequence[_Block], one: int, two: int) -> bool | None:
     """Return whether two parts have other companions than in the passage; None if they have none of a kind.
 
     41 in May and 38 in June: the months distinguish the numbers.
@@ -194,7 +206,7 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
         kind = _kind(aligned, third)
         if kind != _kind(aligned, fourth) or kind in {"", mine, _kind(aligned, blocks[one])}:
             continue
-        here = [block[0] for block in (blocks[one], blocks[two], third, fourth)]
+        here = [block.first for block in (blocks[one], blocks[two], third, fourth)]
         there = [pairs[place] for place in here]
         straight, crossed = _pairing(here, aligned.claim), _pairing(there, aligned.page)
         if straight is not None and crossed is not None:
@@ -202,9 +214,9 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
     return None
 
 
-def _kind(aligned: Alignment, block: Sequence[int]) -> str:
+def _kind(aligned: Alignment, block: _Block) -> str:
     """Return the kind of a companion: a date, a year, a month or weekday, a name."""
-    token = aligned.claim[block[0]]
+    token = aligned.claim[block.first]
     if isinstance(token.value, Number):
         return "year" if is_year(token.value) else "number"
     if token.value is not None:
@@ -244,7 +256,7 @@ def fold_text(token: WordToken) -> str:
     return token.key if token.kind in {"function", "marker"} else token.text.lower()
 
 
-def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _by_particle(aligned: Alignment, left: _Block, right: _Block) -> bool:
     """Return whether the particles after two names show that they exchanged roles, as in Japanese."""
     topics = {"は", "が", "のは"}
 
@@ -253,8 +265,8 @@ def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
         return True if after in topics else False if after in {"を", "に", "の", "から"} else None
 
     pairs = aligned.pairs
-    here = [acts(aligned.claim, block[-1]) for block in (left, right)]
-    there = [acts(aligned.page, pairs[block[-1]]) for block in (left, right)]
+    here = [acts(aligned.claim, block.last) for block in (left, right)]
+    there = [acts(aligned.page, pairs[block.last]) for block in (left, right)]
     crossed = here[0] == there[1] and here[1] == there[0] and None not in here and here[0] != here[1]
     turned = _has_converse(aligned) != (_is_passive_ja(aligned.claim) != _is_passive_ja(aligned.page))
     return here == there and None not in here if turned else crossed
@@ -276,10 +288,10 @@ def _has_converse(aligned: Alignment) -> bool:
     )
 
 
-def _is_list(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _is_list(aligned: Alignment, left: _Block, right: _Block) -> bool:
     pairs = aligned.pairs
-    there = sorted(((pairs[left[0]], pairs[left[-1]]), (pairs[right[0]], pairs[right[-1]])))
-    return joined_by_and(aligned, aligned.claim, left[-1], right[0]) and joined_by_and(
+    there = sorted(((pairs[left.first], pairs[left.last]), (pairs[right.first], pairs[right.last])))
+    return joined_by_and(aligned, aligned.claim, left.last, right.first) and joined_by_and(
         aligned, aligned.page, there[0][1], there[1][0]
     )
 
@@ -309,22 +321,22 @@ def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, ri
     )
 
 
-def _is_symmetric(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _is_symmetric(aligned: Alignment, left: _Block, right: _Block) -> bool:
     """Return whether the words between or before two positions are symmetric: met, married, between."""
-    span = (*aligned.claim[: left[0]][-2:], *aligned.claim[left[0] : right[-1] + 3])
+    span = (*aligned.claim[: left.first][-2:], *aligned.claim[left.first : right.last + 3])
     return any(token.key in aligned.tongue.symmetric for token in span)
 
 
-def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _keeps_case(aligned: Alignment, left: _Block, right: _Block) -> bool:
     """Return whether two words keep the endings or articles of the passage, in languages where these mark the roles."""
     pairs, claim, page = aligned.pairs, aligned.claim, aligned.page
-    if any(claim[block[0]].value is not None for block in (left, right)):
+    if any(claim[block.first].value is not None for block in (left, right)):
         return False
     if aligned.tongue.case:
-        return all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left, *right))
+        return all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left.places, *right.places))
     if aligned.tongue.code == "de":
         for block in (left, right):
-            here, there = _article(aligned, claim, block[0]), _article(aligned, page, pairs[block[0]])
+            here, there = _article(aligned, claim, block.first), _article(aligned, page, pairs[block.first])
             if here == there and here in {"den", "dem", "einen", "einem", "des"}:
                 return True
     return False
@@ -337,20 +349,22 @@ def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     return ""
 
 
-def _moved_along(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _moved_along(aligned: Alignment, left: _Block, right: _Block) -> bool:
     """Return whether a part moved with its preposition: in May, on Saturday."""
-    pairs = aligned.pairs
-    here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, pairs[block[0]]) for block in (left, right)]
+    here, there = _ties(aligned, left, right)
     return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
 
 
-def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _crossed_ties(aligned: Alignment, left: _Block, right: _Block) -> bool:
     """Return whether each of two parts follows the other's preposition: from 20 to 85."""
-    pairs = aligned.pairs
-    here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, pairs[block[0]]) for block in (left, right)]
+    here, there = _ties(aligned, left, right)
     return here == there[::-1] and here[0] != here[1] and all(here)
+
+
+def _ties(aligned: Alignment, left: _Block, right: _Block) -> tuple[list[str], list[str]]:
+    """Return the prepositions of two parts, in the sentence and in the passage."""
+    here = [_preposition(aligned, aligned.claim, block.first) for block in (left, right)]
+    return here, [_preposition(aligned, aligned.page, aligned.pairs[block.first]) for block in (left, right)]
 
 
 def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
