@@ -366,8 +366,9 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
         here = aligned.back.get(whole)
         if here is None or tongue.partitive.isdisjoint(map(fold_text, page[place + 1 : whole])):
             continue
-        every = next((one for one in claim[:here][-3:] if one.marker and one.marker.kind == "all"), None)
-        if page[whole].value is not None or every:
+        before = claim[:here][-3:]
+        every = next((one for one in before if one.marker and one.marker.kind == "all"), None)
+        if every or (page[whole].value is not None and tongue.partitive.isdisjoint(map(fold_text, before))):
             stated = joined(page[place : whole + 1], tongue.dense)
             yield Disagreement(kind="quantifier", claimed=(every or claim[here]).text, stated=stated)
             return
