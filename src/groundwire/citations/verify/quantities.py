@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from groundwire.citations.verify.language_packs import DENSE, Language, fold, language
 
@@ -43,6 +43,15 @@ class Number:
         return bool(self.mark)
 
 
+class _Word(NamedTuple):
+    """A word of a number: its value, and whether it multiplies what precedes it."""
+
+    value: float
+    scales: bool
+    start: int
+    end: int
+
+
 MAX_NUMBERS: Final = 200
 """Numbers of a sentence compared as values; further ones are compared as words."""
 _LETTERS: Final = frozenset({"k", "m", "b"})  # scales only after a currency sign, or without a space
@@ -57,10 +66,7 @@ _WORDS: Final = re.compile(rf"[^\W\d_{DENSE}]+(?:['’-][^\W\d_]+)*")
 _AFTER: Final = re.compile(r"(?P<gap>[ \u00a0\u202f-]?)(?P<word>%|％|℃|°[CF]|km/h|[^\W\d_]+\.?)?")
 _BETWEEN: Final = re.compile(r"[\u064b-\u0652]{0,2}[ \u00a0-]{1,2}")  # behind the vowel marks of Arabic
 _HUNDREDS: Final = re.compile(r", (?=[a-z]+ hundred\b)")  # five thousand, two hundred
-_KANJI: Final[Mapping[str, int]] = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {
-    "零": 0,
-    "两": 2,
-}
+_KANJI: Final[Mapping[str, int]] = dict(zip("〇一二三四五六七八九零两", (*range(10), 0, 2), strict=True))
 _KANJI_RUN: Final = re.compile(
     r"百分之(?P<percent>[〇零一二两三四五六七八九十百]+)|(?P<run>[〇零一二两三四五六七八九十百千万亿億兆]+)"
 )
@@ -219,17 +225,16 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
     for half in _HALF.finditer(text) if tongue.code == "en" else ():
         if unit := _unit_at(text, half.end(), tongue)[0]:
             yield Number(half[0].strip(), (0.5,), unit, "", half.start(), half.end() - 1)
-    bare = (
-        {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
-    )  # one of them, without a word for "one"
-    run: list[tuple[float, bool, int, int]] = []
+    # one of them, without a word for "one"
+    bare = {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
+    run: list[_Word] = []
     for piece, start, end in _pieces(low, tongue):
         value, is_scale = _value(piece, tongue, bool(run))
         joins = bool(run) and piece in {tongue.joiner, "and"}
         near = (
             not run
-            or _BETWEEN.fullmatch(low, run[-1][3], start)
-            or (run[-1][0] > 100 and _HUNDREDS.match(low, run[-1][3]))
+            or _BETWEEN.fullmatch(low, run[-1].end, start)
+            or (run[-1].value > 100 and _HUNDREDS.match(low, run[-1].end))
         )
         if run and (
             not near
@@ -239,9 +244,9 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
             yield from _number_of(run, text, tongue)
             run = []
         if value is not None and (run or not is_scale or value in bare or _opening(low, start)):
-            run.append((value, is_scale, start, end))
+            run.append(_Word(value, is_scale, start, end))
         elif joins and run:
-            run.append((0.0, False, start, end))
+            run.append(_Word(0.0, False, start, end))
     if run:
         yield from _number_of(run, text, tongue)
 
@@ -295,11 +300,11 @@ def _opening(text: str, start: int) -> re.Match[str] | None:
     return _OPENING.search(text, start - _OPENING_LENGTH, start)
 
 
-def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, code: str) -> bool:
+def _goes_on(run: Sequence[_Word], value: float, is_scale: bool, code: str) -> bool:
     """Return whether a word continues the number that the preceding words began."""
-    last, was_scale = run[-1][0], run[-1][1]
+    last, was_scale, *_ = run[-1]
     if not last and len(run) > 1:  # an "and"
-        last, was_scale = run[-2][0], run[-2][1]
+        last, was_scale, *_ = run[-2]
     if is_scale:
         return not was_scale or value > last or value == 100  # mille cent
     if was_scale or (last and last % 100 == 0):
@@ -311,21 +316,21 @@ def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bo
     return last >= 20 and last % 10 == 0 and 1 <= value < 10
 
 
-def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Language) -> Iterator[Number]:
-    while run and not run[-1][0] and len(run) > 1:
+def _number_of(run: Sequence[_Word], text: str, tongue: Language) -> Iterator[Number]:
+    while len(run) > 1 and not run[-1].value:
         run = run[:-1]  # a trailing "and"
-    total, current, start, end = 0.0, 0.0, run[0][2], run[-1][3]
-    if len(run) == 1 and not run[0][1] and tongue.code != "en" and fold(text[start:end]) in tongue.vague:
-        counts = run[0][0] > 1 and re.match(r" [^\W\d_]+[sx]\b", text[end : end + 40])  # neuf portes
+    total, current, start, end = 0.0, 0.0, run[0].start, run[-1].end
+    if len(run) == 1 and not run[0].scales and tongue.code != "en" and fold(text[start:end]) in tongue.vague:
+        counts = run[0].value > 1 and re.match(r" [^\W\d_]+[sx]\b", text[end : end + 40])  # neuf portes
         if not counts:
             return
-    if run[0][1]:
+    if run[0].scales:
         opening = _opening(text, start)
         if tongue.code == "en" and opening is None:
             return
         current = 0.5 if opening and opening[0].lower().startswith("half") else 1.0
         start -= len(opening[0]) if opening else 0
-    for value, is_scale, _, _ in run:
+    for value, is_scale, *_ in run:
         if not is_scale:
             current += value
         elif value == 100:
@@ -334,7 +339,7 @@ def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Langu
             total, current = (total + current or 1.0) * value, 0.0  # dos mil millones
         else:
             total, current = total + (current or 1.0) * value, 0.0
-    unit, after = _unit_at(text, end, tongue, scaled=run[-1][1])
+    unit, after = _unit_at(text, end, tongue, scaled=run[-1].scales)
     end = after if unit == "%" and tongue.code != "en" else end
     yield Number(text[start:end], (total + current,), unit, _mark(text, start, end, tongue), start, end)
 

@@ -325,14 +325,17 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
 def clauses(text: str) -> list[str]:
     """Split a sentence at commas and conjunctions; a part with too few words is joined to its neighbor."""
     cuts = [0, *(found.start() for found in JOINS.finditer(text)), len(text)]
-    clauses: list[tuple[int, int, int]] = []  # start, end and number of words of each
+    clauses: list[str] = []
+    said = 0  # words of the last one
     for begin, end in itertools.pairwise(cuts):
         words = len(words_of(text[begin:end]))
-        if clauses and (words < _CLAUSE or clauses[-1][2] < _CLAUSE):
-            clauses[-1] = (clauses[-1][0], end, clauses[-1][2] + words)
+        if clauses and min(words, said) < _CLAUSE:
+            clauses[-1] += text[begin:end]
+            words += said
         else:
-            clauses.append((begin, end, words))
-    return [text[begin:end] for begin, end, _ in clauses]
+            clauses.append(text[begin:end])
+        said = words
+    return clauses
 
 
 def quotes_of(text: str) -> list[TextSpan]:
