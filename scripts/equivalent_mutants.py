@@ -453,13 +453,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "the caller only asks whether there are any",
     ),
     (
-        "src/groundwire/citations/verify/entities.py",
-        "same_quantity",
-        "abs(power - round(power)) <= 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} "
-        "or 1 / factor in {12.0, 7.0, 24.0, 60.0}",
-        "no two units differ by exactly that",
-    ),
-    (
         "src/groundwire/citations/verify/quantities.py",
         "_value",
         'if tongue.code == "de" and len(piece) >= 6:',

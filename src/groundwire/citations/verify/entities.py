@@ -367,9 +367,8 @@ def same_quantity(claimed: Number, stated: Number) -> bool:
         return False
     factor = other[1] / one[1]
     power = math.log10(factor)
-    related = (
-        abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
-    )
+    steps = (10 ** round(power), 7, 12, 24, 60)
+    related = any(math.isclose(ratio, step) for ratio in (factor, 1 / factor) for step in steps)
     value, converted = claimed.amount, stated.amount * factor
     if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
         return True

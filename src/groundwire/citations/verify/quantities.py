@@ -201,7 +201,7 @@ def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool = False) -
         return "", place
     words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + 40].split()[:1])]
     if scaled and words[0] == "d" and len(words) > 1:
-        return tongue.units.get(words[1].strip("'.,;"), ""), place
+        return tongue.units.get(words[1].strip("'’.,;"), ""), place
     if scaled and words[0] in {"de", "des"} and len(words) > 1:
         return tongue.units.get(words[1].strip(".,;"), ""), place
     if len(words) > 1 and (unit := tongue.units.get(f"{words[0]} {words[1].strip('-.,;')}")):

@@ -325,8 +325,7 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
 def clauses(text: str) -> list[str]:
     """Split a sentence at commas and conjunctions; a part with too few words is joined to its neighbor."""
     cuts = [0, *(found.start() for found in JOINS.finditer(text)), len(text)]
-    clauses: list[str] = []
-    said = 0  # words of the last one
+    clauses, said = list[str](), 0  # and the words of the last one
     for begin, end in itertools.pairwise(cuts):
         words = len(words_of(text[begin:end]))
         if clauses and min(words, said) < _CLAUSE:
