@@ -97,7 +97,7 @@ def _alignment(code: str, claim: str, page: str) -> object:
             [one.text, one.kind, flag, aligned.page[there].text if there is not None else "", there]
             for one, flag, there in zip(aligned.claim, flags, aligned.to, strict=True)
         ],
-        [[one.start, one.end, *one.keys] for one in aligned.page],
+        [[one.start, one.end, one.key] for one in aligned.page],
         [round(aligned.share, 3), round(aligned.strict_share, 3), aligned.copies],
     ]
 

@@ -237,8 +237,7 @@ def _is_rival(number: Number, other: Number, passage: IndexedPassage) -> bool:
 
 def _is_vague(number: Number) -> bool:
     """Return whether a number is a figure of speech: one of, two sides."""
-    once = number.amount == 1 and dimension_of(number.unit) in {"time", "months"}  # in one year, a year
-    return once or (number.text.isalpha() and number.amount <= 1)
+    return number.amount == 1 and (number.text.isalpha() or dimension_of(number.unit) in {"time", "months"})
 
 
 def _is_part(number: Number, text: str, tongue: Language) -> bool:

@@ -279,7 +279,7 @@ def _glued(piece: str, tongue: Language) -> float | None:
     """Return the value of a number written as one word: dreihundertfünfundzwanzig."""
     total, current, place = 0.0, 0.0, 0
     while place < len(piece):
-        for length in range(min(10, len(piece) - place), 1, -1):
+        for length in range(min(8, len(piece) - place), 1, -1):
             part = piece[place : place + length]
             if part in tongue.numbers or part in {"hundert", "tausend"} or (part == tongue.joiner and place):
                 break
