@@ -507,5 +507,73 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "if len(cut) >= len(before) and cut[len(before) :].strip():",
         "nothing is left to strip where they are equal",
     ),
+    *(
+        (f"src/groundwire/citations/verify/{module}.py", function, line, reason)
+        for module, function, line, reason in (
+            (
+                "quantities",
+                "_number_of",
+                'counts = run[0].value > 2 and re.match(r" [^\\W\\d_]+[sx]\\b", text[end : end + 40]) # neuf portes',
+                "the only such word that is more than one is nine",
+            ),
+            (
+                "quantities",
+                "",
+                "_MOST_PARTS: Final = 5 # parts of a hyphenated number: quatre-vingt-dix-neuf",
+                "no number has five",
+            ),
+            (
+                "quantities",
+                "_in_words",
+                "or (run[-1].value > 101 and _HUNDREDS.match(low, run[-1].end))",
+                "no word has that value",
+            ),
+            *(
+                (
+                    "quantities",
+                    "_glued",
+                    f"for length in range(min({longest}, len(piece) - place), {ends}, -1):",
+                    reason,
+                )
+                for longest, ends, reason in (
+                    (9, 1, "no word of a number has nine letters"),
+                    (8, 0, "none has one letter"),
+                    (8, 2, "none has two letters"),
+                )
+            ),
+            (
+                "alignment",
+                "sentence_at",
+                "begin = next((place for place in range(at, (-1), -1) if tokens[place].stops), 0)",
+                "no sentence ended before the first word",
+            ),
+            ("alignment", "_expected", "for distance in range(0, len(to)):", "the word itself has no counterpart yet"),
+            *(
+                (
+                    "verifier",
+                    "_is_there",
+                    f"return bool(words) and (words in squeezed(passage.around({near}).text) "
+                    "or words in index.squeezed)",
+                    "what is near is on the page, too, which is looked at in any case",
+                )
+                for near in ("0, 1", "2, 1", "1, 0", "1, 2")
+            ),
+            *(
+                (
+                    "facts",
+                    "_distance",
+                    f"return abs(one - two) / (abs(one) + abs(two) or {some}) + (number.unit != other.unit)",
+                    "two zeros are the same number, and not compared",
+                )
+                for some in ("0.0", "2.0")
+            ),
+            (
+                "segmentation",
+                "_is_end",
+                "if _DAY.search(text, dot - 3, dot + 1) and (month := _MONTH.match(text, after, end)):",
+                "what precedes two digits is looked at in any case",
+            ),
+        )
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""
