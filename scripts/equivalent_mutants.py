@@ -547,6 +547,24 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "begin = next((place for place in range(at, (-1), -1) if tokens[place].stops), 0)",
                 "no sentence ended before the first word",
             ),
+            (
+                "verifier",
+                "_loose_end",
+                "while at < len(aligned.claim) and aligned.claim[at].start <= cut:",
+                "no word begins with a comma or a space",
+            ),
+            (
+                "quantities",
+                "_in_kanji",
+                "if _TENTHS.match(text, end) and value < _TEN:",
+                "ten is one character, which is no number of its own",
+            ),
+            (
+                "argument_roles",
+                "_pairing",
+                "return None if straight == crossed else straight >= crossed",
+                "two answers are only compared, and both change",
+            ),
             ("alignment", "_expected", "for distance in range(0, len(to)):", "the word itself has no counterpart yet"),
             *(
                 (

@@ -308,9 +308,7 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     if not claim.names or matcher.ratio() < _VERBATIM:
         return
-    for change, first, last, from_theirs, to_theirs in matcher.get_opcodes():
-        if change != "replace":
-            continue
+    for _, first, last, from_theirs, to_theirs in matcher.get_opcodes():
         here = [word for word in mine[first:last] if any(name.start <= word.start() < name.end for name in claim.names)]
         there = [word for word in theirs[from_theirs:to_theirs] if _may_name(word[0], claim.language)]
         if not here or not there or _is_short_for(here, there) or _is_short_for(there, here):
