@@ -561,6 +561,13 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ),
             (
                 "argument_roles",
+                "turned",
+                "return subject is not None and subject >= against "
+                "and any(there is not None for there in aligned.to[at + 1 :])",
+                "a verb is not its own subject",
+            ),
+            (
+                "argument_roles",
                 "_pairing",
                 "return None if straight == crossed else straight >= crossed",
                 "two answers are only compared, and both change",
