@@ -21,7 +21,7 @@ __all__ = ["beside", "fold_text", "inverted", "joined", "joined_by_and", "roles"
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _AlignedWords:
     places: list[int]
 
     @property
@@ -38,16 +38,16 @@ def joined(tokens: Sequence[WordToken], dense: bool) -> str:
     return ("" if dense else " ").join(token.text for token in tokens)
 
 
-def _blocks(aligned: Alignment) -> list[_Block]:
+def _blocks(aligned: Alignment) -> list[_AlignedWords]:
     """Return the sentence's words that have a counterpart, grouped where they are adjacent on both sides."""
-    blocks: list[_Block] = []
+    blocks: list[_AlignedWords] = []
     for at, there in enumerate(aligned.to):
         if there is None or aligned.claim[at].kind in {"function", "marker"}:
             continue
         if blocks and _adjoin(aligned, blocks[-1].last, at):
             blocks[-1].places.append(at)
         else:
-            blocks.append(_Block([at]))
+            blocks.append(_AlignedWords([at]))
     return blocks
 
 
@@ -83,7 +83,7 @@ def inverted(aligned: Alignment) -> bool:
     )
 
 
-def _class(aligned: Alignment, block: _Block) -> str:
+def _class(aligned: Alignment, block: _AlignedWords) -> str:
     token = aligned.claim[block.first]
     if token.value is not None:
         return _kind(aligned, block)
@@ -92,7 +92,7 @@ def _class(aligned: Alignment, block: _Block) -> str:
     return "name" if token.name else "word"
 
 
-def _alike(aligned: Alignment, left: _Block, right: _Block) -> bool:
+def _alike(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether two parts are of one kind; a sentence's first word is always capitalized."""
     one, other = _class(aligned, left), _class(aligned, right)
     begins = left.first <= 1 and left.first == left.last and not aligned.tongue.dense
@@ -116,12 +116,12 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
                 return
 
 
-def _stated(aligned: Alignment, left: _Block, right: _Block) -> str:
+def _stated(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> str:
     places = sorted(aligned.pairs[at] for at in (*left.places, *right.places))
     return joined(aligned.page[places[0] : places[-1] + 1], aligned.tongue.dense)
 
 
-def _changed_places(aligned: Alignment, blocks: Sequence[_Block], one: int, two: int) -> bool:
+def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: int, two: int) -> bool:
     pairs, page = aligned.pairs, aligned.page
     left, right = blocks[one], blocks[two]
     at, there = [pairs[block.first] for block in blocks], (pairs[left.first], pairs[right.first])
@@ -173,7 +173,7 @@ def _another_way(aligned: Alignment, first: int, second: int) -> bool:
     )
 
 
-def _compared(aligned: Alignment, left: _Block, right: _Block) -> bool:
+def _compared(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether what something is compared with has become what is compared: larger than."""
     than = aligned.tongue.than
     here, there = ([word in than for word in side] for side in _ties(aligned, left, right))
@@ -192,7 +192,7 @@ def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
     return falls == 0 or (falls == 1 and len(inner) >= 4)
 
 
-def _companions(aligned: Alignment, blocks: Sequence[_Block], one: int, two: int) -> bool | None:
+def _companions(aligned: Alignment, blocks: Sequence[_AlignedWords], one: int, two: int) -> bool | None:
     """Return whether two parts have other companions than in the passage; None if they have none of a kind.
 
     41 in May and 38 in June: the months distinguish the numbers.
@@ -214,7 +214,7 @@ def _companions(aligned: Alignment, blocks: Sequence[_Block], one: int, two: int
     return None
 
 
-def _kind(aligned: Alignment, block: _Block) -> str:
+def _kind(aligned: Alignment, block: _AlignedWords) -> str:
     """Return the kind of a companion: a date, a year, a month or weekday, a name."""
     token = aligned.claim[block.first]
     if isinstance(token.value, Number):
@@ -256,7 +256,7 @@ def fold_text(token: WordToken) -> str:
     return token.key if token.kind in {"function", "marker"} else token.text.lower()
 
 
-def _by_particle(aligned: Alignment, left: _Block, right: _Block) -> bool:
+def _by_particle(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether the particles after two names show that they exchanged roles, as in Japanese."""
     topics = {"は", "が", "のは"}
 
@@ -288,7 +288,7 @@ def _has_converse(aligned: Alignment) -> bool:
     )
 
 
-def _is_list(aligned: Alignment, left: _Block, right: _Block) -> bool:
+def _is_list(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     pairs = aligned.pairs
     there = sorted(((pairs[left.first], pairs[left.last]), (pairs[right.first], pairs[right.last])))
     return joined_by_and(aligned, aligned.claim, left.last, right.first) and joined_by_and(
@@ -321,13 +321,13 @@ def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, ri
     )
 
 
-def _is_symmetric(aligned: Alignment, left: _Block, right: _Block) -> bool:
+def _is_symmetric(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether the words between or before two positions are symmetric: met, married, between."""
     span = (*aligned.claim[: left.first][-2:], *aligned.claim[left.first : right.last + 3])
     return any(token.key in aligned.tongue.symmetric for token in span)
 
 
-def _keeps_case(aligned: Alignment, left: _Block, right: _Block) -> bool:
+def _keeps_case(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether two words keep the endings or articles of the passage, in languages where these mark the roles."""
     pairs, claim, page = aligned.pairs, aligned.claim, aligned.page
     if any(claim[block.first].value is not None for block in (left, right)):
@@ -349,19 +349,19 @@ def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     return ""
 
 
-def _moved_along(aligned: Alignment, left: _Block, right: _Block) -> bool:
+def _moved_along(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether a part moved with its preposition: in May, on Saturday."""
     here, there = _ties(aligned, left, right)
     return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
 
 
-def _crossed_ties(aligned: Alignment, left: _Block, right: _Block) -> bool:
+def _crossed_ties(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether each of two parts follows the other's preposition: from 20 to 85."""
     here, there = _ties(aligned, left, right)
     return here == there[::-1] and here[0] != here[1] and all(here)
 
 
-def _ties(aligned: Alignment, left: _Block, right: _Block) -> tuple[list[str], list[str]]:
+def _ties(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> tuple[list[str], list[str]]:
     """Return the prepositions of two parts, in the sentence and in the passage."""
     here = [_preposition(aligned, aligned.claim, block.first) for block in (left, right)]
     return here, [_preposition(aligned, aligned.page, aligned.pairs[block.first]) for block in (left, right)]

@@ -43,7 +43,7 @@ class Number:
         return bool(self.mark)
 
 
-class _Word(NamedTuple):
+class _NumberWord(NamedTuple):
     """A word of a number: its value, and whether it multiplies what precedes it."""
 
     value: float
@@ -227,7 +227,7 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
             yield Number(half[0].strip(), (0.5,), unit, "", half.start(), half.end() - 1)
     # one of them, without a word for "one"
     bare = {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
-    run: list[_Word] = []
+    run: list[_NumberWord] = []
     for piece, start, end in _pieces(low, tongue):
         value, is_scale = _value(piece, tongue, bool(run))
         joins = bool(run) and piece in {tongue.joiner, "and"}
@@ -244,9 +244,9 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
             yield from _number_of(run, text, tongue)
             run = []
         if value is not None and (run or not is_scale or value in bare or _opening(low, start)):
-            run.append(_Word(value, is_scale, start, end))
+            run.append(_NumberWord(value, is_scale, start, end))
         elif joins and run:
-            run.append(_Word(0.0, False, start, end))
+            run.append(_NumberWord(0.0, False, start, end))
     if run:
         yield from _number_of(run, text, tongue)
 
@@ -300,7 +300,7 @@ def _opening(text: str, start: int) -> re.Match[str] | None:
     return _OPENING.search(text, start - _OPENING_LENGTH, start)
 
 
-def _goes_on(run: Sequence[_Word], value: float, is_scale: bool, code: str) -> bool:
+def _goes_on(run: Sequence[_NumberWord], value: float, is_scale: bool, code: str) -> bool:
     """Return whether a word continues the number that the preceding words began."""
     last, was_scale, *_ = run[-1]
     if not last and len(run) > 1:  # an "and"
@@ -316,7 +316,7 @@ def _goes_on(run: Sequence[_Word], value: float, is_scale: bool, code: str) -> b
     return last >= 20 and last % 10 == 0 and 1 <= value < 10
 
 
-def _number_of(run: Sequence[_Word], text: str, tongue: Language) -> Iterator[Number]:
+def _number_of(run: Sequence[_NumberWord], text: str, tongue: Language) -> Iterator[Number]:
     while len(run) > 1 and not run[-1].value:
         run = run[:-1]  # a trailing "and"
     total, current, start, end = 0.0, 0.0, run[0].start, run[-1].end
