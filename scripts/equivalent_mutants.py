@@ -370,16 +370,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         ("src/groundwire/citations/verify/quantities.py", function, line, reason)
         for function, line, reason in (
             ("_unit_at", "for length in range(tongue.longest, (-1), -1):", "no unit is spelled without a character"),
-            (
-                "_in_kanji",
-                'unit, _ = ("%", (-1)) if group == "percent" else _unit_at(text, end, tongue, scaled=False)',
-                "only the unit is used",
-            ),
-            (
-                "_in_kanji",
-                'unit, _ = ("%", 1) if group == "percent" else _unit_at(text, end, tongue, scaled=False)',
-                "only the unit is used",
-            ),
         )
     ),
     *(
@@ -463,13 +453,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "the caller only asks whether there are any",
     ),
     (
-        "src/groundwire/citations/verify/entities.py",
-        "same_quantity",
-        "abs(power - round(power)) <= 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} "
-        "or 1 / factor in {12.0, 7.0, 24.0, 60.0}",
-        "no two units differ by exactly that",
-    ),
-    (
         "src/groundwire/citations/verify/quantities.py",
         "_value",
         'if tongue.code == "de" and len(piece) >= 6:',
@@ -505,12 +488,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "Cache._renewed",
         "due = loop.call_later(self._ttl / 2, lambda: beats.append(loop.create_task(renew())))",
         "the lease is renewed before it ends either way",
-    ),
-    (
-        "src/groundwire/citations/verify/argument_roles.py",
-        "_changed_places",
-        'if "word" in kinds or not aligned.claim[right[(-1)]].name or aligned.tongue.knows_form(page[first].keys[0]):',
-        "the words of a block are all names, or none is",
     ),
     (
         "src/groundwire/reading/passages/excerpts.py",
@@ -873,6 +850,99 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "Cursor.__str__",
         'words = zlib.compress(self.find.encode(), 8) if self.find else b""',
         "how well the words are compressed makes no difference to a reader",
+    ),
+    *(
+        (f"src/groundwire/citations/verify/{module}.py", function, line, reason)
+        for module, function, line, reason in (
+            (
+                "quantities",
+                "_number_of",
+                'counts = run[0].value > 2 and re.match(r" [^\\W\\d_]+[sx]\\b", text[end : end + 40]) # neuf portes',
+                "the only such word that is more than one is nine",
+            ),
+            (
+                "quantities",
+                "",
+                "_MOST_PARTS: Final = 5 # parts of a hyphenated number: quatre-vingt-dix-neuf",
+                "no number has five",
+            ),
+            (
+                "quantities",
+                "_in_words",
+                "or (run[-1].value > 101 and _HUNDREDS.match(low, run[-1].end))",
+                "no word has that value",
+            ),
+            *(
+                (
+                    "quantities",
+                    "_glued",
+                    f"for length in range(min({longest}, len(piece) - place), {ends}, -1):",
+                    reason,
+                )
+                for longest, ends, reason in (
+                    (9, 1, "no word of a number has nine letters"),
+                    (8, 0, "none has one letter"),
+                    (8, 2, "none has two letters"),
+                )
+            ),
+            (
+                "alignment",
+                "sentence_at",
+                "begin = next((place for place in range(at, (-1), -1) if tokens[place].stops), 0)",
+                "no sentence ended before the first word",
+            ),
+            (
+                "verifier",
+                "_loose_end",
+                "while at < len(aligned.claim) and aligned.claim[at].start <= cut:",
+                "no word begins with a comma or a space",
+            ),
+            (
+                "quantities",
+                "_in_kanji",
+                "if _TENTHS.match(text, end) and value < _TEN:",
+                "ten is one character, which is no number of its own",
+            ),
+            (
+                "argument_roles",
+                "turned",
+                "return subject is not None and subject >= against "
+                "and any(there is not None for there in aligned.to[at + 1 :])",
+                "a verb is not its own subject",
+            ),
+            (
+                "argument_roles",
+                "_pairing",
+                "return None if straight == crossed else straight >= crossed",
+                "two answers are only compared, and both change",
+            ),
+            ("alignment", "_expected", "for distance in range(0, len(to)):", "the word itself has no counterpart yet"),
+            *(
+                (
+                    "verifier",
+                    "_is_there",
+                    f"return bool(words) and (words in squeezed(passage.around({near}).text) "
+                    "or words in index.squeezed)",
+                    "what is near is on the page, too, which is looked at in any case",
+                )
+                for near in ("0, 1", "2, 1", "1, 0", "1, 2")
+            ),
+            *(
+                (
+                    "facts",
+                    "_distance",
+                    f"return abs(one - two) / (abs(one) + abs(two) or {some}) + (number.unit != other.unit)",
+                    "two zeros are the same number, and not compared",
+                )
+                for some in ("0.0", "2.0")
+            ),
+            (
+                "segmentation",
+                "_is_end",
+                "if _DAY.search(text, dot - 3, dot + 1) and (month := _MONTH.match(text, after, end)):",
+                "what precedes two digits is looked at in any case",
+            ),
+        )
     ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

@@ -8,7 +8,12 @@ from hypothesis import strategies as st
 
 from components.examples import examples
 from groundwire.citations.verify import CitedPage, Finding, verify_answer
+from groundwire.citations.verify.alignment import Alignment, align, tokens_of
+from groundwire.citations.verify.copied_sentences import exchanged, substituted
+from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.segmentation import sentences
+from groundwire.citations.verify.verifier import MAX_COMPARISONS
+from groundwire.errors import InvalidRequest
 
 TOWER = """# The tower
 
@@ -274,3 +279,24 @@ class TestProperties:
         assert "`" not in sentence
         finding = check(f"{sentence[:-1]} [1].", page)
         assert finding.verdict == "supported", finding
+
+
+def test_an_answer_with_too_much_to_compare_is_refused_before_the_work() -> None:
+    with pytest.raises(InvalidRequest, match="in parts"):
+        verify_answer("Ships sail [1]. " * (MAX_COMPARISONS + 1), [PAGE])
+
+
+def aligned(claim: str, page: str) -> Alignment:
+    english = language("en")
+    return align(tokens_of(claim, english), tokens_of(page, english), english)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "compared"), [(0, 0, True), (95, 0, True), (96, 0, False), (0, 395, True), (0, 396, False)]
+)
+def test_sentences_of_100_words_are_compared_with_400_word_for_word(before: int, after: int, compared: bool) -> None:
+    first, last = "tall " * before, " tall" * after
+    found = aligned(f"{first}the mayor praised the pupil", f"{first}the pupil praised the mayor{last}")
+    assert bool(exchanged(found)) is compared
+    other = aligned(f"{first}the red wine tastes good", f"{first}the blue wine tastes good{last}")
+    assert (substituted(other) is not None) is compared

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date, same_number, same_quantity
-from groundwire.citations.verify.language_packs import UNIT_BASES, Language, Marker, fold
+from groundwire.citations.verify.language_packs import Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import CONTENT_WORD
@@ -73,6 +73,16 @@ class WordToken:
     stops: bool = False
     """Whether a sentence ended before it."""
 
+    @property
+    def key(self) -> str:
+        """Its normal form; empty for a number."""
+        return next(iter(self.keys), "")
+
+    @property
+    def denies(self) -> bool:
+        """Whether it is a "no" or "not"."""
+        return self.marker is not None and self.marker.family == "negation"
+
 
 def tokens_of(
     text: str, tongue: Language, dates: Sequence[Date] | None = None, numbers: Sequence[Number] | None = None
@@ -124,10 +134,8 @@ def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongu
         return
     for at, word in enumerate(words):
         form = fold(word.text)
-        is_unit = (
-            at < 2
-            and unit
-            and (tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue)))
+        is_unit = at < 2 and (
+            tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue))
         )
         if is_unit or (at == 0 and unit in {"celsius", "fahrenheit"} and len(form) == 1):
             word = WordToken(word.text, word.start, word.end, "function", (form,))
@@ -227,14 +235,14 @@ class Alignment:
         told = [
             here in self.pairs
             for here, token in enumerate(self.claim)
-            if token.kind in {"word", "number"} and (here in self.pairs or said.isdisjoint(token.keys[:1]))
+            if token.kind in {"word", "number"} and (here in self.pairs or token.key not in said)
         ]
         return sum(told) / len(told) if told else 0.0
 
     @cached_property
     def strict_share(self) -> float:
         """The same for all tokens, including function words."""
-        return sum(there is not None for there in self.to) / (len(self.to) or 1)
+        return sum(there is not None for there in self.to) / max(1, len(self.to))
 
     @property
     def copies(self) -> bool:
@@ -245,7 +253,7 @@ class Alignment:
         begin = said[-1] + 1 if said else 0
         follows = self.claim[begin : begin + 1] if said else ()
         begin += any(
-            one.kind == "function" and not one.breaks and one.keys[0] not in self.tongue.articles for one in follows
+            one.kind == "function" and not one.breaks and one.key not in self.tongue.articles for one in follows
         )
         lost = [token for at, token in enumerate(self.claim) if at >= begin and at not in self.pairs]
         size = len(self.claim) - begin
@@ -296,7 +304,7 @@ def _options(
 ) -> list[int]:
     if token.value is not None:
         return [place for place in numbers if same_value(token.value, page[place].value)]
-    exact = [place for key in token.keys[:1] for place in by_key.get(key, ()) if page[place].kind == token.kind]
+    exact = [place for place in by_key.get(token.key, ()) if page[place].kind == token.kind]
     if exact or token.kind == "function":
         return exact
     if token.marker is not None:
@@ -315,7 +323,7 @@ def same_value(one: Number | Date, other: Number | Date | None) -> bool:
 
 def _expected(place: int, to: Sequence[int | None]) -> float:
     """Return the position in the passage at which a word is expected, given its neighbors."""
-    for distance in range(1, len(to) + 1):
+    for distance in range(1, len(to)):
         if place - distance >= 0 and (left := to[place - distance]) is not None:
             return left + distance
         if place + distance < len(to) and (right := to[place + distance]) is not None:
@@ -325,16 +333,16 @@ def _expected(place: int, to: Sequence[int | None]) -> float:
 
 def _akin(one: WordToken, other: WordToken) -> bool:
     """Return whether two words share a stem: measure, measurement."""
-    if one.name != other.name or not one.keys or not other.keys:
+    if one.name != other.name:
         return False
-    short, long = sorted((one.keys[0], other.keys[0]), key=len)
+    short, long = sorted((one.key, other.key), key=len)
     common = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return common >= 5 and common >= 0.7 * len(long) and len(short) - common <= 2
 
 
 def each_time(aligned: Alignment, at: int) -> list[int] | None:
     """Return the other units of time in the passage if "every" belongs to one: every day, per week; None if not."""
-    for place in range(at + 1, min(len(aligned.claim), at + 3)):
+    for place in range(len(aligned.claim))[at + 1 : at + 3]:
         if aligned.claim[place].kind != "function" or aligned.tongue.dense:
             if not _is_time(aligned.claim[place], aligned.tongue):
                 return None
@@ -349,7 +357,7 @@ def each_time(aligned: Alignment, at: int) -> list[int] | None:
 
 def _is_time(token: WordToken, tongue: Language) -> bool:
     unit = tongue.units.get(fold(token.text), "") if token.value is None else ""
-    return UNIT_BASES.get(unit, ("",))[0] in {"time", "months"}
+    return dimension_of(unit) in {"time", "months"}
 
 
 def is_evident(one: Disagreement, aligned: Alignment) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken
@@ -19,35 +20,47 @@ from groundwire.citations.verify.report import Disagreement
 __all__ = ["beside", "fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
 
 
+@dataclass(frozen=True, slots=True)
+class _AlignedWords:
+    places: list[int]
+
+    @property
+    def first(self) -> int:
+        return self.places[0]
+
+    @property
+    def last(self) -> int:
+        return self.places[-1]
+
+
 def joined(tokens: Sequence[WordToken], dense: bool) -> str:
     """Join words to one text."""
     return ("" if dense else " ").join(token.text for token in tokens)
 
 
-def _blocks(aligned: Alignment) -> list[list[int]]:
+def _blocks(aligned: Alignment) -> list[_AlignedWords]:
     """Return the sentence's words that have a counterpart, grouped where they are adjacent on both sides."""
-    blocks: list[list[int]] = []
+    blocks: list[_AlignedWords] = []
     for at, there in enumerate(aligned.to):
         if there is None or aligned.claim[at].kind in {"function", "marker"}:
             continue
-        last = blocks[-1][-1] if blocks else -2
-        before = aligned.to[last] if blocks else None
-        same = bool(blocks) and aligned.claim[last].name == aligned.claim[at].name and aligned.claim[at].value is None
-        if same and before is not None and aligned.claim[last].value is None and _adjoin(aligned, last, at):
-            blocks[-1].append(at)
+        if blocks and _adjoin(aligned, blocks[-1].last, at):
+            blocks[-1].places.append(at)
         else:
-            blocks.append([at])
+            blocks.append(_AlignedWords([at]))
     return blocks
 
 
 def _adjoin(aligned: Alignment, last: int, at: int) -> bool:
     """Return whether two words are adjacent on both sides, or have the same small words between: Gulf of Riga."""
-    before, there = aligned.to[last], aligned.to[at]
-    if before is None or there is None or at - last > 3 or there - before != at - last:
+    one, other, tongue = aligned.claim[last], aligned.claim[at], aligned.tongue
+    if one.name != other.name or one.value is not None or other.value is not None:
         return False
-    tongue, names = aligned.tongue, aligned.claim[last].name and aligned.claim[at].name
+    before, there = aligned.pairs[last], aligned.pairs[at]
+    if at - last > 3 or there - before != at - last:
+        return False
     return at == last + 1 or (
-        names
+        one.name
         and not any(token.breaks for token in aligned.claim[last + 1 : at + 1])
         and all(
             one.kind == other.kind == "function"
@@ -62,27 +75,27 @@ def _adjoin(aligned: Alignment, last: int, at: int) -> bool:
 def inverted(aligned: Alignment) -> bool:
     """Return whether two words of a class are in reverse order, as used for converse words."""
     blocks = _blocks(aligned)
-    firsts = [aligned.pairs[block[0]] for block in blocks]
+    firsts = [aligned.pairs[block.first] for block in blocks]
     return any(
         firsts[two] < firsts[one] and _alike(aligned, blocks[one], blocks[two])
         for one in range(len(blocks))
-        for two in range(one + 1, min(len(blocks), one + 8))
+        for two in range(len(blocks))[one + 1 : one + 8]
     )
 
 
-def _class(aligned: Alignment, block: Sequence[int]) -> str:
-    token = aligned.claim[block[0]]
+def _class(aligned: Alignment, block: _AlignedWords) -> str:
+    token = aligned.claim[block.first]
     if token.value is not None:
         return _kind(aligned, block)
-    if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
+    if groups := aligned.tongue.contrasts.get(token.key):
         return groups[0]
     return "name" if token.name else "word"
 
 
-def _alike(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _alike(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether two parts are of one kind; a sentence's first word is always capitalized."""
     one, other = _class(aligned, left), _class(aligned, right)
-    begins = left[0] <= 1 and len(left) == 1 and not aligned.tongue.dense
+    begins = left.first <= 1 and left.first == left.last and not aligned.tongue.dense
     return one == other or (begins and {one, other} == {"name", "word"})
 
 
@@ -90,46 +103,46 @@ def roles(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield pairs of words, names or numbers that have changed places."""
     blocks = _blocks(aligned)[:60]
     for one in range(len(blocks)):
-        for two in range(one + 1, min(len(blocks), one + 10)):
+        for two in range(len(blocks))[one + 1 : one + 10]:
             left, right = blocks[one], blocks[two]
             if not _alike(aligned, left, right):
                 continue
             if _changed_places(aligned, blocks, one, two):
                 yield Disagreement(
                     kind="order",
-                    claimed=joined(aligned.claim[left[0] : right[-1] + 1], aligned.tongue.dense),
+                    claimed=joined(aligned.claim[left.first : right.last + 1], aligned.tongue.dense),
                     stated=_stated(aligned, left, right),
                 )
                 return
 
 
-def _stated(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> str:
-    places = sorted(aligned.pairs[at] for at in (*left, *right))
+def _stated(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> str:
+    places = sorted(aligned.pairs[at] for at in (*left.places, *right.places))
     return joined(aligned.page[places[0] : places[-1] + 1], aligned.tongue.dense)
 
 
-def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, two: int) -> bool:
+def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: int, two: int) -> bool:
     pairs, page = aligned.pairs, aligned.page
     left, right = blocks[one], blocks[two]
-    at, there = [pairs[block[0]] for block in blocks], (pairs[left[0]], pairs[right[0]])
+    at, there = [pairs[block.first] for block in blocks], (pairs[left.first], pairs[right.first])
     inverted = there[1] < there[0]
     paired = _companions(aligned, blocks, one, two) if _class(aligned, left) != "word" else None
     if paired is not None:
         return paired
-    claim_voice = _passive(aligned, aligned.claim, left[-1], right[0])
+    claim_voice = _passive(aligned, aligned.claim, left.last, right.first)
     first, second = sorted(there)
     page_voice = _passive(aligned, page, first, second)
-    names = aligned.claim[left[0]].name
+    names = aligned.claim[left.first].name
     if any(token.stops for token in page[first + 1 : second + 1]):
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
-    if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left[0]):
+    if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left.first):
         kinds = {_class(aligned, left), _class(aligned, right)}
-        if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].keys[0]):
+        if "word" in kinds or not aligned.claim[right.first].name or aligned.tongue.knows_form(page[first].key):
             return False  # the verb may come first or second
     if not inverted:
-        between = [block for block in blocks if first < pairs[block[0]] < second and block is not left]
+        between = [block for block in blocks if first < pairs[block.first] < second]
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
     if claim_voice != page_voice or _is_list(aligned, left, right) or _is_symmetric(aligned, left, right):
         return False
@@ -137,7 +150,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return False
     if two == one + 1 and not (names and aligned.tongue.script == "arabic") and not _crossed_ties(aligned, left, right):
         return False
-    if not names and aligned.claim[left[0]].value is None and _another_way(aligned, first, second):
+    if not names and aligned.claim[left.first].value is None and _another_way(aligned, first, second):
         return False
     if _compared(aligned, left, right):
         return True
@@ -160,12 +173,10 @@ def _another_way(aligned: Alignment, first: int, second: int) -> bool:
     )
 
 
-def _compared(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _compared(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether what something is compared with has become what is compared: larger than."""
-    here = [_preposition(aligned, aligned.claim, block[0]) in aligned.tongue.than for block in (left, right)]
-    there = [
-        _preposition(aligned, aligned.page, aligned.pairs[block[0]]) in aligned.tongue.than for block in (left, right)
-    ]
+    than = aligned.tongue.than
+    here, there = ([word in than for word in side] for side in _ties(aligned, left, right))
     return here == [False, True] and there == [True, False]
 
 
@@ -173,16 +184,15 @@ def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
     """Return whether exchanging two parts of the sentence gives the order of the passage."""
     order = list(at)
     order[one], order[two] = order[two], order[one]
-    begin, end = max(0, one - 1), min(len(order), two + 2)
     inner = order[one : two + 1]
     if any(b <= a for a, b in itertools.pairwise(inner)):
         return False
-    outer = order[begin:end]
+    outer = [*order[:one][-1:], *inner, *order[two + 1 : two + 2]]
     falls = sum(b <= a for a, b in itertools.pairwise(outer))
     return falls == 0 or (falls == 1 and len(inner) >= 4)
 
 
-def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, two: int) -> bool | None:
+def _companions(aligned: Alignment, blocks: Sequence[_AlignedWords], one: int, two: int) -> bool | None:
     """Return whether two parts have other companions than in the passage; None if they have none of a kind.
 
     41 in May and 38 in June: the months distinguish the numbers.
@@ -191,30 +201,27 @@ def _companions(aligned: Alignment, blocks: Sequence[Sequence[int]], one: int, t
     mine = _class(aligned, blocks[one])
     if mine != _class(aligned, blocks[two]):
         return None
-    span = range(max(0, one - 3), min(len(blocks), two + 4))
-    for third in span:
-        for fourth in range(third + 1, span.stop):
-            if {third, fourth} & {one, two} or _kind(aligned, blocks[third]) != _kind(aligned, blocks[fourth]):
-                continue
-            kind = _kind(aligned, blocks[third])
-            if kind in {"", mine, _kind(aligned, blocks[one])} or (mine == "word" and kind == "name"):
-                continue
-            here = [block[0] for block in (blocks[one], blocks[two], blocks[third], blocks[fourth])]
-            there = [pairs[place] for place in here]
-            straight, crossed = _pairing(here, aligned.claim), _pairing(there, aligned.page)
-            if straight is not None and crossed is not None:
-                return straight != crossed
+    others = (*blocks[:one][-3:], *blocks[one + 1 : two], *blocks[two + 1 : two + 4])
+    for third, fourth in itertools.combinations(others, 2):
+        kind = _kind(aligned, third)
+        if kind != _kind(aligned, fourth) or kind in {"", mine, _kind(aligned, blocks[one])}:
+            continue
+        here = [block.first for block in (blocks[one], blocks[two], third, fourth)]
+        there = [pairs[place] for place in here]
+        straight, crossed = _pairing(here, aligned.claim), _pairing(there, aligned.page)
+        if straight is not None and crossed is not None:
+            return straight != crossed
     return None
 
 
-def _kind(aligned: Alignment, block: Sequence[int]) -> str:
+def _kind(aligned: Alignment, block: _AlignedWords) -> str:
     """Return the kind of a companion: a date, a year, a month or weekday, a name."""
-    token = aligned.claim[block[0]]
+    token = aligned.claim[block.first]
     if isinstance(token.value, Number):
         return "year" if is_year(token.value) else "number"
     if token.value is not None:
         return "date"
-    if token.keys and (groups := aligned.tongue.contrasts.get(token.keys[0])):
+    if groups := aligned.tongue.contrasts.get(token.key):
         return groups[0]
     return "name" if token.name else ""
 
@@ -246,10 +253,10 @@ def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: 
 
 def fold_text(token: WordToken) -> str:
     """Return a token's word as the word lists spell it."""
-    return token.keys[0] if token.kind in {"function", "marker"} and token.keys else token.text.lower()
+    return token.key if token.kind in {"function", "marker"} else token.text.lower()
 
 
-def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _by_particle(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether the particles after two names show that they exchanged roles, as in Japanese."""
     topics = {"は", "が", "のは"}
 
@@ -258,8 +265,8 @@ def _by_particle(aligned: Alignment, left: Sequence[int], right: Sequence[int]) 
         return True if after in topics else False if after in {"を", "に", "の", "から"} else None
 
     pairs = aligned.pairs
-    here = [acts(aligned.claim, block[-1]) for block in (left, right)]
-    there = [acts(aligned.page, pairs[block[-1]]) for block in (left, right)]
+    here = [acts(aligned.claim, block.last) for block in (left, right)]
+    there = [acts(aligned.page, pairs[block.last]) for block in (left, right)]
     crossed = here[0] == there[1] and here[1] == there[0] and None not in here and here[0] != here[1]
     turned = _has_converse(aligned) != (_is_passive_ja(aligned.claim) != _is_passive_ja(aligned.page))
     return here == there and None not in here if turned else crossed
@@ -281,10 +288,10 @@ def _has_converse(aligned: Alignment) -> bool:
     )
 
 
-def _is_list(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _is_list(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     pairs = aligned.pairs
-    there = sorted(((pairs[left[0]], pairs[left[-1]]), (pairs[right[0]], pairs[right[-1]])))
-    return joined_by_and(aligned, aligned.claim, left[-1], right[0]) and joined_by_and(
+    there = sorted(((pairs[left.first], pairs[left.last]), (pairs[right.first], pairs[right.last])))
+    return joined_by_and(aligned, aligned.claim, left.last, right.first) and joined_by_and(
         aligned, aligned.page, there[0][1], there[1][0]
     )
 
@@ -314,54 +321,56 @@ def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, ri
     )
 
 
-def _is_symmetric(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _is_symmetric(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether the words between or before two positions are symmetric: met, married, between."""
-    span = aligned.claim[max(0, left[0] - 2) : right[-1] + 3]
-    return any(token.keys and token.keys[0] in aligned.tongue.symmetric for token in span)
+    span = (*aligned.claim[: left.first][-2:], *aligned.claim[left.first : right.last + 3])
+    return any(token.key in aligned.tongue.symmetric for token in span)
 
 
-def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _keeps_case(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether two words keep the endings or articles of the passage, in languages where these mark the roles."""
     pairs, claim, page = aligned.pairs, aligned.claim, aligned.page
-    if any(claim[block[0]].value is not None for block in (left, right)):
+    if any(claim[block.first].value is not None for block in (left, right)):
         return False
     if aligned.tongue.case:
-        return all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left, *right))
+        return all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left.places, *right.places))
     if aligned.tongue.code == "de":
         for block in (left, right):
-            here, there = _article(aligned, claim, block[0]), _article(aligned, page, pairs[block[0]])
+            here, there = _article(aligned, claim, block.first), _article(aligned, page, pairs[block.first])
             if here == there and here in {"den", "dem", "einen", "einem", "des"}:
                 return True
     return False
 
 
 def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
-    for token in reversed(tokens[max(0, at - 2) : at]):
+    for token in reversed(tokens[:at][-2:]):
         if token.kind == "function":
             return fold_text(token)
     return ""
 
 
-def _moved_along(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _moved_along(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether a part moved with its preposition: in May, on Saturday."""
-    pairs = aligned.pairs
-    here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, pairs[block[0]]) for block in (left, right)]
+    here, there = _ties(aligned, left, right)
     return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
 
 
-def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
+def _crossed_ties(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether each of two parts follows the other's preposition: from 20 to 85."""
-    pairs = aligned.pairs
-    here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, pairs[block[0]]) for block in (left, right)]
+    here, there = _ties(aligned, left, right)
     return here == there[::-1] and here[0] != here[1] and all(here)
+
+
+def _ties(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> tuple[list[str], list[str]]:
+    """Return the prepositions of two parts, in the sentence and in the passage."""
+    here = [_preposition(aligned, aligned.claim, block.first) for block in (left, right)]
+    return here, [_preposition(aligned, aligned.page, aligned.pairs[block.first]) for block in (left, right)]
 
 
 def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     """Return the preposition of a part: the word before it and its article."""
     tongue = aligned.tongue
-    for token in reversed(tokens[max(0, at - 3) : at]):
+    for token in reversed(tokens[:at][-3:]):
         word = fold_text(token)
         if token.kind == "function" and word in tongue.articles:
             continue
@@ -372,7 +381,7 @@ def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> st
 
 def turned(aligned: Alignment, at: int, against: int) -> bool:
     """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
-    if aligned.page[against].keys[0] not in aligned.tongue.converse.get(aligned.claim[at].keys[0], ()):
+    if aligned.page[against].key not in aligned.tongue.converse.get(aligned.claim[at].key, ()):
         return False
     names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
     subject = next((there for there in reversed(list(names)) if there is not None), None)

@@ -51,9 +51,9 @@ def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
         for kind, first, last, start, stop in matcher.get_opcodes()
         if kind != "equal" and not (kind == "insert" and (not start or stop == end - begin))
     ]
-    if len(changes) != 1 or changes[0][0] != "replace":
+    if [change[0] for change in changes] != ["replace"]:
         return None
-    _, first, last, start, stop = changes[0]
+    ((_, first, last, start, stop),) = changes
     size = 4 if tongue.dense else _WORDS
     if last - first > size or stop - start > size or len(claim) - (last - first) < _COPIED * len(claim):
         return None
@@ -143,7 +143,7 @@ def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, in
     if any(part[0].value is None for part in parts) and any(part[0].value is not None for part in parts):
         return False
     whole = last >= len(tokens) or tokens[last].kind == "function" or tokens[last].breaks
-    return not (whole and any(token.keys and token.keys[0] in aligned.tongue.symmetric for token in between))
+    return not (whole and any(token.key in aligned.tongue.symmetric for token in between))
 
 
 def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
@@ -155,7 +155,7 @@ def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
     clauses = _clauses(aligned.page, aligned.tongue, elliptic=True)
     if len(clauses) < 2:
         return
-    keys = [frozenset(key for token in clause for key in token.keys[:1]) for clause in clauses]
+    keys = [frozenset(token.key for token in clause) for clause in clauses]
     for part in _clauses(aligned.claim, aligned.tongue, elliptic=False):
         told = _words(part)
         has = [[_has(token, clause, own) for token in told] for clause, own in zip(clauses, keys, strict=True)]
@@ -183,7 +183,7 @@ def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
                 rival = _pair(has, home, place, told, clauses)
             if rival is not None:
                 kind: Kind = "number" if token.value else "name" if token.name else "opposite"
-                if kind == "opposite" and not aligned.tongue.are_opposite(token.keys[0], rival.keys[0]):
+                if kind == "opposite" and not aligned.tongue.are_opposite(token.key, rival.key):
                     kind = "word"
                 yield Disagreement(kind=kind, claimed=token.text, stated=rival.text)
                 return
@@ -240,7 +240,7 @@ def _is_long(tokens: Sequence[WordToken], start: int, place: int, breaks: Sequen
 def _has(token: WordToken, clause: Sequence[WordToken], keys: frozenset[str]) -> bool:
     if token.value is not None:
         return any(same_value(token.value, one.value) for one in clause)
-    return not keys.isdisjoint(token.keys[:1])
+    return token.key in keys
 
 
 def _rival(
@@ -275,10 +275,10 @@ def _rival(
             return None
         names = [at for at, one in enumerate(clause) if one.name and at and known.isdisjoint(one.keys)]
         return clause[names[0]] if names and names[-1] - names[0] < len(names) else None
-    if token.value is not None or any(one.marker and one.marker.family == "negation" for one in (*claim, *clause)):
+    if token.value is not None or any(one.denies for one in (*claim, *clause)):
         return None
-    opposite = (one for one in clause if one.keys and tongue.are_opposite(token.keys[0], one.keys[0]))
-    rival = next((one for one in opposite if known.isdisjoint(one.keys[:1])), None)
+    opposite = (one for one in clause if tongue.are_opposite(token.key, one.key))
+    rival = next((one for one in opposite if one.key not in known), None)
     if (
         rival is None
         and whole
@@ -302,7 +302,7 @@ def _at_end(
     first = words[-1 if last else 0]
     if len(words) < _CLAUSE or first.kind != "word" or first.name != token.name or not known.isdisjoint(first.keys):
         return None
-    return None if first.keys[0] in tongue.generic or token.keys[0] in tongue.generic else first
+    return None if first.key in tongue.generic or token.key in tongue.generic else first
 
 
 def _pair(
@@ -326,28 +326,28 @@ def _pair(
 
 def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield a word that a sentence denies where the passage denies another: red, but no blue."""
-    denies = [
-        [at for at, token in enumerate(tokens) if token.marker and token.marker.family == "negation"]
-        for tokens in (aligned.claim, aligned.page)
-    ]
-    if len(denies[0]) != 1 or len(denies[1]) != 1:
+    sides = (aligned.claim, aligned.page)
+    denies = [(tokens, at) for tokens in sides for at, token in enumerate(tokens) if token.denies]
+    if [tokens for tokens, _ in denies] != [*sides]:
         return
-    mine, theirs = (_denied(tokens, at[0]) for tokens, at in zip((aligned.claim, aligned.page), denies, strict=True))
+    mine, theirs = (_denied(*one) for one in denies)
     there = {place: aligned.pairs.get(place) for place in mine}
     here = {place: aligned.back.get(place) for place in theirs}
     if not mine or not theirs or None in (*there.values(), *here.values()):
         return
     if set(there.values()).isdisjoint(theirs) and set(here.values()).isdisjoint(mine):
-        parts = ((aligned.claim, denies[0][0], mine), (aligned.page, denies[1][0], theirs))
-        told, stated = (joined([tokens[place] for place in (at, *of)], False) for tokens, at, of in parts)
+        told, stated = (
+            joined([tokens[place] for place in (at, *of)], False)
+            for (tokens, at), of in zip(denies, (mine, theirs), strict=True)
+        )
         yield Disagreement(kind="negation", claimed=told, stated=stated)
 
 
 def _denied(tokens: Sequence[WordToken], at: int) -> list[int]:
     """Return the words between a "not" and the next comma or small word: what it denies, where it precedes."""
     found: list[int] = []
-    for place in range(at + 1, min(len(tokens), at + _DENIED)):
-        if tokens[place].breaks or tokens[place].kind != "word":
+    for place, token in enumerate(tokens[at + 1 : at + _DENIED], start=at + 1):
+        if token.breaks or token.kind != "word":
             break
         found.append(place)
     return found
@@ -362,12 +362,13 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
     for place, token in enumerate(page[:-2]):  # two of the nine members, one of the lanes
         if place in aligned.back or not (isinstance(token.value, Number) or fold_text(token) in tongue.vague):
             continue
-        whole = next((at for at in range(place + 1, min(len(page), place + 4)) if page[at].kind != "function"), place)
+        whole = next((at for at in range(len(page))[place + 1 : place + 4] if page[at].kind != "function"), place)
         here = aligned.back.get(whole)
         if here is None or tongue.partitive.isdisjoint(map(fold_text, page[place + 1 : whole])):
             continue
-        every = next((one for one in claim[max(0, here - 3) : here] if one.marker and one.marker.kind == "all"), None)
-        if page[whole].value is not None or every:
+        before = claim[:here][-3:]
+        every = next((one for one in before if one.marker and one.marker.kind == "all"), None)
+        if every or (page[whole].value is not None and tongue.partitive.isdisjoint(map(fold_text, before))):
             stated = joined(page[place : whole + 1], tongue.dense)
             yield Disagreement(kind="quantifier", claimed=(every or claim[here]).text, stated=stated)
             return
@@ -378,7 +379,7 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
         if place in aligned.back or not token.keys or not is_close(aligned, place):
             continue
         stated = joined(page[place : place + _SHOWN], tongue.dense)
-        denies = (token.marker and token.marker.family == "negation") or token.keys[0] in tongue.denying
+        denies = token.denies or token.key in tongue.denying
         if also and (denies or form in tongue.limiting):
             yield Disagreement(kind="negation", claimed=also[0].text, stated=stated)
             return

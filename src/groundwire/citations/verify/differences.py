@@ -98,7 +98,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
                 taken.add(rival)
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
-        denies = any(one.marker and one.marker.family == "negation" for one in claim)
+        denies = any(one.denies for one in claim)
         told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
         if marker.family == "modal" and ((denies and _balanced(aligned, at, "negation")) or _said_by(aligned, marker)):
             continue
@@ -134,7 +134,7 @@ def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bo
 def _belongs(aligned: Alignment, place: int) -> bool:
     """Return whether the head of a marker in the passage is in the sentence too."""
     page = aligned.page
-    for other in range(place + 1, min(len(page), place + _NEAR)):
+    for other in range(len(page))[place + 1 : place + _NEAR]:
         if page[other].breaks:
             return False
         if page[other].kind in {"word", "number"}:
@@ -153,14 +153,14 @@ def _within(aligned: Alignment, place: int) -> bool:
         begin = next((at for at in range(place, 0, -1) if page[at].breaks), 0)
         end = next((at for at in range(place + 1, len(page)) if page[at].breaks), len(page))
         return any(at in aligned.back for at in range(begin, end))
-    for other in range(place + 1, min(len(page), place + reach)):
+    for other in range(len(page))[place + 1 : place + reach]:
         if page[other].stops:
             return False
         if other in aligned.back and page[other].kind in {"word", "number"}:
             break
     else:
         return False
-    for other in range(place, max(-1, place - reach), -1):
+    for other in reversed(range(place + 1)[-reach:]):
         if other in aligned.back:
             return True
         if page[other].breaks:
@@ -170,8 +170,8 @@ def _within(aligned: Alignment, place: int) -> bool:
 
 def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense: bool) -> int | None:
     """Return the counterpart of a marker's head: the next word that has one, or the previous."""
-    ahead = range(at + 1, min(len(tokens), at + _NEAR))
-    behind = range(at - 1, max(-1, at - _NEAR), -1)
+    ahead = range(len(tokens))[at + 1 : at + _NEAR]
+    behind = reversed(range(at)[1 - _NEAR :])
     for place in (*ahead, *behind) if not dense else (*sorted((*ahead, *behind), key=lambda one: abs(one - at)),):
         if tokens[place].kind in {"word", "number"}:
             there: int | None = to[place]
@@ -188,29 +188,22 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
         return False
     mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
     counterparts, theirs_too = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
-    near = range(max(0, at - _NEAR), min(len(mine), at + _NEAR + 1))
+    near = (*range(at)[-_NEAR:], *range(len(mine))[at : at + _NEAR + 1])
     unmatched = [mine[place] for place in near if place == at + 1 or place not in counterparts]
     heads = sorted(
         (place for place in counterparts if mine[place].kind in {"word", "number"}), key=lambda one: one < at
     )
     said = sentence_at(theirs, counterparts[heads[0]]) if heads else range(len(theirs))
     others = [theirs[place] for place in said if place not in theirs_too]
-    if any(token.keys and token.keys[0] in aligned.tongue.denying for token in others):
+    if any(token.key in aligned.tongue.denying for token in others):
         return True
-    return any(
-        aligned.tongue.are_opposite(one.keys[0], other.keys[0])
-        for one in unmatched
-        for other in others
-        if one.keys and other.keys
-    )
+    return any(aligned.tongue.are_opposite(one.key, other.key) for one in unmatched for other in others)
 
 
 def made_up(aligned: Alignment) -> bool:
     """Return whether a negation on one side corresponds to an antonym on the other."""
     return any(
-        token.marker is not None
-        and token.marker.family == "negation"
-        and _balanced(aligned, at, "negation", of_page=of_page)
+        token.denies and _balanced(aligned, at, "negation", of_page=of_page)
         for of_page, tokens in ((False, aligned.claim), (True, aligned.page))
         for at, token in enumerate(tokens)
     )
@@ -225,19 +218,18 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
     claim, page, _to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
     unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
     runs = _runs(aligned)
-    denied = sum(token.marker is not None and token.marker.family == "negation" for token in claim)
-    denied -= sum(token.marker is not None and token.marker.family == "negation" for token in page)
+    denied = sum(token.denies for token in claim) - sum(token.denies for token in page)
     for first, last in runs:
         for at in range(first, last):
-            word = claim[at].keys[0]
-            likely = (place for place in unmatched if tongue.are_opposite(word, page[place].keys[0]))
+            word = claim[at].key
+            likely = (place for place in unmatched if tongue.are_opposite(word, page[place].key))
             against = next((place for place in likely if beside(aligned, at, place)), None)
             if against is not None and aligned.share >= 0.5:
                 if converse or denied % 2 or turned(aligned, at, against):
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
-            other = next((place for place in unmatched if tongue.exclude(word, page[place].keys[0])), None)
+            other = next((place for place in unmatched if tongue.exclude(word, page[place].key)), None)
             if other is not None and aligned.share >= 0.5:
                 yield Disagreement(kind="word", claimed=claim[at].text, stated=page[other].text)
                 break
@@ -256,10 +248,10 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
     claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
     for at, token in enumerate(claim):
         form = tongue.normal_form(token.text) if token.kind == "function" else ""
-        if to[at] is not None or form not in tongue.opposites or at + 1 >= len(to):
+        if to[at] is not None or form not in tongue.opposites:
             continue
         after = next((there for there in to[at + 1 : at + 4] if there is not None), None)
-        for place in range(max(0, after - 3), after) if after is not None else ():
+        for place in range(after)[-3:] if after is not None else ():
             other = page[place]
             unmatched = other.kind == "function" and place not in aligned.back
             if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)):
@@ -271,21 +263,21 @@ def _astray(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield words that are elsewhere in the passage, with their antonym between the same neighbors."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
     unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
-    if all(any(one.marker and one.marker.family == "negation" for one in side) for side in (claim, page)):
+    if all(any(one.denies for one in side) for side in (claim, page)):
         return
     for at, token in enumerate(claim):
         there = to[at]
-        if there is None or token.kind != "word" or token.keys[0] not in aligned.tongue.opposites:
+        if there is None or token.kind != "word" or token.key not in aligned.tongue.opposites:
             continue
-        if any(one.marker and one.marker.family == "negation" for one in claim[max(0, at - _DENIED) : at]):
+        if any(one.denies for one in claim[:at][-_DENIED:]):
             continue
         around = [
             place
-            for other in range(max(0, at - 4), min(len(claim), at + 5))
-            if other != at and claim[other].kind in {"word", "number"} and (place := to[other]) is not None
+            for other in (*range(at)[-4:], *range(len(claim))[at + 1 : at + 5])
+            if claim[other].kind in {"word", "number"} and (place := to[other]) is not None
         ]
         for rival in unmatched:
-            if aligned.tongue.are_opposite(token.keys[0], page[rival].keys[0]):
+            if aligned.tongue.are_opposite(token.key, page[rival].key):
                 here = sum(1 / (1 + abs(place - there)) for place in around)
                 if sum(1 / (1 + abs(place - rival)) for place in around) > 1.2 * here:
                     yield Disagreement(kind="opposite", claimed=token.text, stated=page[rival].text)
@@ -384,11 +376,11 @@ def _matters(
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     words = [claim[at] for at in range(first, last)]
     others = [page[place] for place in there]
-    vague = [any(one.keys[0] in tongue.generic for one in side) for side in (words, others)]
+    vague = [any(one.key in tongue.generic for one in side) for side in (words, others)]
     named = [any(one.name for one in side) for side in (words, others)]
     if (vague[0] and named[1]) or (vague[1] and (named[0] or not near().isdisjoint(words[-1].keys))):
         return False
-    if first <= 10 and all(one.keys[0] in tongue.attribution for one in words):
+    if first <= 10 and all(one.key in tongue.attribution for one in words):
         return False
     if not tongue.dense and all(len(one.text) < 2 for one in words):
         return False

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold, language, months_of_all
+from groundwire.citations.verify.language_packs import UNIT_BASES, Language, dimension_of, fold, language, months_of_all
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.segmentation import CONTENT_WORD, words_of
 
@@ -138,8 +138,8 @@ def denied(text: str, tongue: Language | None = None) -> list[Denial]:
         scope = text[negation.end() : negation.end() + _SCOPE]
         ends = _CLAUSE_ENDS.search(scope)
         near = words_of(scope[: ends.start("end")] if ends else scope, tongue)
-        before = words_of(text[max(0, negation.start() - _SCOPE // 2) : negation.start()], tongue)
-        shown = " ".join(text[negation.start() : negation.end() + _SCOPE // 2].split()[:6])
+        before = words_of(text[: negation.start()][-_SCOPE // 2 :], tongue)
+        shown = " ".join(text[negation.start() : negation.end() + _SCOPE].split()[:6])
         found.append(Denial(shown, frozenset(near[:3]), frozenset(near[:6] + before[-3:])))
     return found
 
@@ -243,17 +243,17 @@ def is_derived(
         tongue: Their language.
     """
     told, stated, near = figures
-    value = number.values[0]
+    value = number.amount
     if not is_year(number) and number.unit not in _YEARS:
         return _is_share(number, told, stated) or _is_sum(number, stated, dates)
-    years = {other.values[0] for other in near if is_year(other)}
+    years = {other.amount for other in near if is_year(other)}
     years |= {float(year) for date in dates for year, _, _ in date.readings if year}
     if not is_year(number):
         return any(abs(one - two) == value * _YEARS[number.unit] for one in years for two in years)
     for way, said in ((1, tongue.later), (-1, tongue.earlier)):
         if said.isdisjoint(words):
             continue
-        steps = [other.values[0] * _YEARS[other.unit] for other in near if other.unit in _YEARS]
+        steps = [other.amount * _YEARS[other.unit] for other in near if other.unit in _YEARS]
         if any(one in said and tongue.units.get(two) == "year" for one, two in itertools.pairwise(words)):
             steps.append(1.0)
         if any(year + way * step == value for year in years for step in steps):
@@ -263,16 +263,16 @@ def is_derived(
 
 def _is_share(number: Number, told: Sequence[Number], stated: Sequence[Number]) -> bool:
     """Return whether a number is a share of others: one in three, half of 12, 240 of 1,600 as 15 %."""
-    value = number.values[0]
-    plain = [one.values[0] for one in stated if not is_year(one)][:_TERMS]
+    value = number.amount
+    plain = [one.amount for one in stated if not is_year(one)][:_TERMS]
     if number.unit == "%":
         shares = [100 * one / two for one, two in itertools.permutations(plain, 2) if two and one < two]
         return any(abs(share - value) < (0.5 if value == int(value) else 0.05) for share in shares)
-    shares = [one.values[0] / 100 for one in stated if one.unit == "%"]
-    wholes = [one.values[0] for one in stated if one.unit == number.unit]
+    shares = [one.amount / 100 for one in stated if one.unit == "%"]
+    wholes = [one.amount for one in stated if one.unit == number.unit]
     if any(abs(share * whole - value) <= 1e-9 * value for share in shares for whole in wholes):
         return True
-    parts = [(one.values[0], two.values[0]) for one, two in itertools.pairwise(told) if number in {one, two}]
+    parts = [(one.amount, two.amount) for one, two in itertools.pairwise(told) if number in {one, two}]
     return any(0 < one < two and abs(one / two - share) < _CLOSE for one, two in parts for share in shares)
 
 
@@ -281,24 +281,24 @@ def _is_sum(number: Number, stated: Sequence[Number], dates: Sequence[Date]) -> 
     dimension, base = UNIT_BASES.get(number.unit, ("", 1.0))
     if not number.unit:
         return False
-    value = number.values[0] * base
+    value = number.amount * base
     terms = [
-        other.values[0] * (UNIT_BASES[other.unit][1] if other.unit in UNIT_BASES else base)
+        other.amount * (UNIT_BASES[other.unit][1] if other.unit in UNIT_BASES else base)
         for other in stated
         if other.unit == number.unit
-        or (dimension and UNIT_BASES.get(other.unit, ("",))[0] == dimension)
-        or (not other.unit and other.values[0] >= _LEAST and not is_year(other))
+        or (dimension and dimension_of(other.unit) == dimension)
+        or (not other.unit and other.amount >= _LEAST and not is_year(other))
     ]
     if number.unit in _DAYS:  # from 4 to 17 August, both included or not
         days = [float(day) for date in dates for _, _, day in date.readings[:1] if day]
-        days += [other.values[0] for other in stated if not other.unit and other.values[0] <= _MONTH_DAYS]
-        span = number.values[0] * _DAYS[number.unit]
+        days += [other.amount for other in stated if not other.unit and other.amount <= _MONTH_DAYS]
+        span = number.amount * _DAYS[number.unit]
         if any(last - first in {span, span - 1} for first in days for last in days):
             return True
     return any(
-        abs(abs(one + sign * two) - value) <= 1e-9 * abs(value)
+        abs(abs(total) - value) <= 1e-9 * abs(value)
         for one, two in itertools.combinations(terms[:_TERMS], 2)
-        for sign in (1, -1)
+        for total in (one + two, one - two)
     )
 
 
@@ -306,10 +306,10 @@ def comparable(one: Number, other: Number) -> bool:
     """Return whether two numbers may stand for each other: both years, of one unit, or of similar size."""
     if is_year(one) != is_year(other):
         return False
-    low, high = sorted((abs(one.values[0]), abs(other.values[0])))
+    low, high = sorted((abs(one.amount), abs(other.amount)))
     if not other.unit:
         return one.unit not in {"%", "usd", "eur", "gbp"} and high <= _ALIKE * low
-    return one.unit == other.unit or (UNIT_BASES.get(one.unit, "")[:1] == UNIT_BASES.get(other.unit, ".")[:1])
+    return one.unit == other.unit or "" != dimension_of(one.unit) == dimension_of(other.unit)
 
 
 def is_year(number: Number) -> bool:
@@ -349,7 +349,7 @@ def _counted(text: str, number: Number, tongue: Language) -> str:
 def same_number(claimed: Number, stated: Number) -> bool:
     """Return whether a claimed number equals the stated one, is a rounding or a bound of it, or a range around it."""
     if claimed.span and not stated.span and stated.unit == claimed.unit and not is_year(stated):
-        return claimed.span[0] <= stated.values[0] <= claimed.span[1]
+        return claimed.span[0] <= stated.amount <= claimed.span[1]
     for one in claimed.values:
         for two in stated.values:
             if abs(one - two) <= 1e-12 * max(abs(one), abs(two)):
@@ -367,10 +367,9 @@ def same_quantity(claimed: Number, stated: Number) -> bool:
         return False
     factor = other[1] / one[1]
     power = math.log10(factor)
-    related = (
-        abs(power - round(power)) < 1e-9 or factor in {12.0, 7.0, 24.0, 60.0} or 1 / factor in {12.0, 7.0, 24.0, 60.0}
-    )
-    value, converted = claimed.values[0], stated.values[0] * factor
+    steps = (10 ** round(power), 7, 12, 24, 60)
+    related = any(math.isclose(ratio, step) for ratio in (factor, 1 / factor) for step in steps)
+    value, converted = claimed.amount, stated.amount * factor
     if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
         return True
     loose = claimed.rounded or stated.rounded or not related

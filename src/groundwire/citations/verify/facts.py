@@ -28,7 +28,7 @@ from groundwire.citations.verify.entities import (
     same_number,
     same_quantity,
 )
-from groundwire.citations.verify.language_packs import UNIT_BASES, Language, fold, language
+from groundwire.citations.verify.language_packs import Language, dimension_of, fold, language
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.report import Disagreement
@@ -172,7 +172,7 @@ def _month_then_number(date: Date, passage: IndexedPassage) -> bool:
     month = re.match(r"[^\W\d_]+", date.text)
     if year is not None or month is None or day is None:
         return False
-    return month[0] in passage.text and any(day == number.values[0] for number in passage.numbers)
+    return month[0] in passage.text and any(day == number.amount for number in passage.numbers)
 
 
 def _in_parts(date: Date, passage: IndexedPassage) -> bool:
@@ -231,14 +231,13 @@ def _is_rival(number: Number, other: Number, passage: IndexedPassage) -> bool:
     scored = re.search(
         r"\d[-–:]$|^[-–:]\d", f"{passage.text[: other.start][-2:]}\n{passage.text[other.end :][:2]}", re.MULTILINE
     )
-    whole = number.unit == other.unit == "%" and number.values[0] + other.values[0] == 100.0
+    whole = number.unit == other.unit == "%" and number.amount + other.amount == 100.0
     return comparable(number, other) and not whole and not scored
 
 
 def _is_vague(number: Number) -> bool:
     """Return whether a number is a figure of speech: one of, two sides."""
-    once = number.values[0] == 1 and UNIT_BASES.get(number.unit, ("",))[0] in {"time", "months"}  # in one year, a year
-    return once or (number.text.isalpha() and number.values[0] <= 1)
+    return number.amount == 1 and (number.text.isalpha() or dimension_of(number.unit) in {"time", "months"})
 
 
 def _is_part(number: Number, text: str, tongue: Language) -> bool:
@@ -248,7 +247,7 @@ def _is_part(number: Number, text: str, tongue: Language) -> bool:
 
 
 def _distance(number: Number, other: Number) -> float:
-    one, two = number.values[0], other.values[0]
+    one, two = number.amount, other.amount
     return abs(one - two) / (abs(one) + abs(two) or 1.0) + (number.unit != other.unit)
 
 
@@ -309,9 +308,7 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     if not claim.names or matcher.ratio() < _VERBATIM:
         return
-    for change, first, last, from_theirs, to_theirs in matcher.get_opcodes():
-        if change != "replace":
-            continue
+    for _, first, last, from_theirs, to_theirs in matcher.get_opcodes():
         here = [word for word in mine[first:last] if any(name.start <= word.start() < name.end for name in claim.names)]
         there = [word for word in theirs[from_theirs:to_theirs] if _may_name(word[0], claim.language)]
         if not here or not there or _is_short_for(here, there) or _is_short_for(there, here):

@@ -21,6 +21,7 @@ __all__ = [
     "UNIT_BASES",
     "Language",
     "Marker",
+    "dimension_of",
     "fold",
     "language",
     "language_of",
@@ -325,6 +326,11 @@ def _shared() -> tuple[Mapping[str, tuple[str, float]], Mapping[str, str]]:
 
 
 UNIT_BASES, _SIGNS = _shared()
+
+
+def dimension_of(unit: str) -> str:
+    """Return what a unit measures, such as `time` or `length`; empty if it is not convertible."""
+    return UNIT_BASES[unit][0] if unit in UNIT_BASES else ""
 
 
 @lru_cache(maxsize=len(LANGUAGES))

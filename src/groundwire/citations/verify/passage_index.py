@@ -220,15 +220,14 @@ class PageIndex:
         """Return whether a word is capitalized inside a sentence somewhere on the page: a name, in most languages."""
         content = self.content
         return any(
-            content[at].isupper() and _BEFORE_NAME.fullmatch(content, max(0, at - 2), at)
-            for at in self._places(word, spelled)
+            content[at].isupper() and _BEFORE_NAME.fullmatch(content, at - 2, at) for at in self._places(word, spelled)
         )
 
     def literally(self, text: str) -> IndexedPassage | None:
         """Return the sentences that contain a text exactly, or None."""
-        at = self.content.find(text) if text else -1
-        if at < 0:
+        if not text or text not in self.content:
             return None
+        at = self.content.index(text)
         end = at + len(text)
         before, after = self.content[at - 1 : at], self.content[end : end + 1]
         block = bisect_right(self._starts, at) - 1
@@ -258,7 +257,7 @@ class PageIndex:
                     pass
                 elif not word.isascii() and stem == word:
                     places.append(at)
-                elif self.language.prefixes and (whole := _PREFIXED.search(content, max(0, at - 4), at)):
+                elif self.language.prefixes and (whole := _PREFIXED.search(content, at - 4, at)):
                     full = CONTENT_WORD.match(content, whole.start())
                     places += [whole.start()] if full and self._is(word, full[0]) else []
                 at = low.find(stem, at + 1)
@@ -275,7 +274,7 @@ class PageIndex:
         elif self.language.code != "en":
             stem = word
         elif len(word) >= _STEM:
-            stem = low[: min(len(word), len(low)) - 1]
+            stem = low[: len(word) - 1]
         else:
             stem = low[: len(word)]
         yield stem
@@ -327,7 +326,8 @@ class PageIndex:
                 here = by_sentence(last.block).get(last.number)
                 if here:
                     new = here - found
-                    found |= new if not width or new.difference(extra) else new.difference(extra)
+                    if not width or new.difference(extra):
+                        found |= new
                     score = (
                         sum(weights[word] for word in sorted(found)) / total - 0.04 * width
                     )  # prefer the shorter one

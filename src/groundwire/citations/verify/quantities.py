@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from groundwire.citations.verify.language_packs import DENSE, Language, fold, language
 
@@ -33,9 +33,23 @@ class Number:
     """The range that it is an end of, if it is said to be between two numbers."""
 
     @property
+    def amount(self) -> float:
+        """Its likeliest value."""
+        return self.values[0]
+
+    @property
     def rounded(self) -> bool:
         """Whether it is marked as approximate, or as a bound."""
         return bool(self.mark)
+
+
+class _NumberWord(NamedTuple):
+    """A word of a number: its value, and whether it multiplies what precedes it."""
+
+    value: float
+    scales: bool
+    start: int
+    end: int
 
 
 MAX_NUMBERS: Final = 200
@@ -52,10 +66,7 @@ _WORDS: Final = re.compile(rf"[^\W\d_{DENSE}]+(?:['’-][^\W\d_]+)*")
 _AFTER: Final = re.compile(r"(?P<gap>[ \u00a0\u202f-]?)(?P<word>%|％|℃|°[CF]|km/h|[^\W\d_]+\.?)?")
 _BETWEEN: Final = re.compile(r"[\u064b-\u0652]{0,2}[ \u00a0-]{1,2}")  # behind the vowel marks of Arabic
 _HUNDREDS: Final = re.compile(r", (?=[a-z]+ hundred\b)")  # five thousand, two hundred
-_KANJI: Final[Mapping[str, int]] = {character: value for value, character in enumerate("〇一二三四五六七八九")} | {
-    "零": 0,
-    "两": 2,
-}
+_KANJI: Final[Mapping[str, int]] = dict(zip("〇一二三四五六七八九零两", (*range(10), 0, 2), strict=True))
 _KANJI_RUN: Final = re.compile(
     r"百分之(?P<percent>[〇零一二两三四五六七八九十百]+)|(?P<run>[〇零一二两三四五六七八九十百千万亿億兆]+)"
 )
@@ -70,11 +81,13 @@ _KANJI_SCALES: Final[Mapping[str, float]] = {
 }
 _TENTHS: Final = re.compile(r"割|成(?![员員立功果本为為都])")
 _TEN: Final = 10
-_MOST_PARTS: Final = 5  # parts of a hyphenated number: quatre-vingt-dix-neuf
+_MOST_PARTS: Final = 4  # parts of a hyphenated number: quatre-vingt-dix-neuf
 _GAP: Final = 16  # characters between the numbers of a range, and of the word that says so
 _COUNTER: Final = 4  # characters of a counter, and the bound after it: 40人以上
 _ENDS_COUNT: Final = re.compile(r"[\d、，。,]")
 _SENTENCE_ENDS: Final = re.compile(r"[\d,.;:!?、，。]")
+_OPENING: Final = re.compile(r"\b(?:half )?an? $", re.IGNORECASE)
+_OPENING_LENGTH: Final = len("half an ")
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
 
 
@@ -99,7 +112,7 @@ def _in_spans(numbers: list[Number], text: str, tongue: Language) -> list[Number
     """Add the ranges: between 30 and 50. The ends of a range of years are exact."""
     for at, (low, high) in enumerate(itertools.pairwise(numbers)):
         gap = text[low.end : high.start]
-        if not 0 < len(gap) <= _GAP or _SENTENCE_ENDS.search(gap) or not low.values[0] < high.values[0]:
+        if not 0 < len(gap) <= _GAP or _SENTENCE_ENDS.search(gap) or not low.amount < high.amount:
             continue
         said = (
             text[high.end : high.end + _GAP] if tongue.dense else f" {fold(text[max(0, low.start - _GAP) : low.start])}"
@@ -107,14 +120,14 @@ def _in_spans(numbers: list[Number], text: str, tongue: Language) -> list[Number
         between = (said.find(word) >= 0 if tongue.dense else said.endswith(f" {word} ") for word in tongue.between)
         year = low.text.isdecimal() and len(low.text) == 4 and not high.unit
         if any(between) and not year:
-            span = (low.values[0], high.values[0])
+            span = (low.amount, high.amount)
             numbers[at : at + 2] = [replace(low, span=span), replace(high, span=span)]
     return numbers
 
 
 def _mark(text: str, begins: int, ends: int, tongue: Language) -> str:
     """Return what the words before or right after a number say of it: that it is approximate, or a bound."""
-    if text[max(0, begins - 1) : begins] in {"~", "≈"}:
+    if text[begins - 1 : begins] in {"~", "≈"}:
         return "about"
     after = text[ends : ends + _COUNTER] if tongue.dense else ""
     for phrase, mark in tongue.marked_after.items():
@@ -176,7 +189,7 @@ def _scale_at(text: str, place: int, tongue: Language, signed: bool) -> tuple[fl
     return (factor, after.end()) if factor is not None else (None, place)
 
 
-def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[str, int]:
+def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool = False) -> tuple[str, int]:
     """Return the unit at a position, in canonical spelling, and where it ends."""
     if tongue.dense:
         begin = place + (text[place : place + 1] == " ")
@@ -188,7 +201,7 @@ def _unit_at(text: str, place: int, tongue: Language, *, scaled: bool) -> tuple[
         return "", place
     words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + 40].split()[:1])]
     if scaled and words[0] == "d" and len(words) > 1:
-        return tongue.units.get(words[1].strip("'.,;"), ""), place
+        return tongue.units.get(words[1].strip("'’.,;"), ""), place
     if scaled and words[0] in {"de", "des"} and len(words) > 1:
         return tongue.units.get(words[1].strip(".,;"), ""), place
     if len(words) > 1 and (unit := tongue.units.get(f"{words[0]} {words[1].strip('-.,;')}")):
@@ -210,19 +223,18 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
     if tongue.dense or not tongue.numbers:
         return
     for half in _HALF.finditer(text) if tongue.code == "en" else ():
-        if unit := _unit_at(text, half.end(), tongue, scaled=False)[0]:
+        if unit := _unit_at(text, half.end(), tongue)[0]:
             yield Number(half[0].strip(), (0.5,), unit, "", half.start(), half.end() - 1)
-    bare = (
-        {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
-    )  # one of them, without a word for "one"
-    run: list[tuple[float, bool, int, int]] = []
+    # one of them, without a word for "one"
+    bare = {100.0, 1000.0, 1e6, 1e9} if tongue.code == "ar" else {100.0, 1000.0}
+    run: list[_NumberWord] = []
     for piece, start, end in _pieces(low, tongue):
         value, is_scale = _value(piece, tongue, bool(run))
         joins = bool(run) and piece in {tongue.joiner, "and"}
         near = (
             not run
-            or _BETWEEN.fullmatch(low, run[-1][3], start)
-            or (run[-1][1] and run[-1][0] > 100 and _HUNDREDS.match(low, run[-1][3]))
+            or _BETWEEN.fullmatch(low, run[-1].end, start)
+            or (run[-1].value > 100 and _HUNDREDS.match(low, run[-1].end))
         )
         if run and (
             not near
@@ -231,10 +243,10 @@ def _in_words(text: str, tongue: Language) -> Iterator[Number]:
         ):
             yield from _number_of(run, text, tongue)
             run = []
-        if value is not None and (run or not is_scale or value in bare or _opens(low, start)):
-            run.append((value, is_scale, start, end))
+        if value is not None and (run or not is_scale or value in bare or _opening(low, start)):
+            run.append(_NumberWord(value, is_scale, start, end))
         elif joins and run:
-            run.append((0.0, False, start, end))
+            run.append(_NumberWord(0.0, False, start, end))
     if run:
         yield from _number_of(run, text, tongue)
 
@@ -267,7 +279,7 @@ def _glued(piece: str, tongue: Language) -> float | None:
     """Return the value of a number written as one word: dreihundertfünfundzwanzig."""
     total, current, place = 0.0, 0.0, 0
     while place < len(piece):
-        for length in range(min(10, len(piece) - place), 1, -1):
+        for length in range(min(8, len(piece) - place), 1, -1):
             part = piece[place : place + length]
             if part in tongue.numbers or part in {"hundert", "tausend"} or (part == tongue.joiner and place):
                 break
@@ -283,18 +295,19 @@ def _glued(piece: str, tongue: Language) -> float | None:
     return total + current
 
 
-def _opens(low: str, start: int) -> bool:
-    return re.search(r"\b(?:a|an|half a) $", low[max(0, start - 8) : start]) is not None
+def _opening(text: str, start: int) -> re.Match[str] | None:
+    """Return the "a" or "half a" before a scale."""
+    return _OPENING.search(text, start - _OPENING_LENGTH, start)
 
 
-def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bool, code: str) -> bool:
+def _goes_on(run: Sequence[_NumberWord], value: float, is_scale: bool, code: str) -> bool:
     """Return whether a word continues the number that the preceding words began."""
-    last, was_scale = run[-1][0], run[-1][1]
+    last, was_scale, *_ = run[-1]
     if not last and len(run) > 1:  # an "and"
-        last, was_scale = run[-2][0], run[-2][1]
+        last, was_scale, *_ = run[-2]
     if is_scale:
         return not was_scale or value > last or value == 100  # mille cent
-    if was_scale or (last >= 100 and last % 100 == 0):
+    if was_scale or (last and last % 100 == 0):
         return value < last
     if last < 10 and value >= 10 and value % 10 == 0 and code == "ar":
         return True  # nine ten, five and twenty
@@ -303,30 +316,30 @@ def _goes_on(run: list[tuple[float, bool, int, int]], value: float, is_scale: bo
     return last >= 20 and last % 10 == 0 and 1 <= value < 10
 
 
-def _number_of(run: list[tuple[float, bool, int, int]], text: str, tongue: Language) -> Iterator[Number]:
-    while run and not run[-1][0] and len(run) > 1:
+def _number_of(run: Sequence[_NumberWord], text: str, tongue: Language) -> Iterator[Number]:
+    while len(run) > 1 and not run[-1].value:
         run = run[:-1]  # a trailing "and"
-    total, current, start, end = 0.0, 0.0, run[0][2], run[-1][3]
-    if len(run) == 1 and not run[0][1] and tongue.code != "en" and fold(text[start:end]) in tongue.vague:
-        counts = run[0][0] > 1 and re.match(r" [^\W\d_]+[sx]\b", text[end : end + 40])  # neuf portes
+    total, current, start, end = 0.0, 0.0, run[0].start, run[-1].end
+    if len(run) == 1 and not run[0].scales and tongue.code != "en" and fold(text[start:end]) in tongue.vague:
+        counts = run[0].value > 1 and re.match(r" [^\W\d_]+[sx]\b", text[end : end + 40])  # neuf portes
         if not counts:
             return
-    if run[0][1]:
-        opening = re.search(r"(?i)\b(?:half )?an? $", text[max(0, start - 8) : start])
+    if run[0].scales:
+        opening = _opening(text, start)
         if tongue.code == "en" and opening is None:
             return
         current = 0.5 if opening and opening[0].lower().startswith("half") else 1.0
         start -= len(opening[0]) if opening else 0
-    for value, is_scale, _, _ in run:
+    for value, is_scale, *_ in run:
         if not is_scale:
             current += value
-        elif value == 100 or (value == 12 and not total):
+        elif value == 100:
             current = (current or 1.0) * value
         elif total < value:
             total, current = (total + current or 1.0) * value, 0.0  # dos mil millones
         else:
             total, current = total + (current or 1.0) * value, 0.0
-    unit, after = _unit_at(text, end, tongue, scaled=run[-1][1])
+    unit, after = _unit_at(text, end, tongue, scaled=run[-1].scales)
     end = after if unit == "%" and tongue.code != "en" else end
     yield Number(text[start:end], (total + current,), unit, _mark(text, start, end, tongue), start, end)
 
@@ -349,14 +362,14 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
             scale = _KANJI_SCALES.get(character)
             if scale is None:
                 digit = (0.0 if scaled else digit * 10) + _KANJI[character]
-            elif scale < 1e4:
+            elif character in "十百千":
                 part, digit = part + (digit or 1.0) * scale, 0.0
             elif total < scale:
                 total, part, digit = (total + part + digit or 1.0) * scale, 0.0, 0.0  # 三万亿
             else:
                 total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
         value, end = total + part + digit, match.end()
-        unit, _ = ("%", 0) if group == "percent" else _unit_at(text, end, tongue, scaled=False)
+        unit = "%" if group == "percent" else _unit_at(text, end, tongue)[0]
         if _TENTHS.match(text, end) and value <= _TEN:
             value, unit, end = value * _TEN, "%", end + 1
         yield Number(

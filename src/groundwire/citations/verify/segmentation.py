@@ -133,8 +133,6 @@ def _of_block(text: str, start: int, end: int) -> Iterator[TextSpan]:
             continue
         if marks := _MARKS_AFTER.match(text, after, end):
             after = marks.end()
-        if after >= end:
-            break
         if stop[0][0] in ".…" and not _is_end(text, stop.start(), after, end, marked=after > stop.end()):
             continue
         yield from _trimmed(text, begin, after)
@@ -149,9 +147,9 @@ def _is_end(text: str, dot: int, after: int, end: int, *, marked: bool) -> bool:
     character = following[1]
     if character.islower():
         return False
-    if _DAY.search(text, max(0, dot - 3), dot + 1) and (month := _MONTH.match(text, after, end)):
+    if _DAY.search(text, dot - 2, dot + 1) and (month := _MONTH.match(text, after, end)):
         return month[1].lower() not in months_of_all()  # 31. März
-    return marked or not _ABBREVIATION.search(text, max(0, dot - 12), dot + 1)
+    return marked or not _ABBREVIATION.search(text, dot - 12, dot + 1)
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[TextSpan]:
@@ -313,7 +311,7 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
         after = at + len(mark.text)
     everything = tuple(dict.fromkeys(number for _, numbers in groups for number in numbers))
     whole = (Part(plain[span.start : span.end], everything),)
-    if len(groups) < 2 and not (groups and len(words_of(plain[groups[0][0] : span.end])) > _SHORT):
+    if not groups or (len(groups) == 1 and len(words_of(plain[after : span.end])) <= _SHORT):
         return whole
     parts, begin = [], span.start
     for at, numbers in groups:
@@ -327,14 +325,16 @@ def _parts(plain: str, span: TextSpan, marks: Sequence[tuple[int, Mark]]) -> tup
 def clauses(text: str) -> list[str]:
     """Split a sentence at commas and conjunctions; a part with too few words is joined to its neighbor."""
     cuts = [0, *(found.start() for found in JOINS.finditer(text)), len(text)]
-    clauses: list[tuple[int, int, int]] = []  # start, end and number of words of each
+    clauses, said = list[str](), 0  # and the words of the last one
     for begin, end in itertools.pairwise(cuts):
         words = len(words_of(text[begin:end]))
-        if clauses and (words < _CLAUSE or clauses[-1][2] < _CLAUSE):
-            clauses[-1] = (clauses[-1][0], end, clauses[-1][2] + words)
+        if clauses and min(words, said) < _CLAUSE:
+            clauses[-1] += text[begin:end]
+            words += said
         else:
-            clauses.append((begin, end, words))
-    return [text[begin:end] for begin, end, _ in clauses]
+            clauses.append(text[begin:end])
+        said = words
+    return clauses
 
 
 def quotes_of(text: str) -> list[TextSpan]:
@@ -364,7 +364,7 @@ def most_like(quote: str, stated: str, tongue: Language) -> str:
         return stated
     first = max(0, blocks[0].a - blocks[0].b)
     last = blocks[-1].a + blocks[-1].size + (len(wanted) - blocks[-1].b - blocks[-1].size)
-    return " ".join(words[first : min(len(words), last)])
+    return " ".join(words[first:last])
 
 
 def other_first_names(text: str, near: str, page: str, tongue: Language) -> list[tuple[str, str]]:

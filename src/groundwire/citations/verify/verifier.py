@@ -200,9 +200,8 @@ def _of_part(
     saying = {page.number for page, finding in zip(pages, findings, strict=True) if finding.verdict == "supported"}
     best = min(findings, key=_rank)
     pieces = clauses(part.text)
-    if saying and (len(pages) == 1 or len(pieces) < 2 or best.share >= _ALL):
-        return best, saying
-    if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
+    told_all = bool(saying) and best.share >= _ALL
+    if told_all or len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
         return best, saying
     supported = bool(saying)
     told: list[Finding] = []
@@ -306,7 +305,7 @@ def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
     near = {key for token in tokens_of(passage.around(1, 1).text, tongue) for key in token.keys}
     runs: list[list[str]] = [[]]
     for token, there in zip(aligned.claim, aligned.to, strict=True):
-        if token.kind != "word" or token.keys[0] in tongue.attribution:
+        if token.kind != "word" or token.key in tongue.attribution:
             continue
         if there is not None or not near.isdisjoint(token.keys):
             runs.append([])
@@ -331,7 +330,7 @@ def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
         begin = at
         while at < len(aligned.claim) and aligned.claim[at].start < cut:
             token = aligned.claim[at]
-            if token.kind in {"word", "number"} and tongue.attribution.isdisjoint(token.keys[:1]):
+            if token.kind in {"word", "number"} and token.key not in tongue.attribution:
                 here += 1
                 if aligned.to[at] is None and near is None:
                     around = passage.around(2, 1)
@@ -372,14 +371,13 @@ def _figures(text: str, index: PageIndex) -> Iterator[Disagreement]:
     """Yield the numbers and dates of a sentence that are missing from a page in another language."""
     tongue = language(language_of(text)[0])
     claim = Claim(text, tongue)
-    if not claim.numbers and not claim.dates:
-        return
-    numbers, dates = index.figures
     for date in claim.dates:
-        if not any(same_date(date, other) for other in dates):
+        if not any(same_date(date, other) for other in index.figures[1]):
             yield Disagreement(kind="date", claimed=date.text, stated="")
     for number in claim.numbers:
-        if number.values[0] > 1 and not any(same_number(number, one) or same_quantity(number, one) for one in numbers):
+        if number.amount > 1 and not any(
+            same_number(number, one) or same_quantity(number, one) for one in index.figures[0]
+        ):
             yield Disagreement(kind="number", claimed=number.text, stated="")
 
 
