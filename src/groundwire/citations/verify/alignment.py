@@ -43,6 +43,7 @@ _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
 _RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _CLOSE: Final = 5  # words between two of a clause
+_WHOLE_PART: Final = 5  # letters of a word that may end a longer one, in a language with compounds
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
 
 Kind = Literal["word", "number", "marker", "function"]
@@ -124,18 +125,11 @@ def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongu
         return
     for at, word in enumerate(words):
         form = fold(word.text)
-        is_unit = (
-            at < 2
-            and unit
-            and (tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue)))
-        )
-        if is_unit or (at == 0 and unit in {"celsius", "fahrenheit"} and len(form) == 1):
+        phrases = (one for one, of in tongue.units.items() if of == unit and " " in one)
+        is_unit = tongue.units.get(form) == unit or any(form in one.split() for one in phrases)
+        if (at < 2 and is_unit) or (at == 0 and unit in {"celsius", "fahrenheit"} and len(form) == 1):
             word = WordToken(word.text, word.start, word.end, "function", (form,))
         yield word
-
-
-def _named(unit: str, tongue: Language) -> Iterator[str]:
-    return (name for name, of in tongue.units.items() if of == unit and " " in name)
 
 
 def _with_break(token: WordToken, gap: str) -> WordToken:
@@ -237,6 +231,17 @@ class Alignment:
         return sum(there is not None for there in self.to) / (len(self.to) or 1)
 
     @property
+    def anchored(self) -> bool:
+        """Whether all numbers and dates are the passage's, one being no small count, and few words have no rival."""
+        told = {at: token.value for at, token in enumerate(self.claim) if token.value is not None}
+        lost, free = (
+            sum(one.kind == "word" and at not in known for at, one in enumerate(tokens))
+            for tokens, known in ((self.claim, self.pairs), (self.page, self.back))
+        )
+        telling = told.keys() <= self.pairs.keys() and any(one.telling for one in told.values())
+        return telling and lost <= free + 1 and any(self.claim[at].kind == "word" for at in self.pairs)
+
+    @property
     def copies(self) -> bool:
         """Whether the sentence is in the words of the passage, except for a few."""
         said = [
@@ -284,7 +289,7 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
     for place in wanted:  # words with the same stem
         if to[place] is None and claim[place].kind == "word":
             for option in range(len(page)):
-                if option not in used and page[option].kind == "word" and _akin(claim[place], page[option]):
+                if option not in used and page[option].kind == "word" and _akin(claim[place], page[option], tongue):
                     to[place] = option
                     used.add(option)
                     break
@@ -323,10 +328,12 @@ def _expected(place: int, to: Sequence[int | None]) -> float:
     return float(place)
 
 
-def _akin(one: WordToken, other: WordToken) -> bool:
-    """Return whether two words share a stem: measure, measurement."""
+def _akin(one: WordToken, other: WordToken, tongue: Language) -> bool:
+    """Return whether two words share a stem: measure, measurement; or one is a compound with the other, in German."""
     if one.name != other.name or not one.keys or not other.keys:
         return False
+    if tongue.nouns and len(one.keys[0]) >= _WHOLE_PART and other.keys[0].endswith(one.keys[0]):
+        return True
     short, long = sorted((one.keys[0], other.keys[0]), key=len)
     common = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return common >= 5 and common >= 0.7 * len(long) and len(short) - common <= 2

@@ -19,6 +19,9 @@ from groundwire.citations.verify.report import Disagreement
 __all__ = ["beside", "fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
 
 
+_SAME_WORDS: Final = 0.9  # share of all words from which their order tells who does what, where names are not known
+
+
 def joined(tokens: Sequence[WordToken], dense: bool) -> str:
     """Join words to one text."""
     return ("" if dense else " ").join(token.text for token in tokens)
@@ -124,6 +127,8 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
+    if aligned.tongue.script == "arabic" and aligned.strict_share < _SAME_WORDS:
+        return False
     if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left[0]):
         kinds = {_class(aligned, left), _class(aligned, right)}
         if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].keys[0]):
@@ -326,6 +331,9 @@ def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -
     if any(claim[block[0]].value is not None for block in (left, right)):
         return False
     if aligned.tongue.case:
+        tied = [_preposition(aligned, claim, block[0]) for block in (left, right)]
+        if tied[0] and tied[0] == tied[1]:  # both are in one case
+            return False
         return all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left, *right))
     if aligned.tongue.code == "de":
         for block in (left, right):

@@ -37,9 +37,15 @@ class Number:
         """Whether it is marked as approximate, or as a bound."""
         return bool(self.mark)
 
+    @property
+    def telling(self) -> bool:
+        """Whether it identifies what it is said of: a quantity, or no small count."""
+        return bool(self.unit) or self.values[0] >= _TELLING
+
 
 MAX_NUMBERS: Final = 200
 """Numbers of a sentence compared as values; further ones are compared as words."""
+_TELLING: Final = 10  # a smaller number without a unit may be on a page by chance
 _LETTERS: Final = frozenset({"k", "m", "b"})  # scales only after a currency sign, or without a space
 _DIGITS: Final = (
     r"\d+(?:\.\d+){3,}|\d+\.\d{1,2}\.\d+|\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"

@@ -35,6 +35,7 @@ Entailment = Callable[[str, str], float]
 """An entailment model: takes a passage and a sentence and returns the probability that the passage states it."""
 
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that its passage must have
+_ANCHORED: Final = 0.25  # the same of one whose numbers and dates are all there
 _ENTAILED: Final = 0.5
 _VALUES = frozenset({"number", "unit", "quantifier"})  # kinds of differences that no other word explains
 _MOSTLY: Final = 0.8  # share below which a sentence may be in another language than its page
@@ -273,7 +274,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
     if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
         return _missing(finding, page, text, index, quotes)
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
-    if passage is None or aligned is None or share < enough:
+    if passage is None or aligned is None or share < (_ANCHORED if aligned.anchored else enough):
         return _missing(finding, page, text, index, quotes)
     if share < _ALL and (gap := _gap(index, passage, aligned) or _loose_end(text, passage, aligned)):
         other = tuple(one for one in disagreements(claim, passage, aligned, words=False) if one.kind in _VALUES)
@@ -337,6 +338,7 @@ def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
                     around = passage.around(2, 1)
                     near = {key for one in tokens_of(around.text, tongue, (), ()) for key in one.keys}
                 there += aligned.to[at] is not None or not (near or set()).isdisjoint(token.keys)
+                there += aligned.to[at] is not None and token.value is not None and token.value.telling
             at += 1
         few = 2 + tongue.dense
         if (here > few and there < 0.4 * here) or (here >= few and not there and at - begin > _SHORT):
