@@ -123,11 +123,14 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
     first, second = sorted(there)
     page_voice = _passive(aligned, page, first, second)
     names = aligned.claim[left[0]].name
+    if any(aligned.claim[block[0]].keys[:1] != page[pairs[block[0]]].keys[:1] for block in (left, right) if not names):
+        return False  # a synonym may govern its words in another order
     if any(token.stops for token in page[first + 1 : second + 1]):
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
-    if aligned.tongue.script == "arabic" and aligned.strict_share < _SAME_WORDS:
+    brief = aligned.tongue.script == "arabic" and min(len(left), len(right)) == 1  # it may be any word
+    if brief and aligned.strict_share < _SAME_WORDS:
         return False
     if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left[0]):
         kinds = {_class(aligned, left), _class(aligned, right)}

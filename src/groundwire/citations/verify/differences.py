@@ -113,7 +113,8 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         marker = page[place].marker
         if place in taken or marker is None or marker.kind not in _DROPPED.get(marker.family, ()):
             continue
-        if any(one.marker and one.marker.family == marker.family for one in claim):
+        told = (one.marker and one.marker.family == marker.family for one in claim)
+        if any(one and (at not in aligned.pairs or marker.family != "negation") for at, one in enumerate(told)):
             continue
         if _said_by(aligned, marker, of_page=True):
             continue
