@@ -21,6 +21,7 @@ _DENIED: Final = 2  # tokens after a "not" that it denies
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
+_LITERAL: Final = 0.6  # share of its tokens that are the page's without a synonym, from which one is
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -373,7 +374,8 @@ def _is_change(
     size = 4 if aligned.tongue.dense else _RUN
     if last - first > size or len(there) > size:
         return False
-    if aligned.share < _VERBATIM or aligned.strict_share < 0.5 or not _copied(aligned, first, last):
+    same = [aligned.claim[at].keys[:1] == aligned.page[there].keys[:1] for at, there in aligned.pairs.items()]
+    if aligned.share < _VERBATIM or sum(same) < _LITERAL * len(aligned.to) or not _copied(aligned, first, last):
         return False
     return _matters(aligned, first, last, there, near)
 
