@@ -92,7 +92,8 @@ def exchanged(aligned: Alignment) -> list[Disagreement]:
             first, left, right, last = parts
             ends = (first, first + left, last - right, last)
             others = (begin + first, begin + first + right, begin + last - left, begin + last)
-            if _counts(aligned, aligned.claim, ends) and _counts(aligned, aligned.page, others):
+            fronted = aligned.claim[ends[1]].breaks and not aligned.page[others[1]].breaks
+            if not fronted and _counts(aligned, aligned.claim, ends) and _counts(aligned, aligned.page, others):
                 dense = aligned.tongue.dense
                 claimed, stated = (
                     joined(aligned.claim[first:last], dense),

@@ -58,7 +58,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
         marked = list(_markers(aligned))
         beyond = [] if any(one.stated for one in marked) else list(overstated(aligned))
         yield from beyond or marked
-        yield from denied_instead(aligned)
+        yield from denied_instead(aligned) if aligned.copies else ()
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
@@ -117,7 +117,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         told = (one.marker and one.marker.family == marker.family for one in claim)
         if any(one and (at not in aligned.pairs or marker.family != "negation") for at, one in enumerate(told)):
             continue
-        if _said_by(aligned, marker, of_page=True):
+        if _said_by(aligned, marker, of_page=True) or (marker.family == "modal" and not aligned.copies):
             continue
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):

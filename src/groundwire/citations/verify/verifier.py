@@ -298,7 +298,10 @@ def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, sh
     if passage is None or share < _WHOLE:
         return False
     words = squeezed(claim.text)
-    return bool(words) and (words in squeezed(passage.around(1, 1).text) or words in index.squeezed)
+    for said in (squeezed(passage.around(1, 1).text), index.squeezed) if words else ():
+        if (at := said.find(words)) >= 0:
+            return not index.language.ends_denying(said[max(0, at - 20) : at])
+    return False
 
 
 def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
