@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -34,7 +34,6 @@ from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
-    clauses,
     most_like,
     other_first_names,
     pieces_of,
@@ -367,26 +366,15 @@ def _negated_otherwise(claimed: str, stated: str, tongue: Language) -> tuple[str
     all_theirs = {word for scope in theirs for word in scope.wide}
     for scope in mine:
         common = scope.near & their_words
-        if (
-            len(common) >= min(2, len(scope.near))
-            and not common & all_theirs
-            and not _denies_too(common, stated, tongue)
-        ) or (
+        if (len(common) >= min(2, len(scope.near)) and not common & all_theirs) or (
             not theirs and len(scope.wide & their_words) >= _NEAR_BY
         ):
             return scope.text, " ".join(stated.split())
     for scope in theirs:
         common = scope.near & my_words
-        denies = bool(common & all_mine) or _denies_too(common, claimed, tongue)
-        if common and len(common) >= min(2, len(scope.near)) and not denies:
+        if common and len(common) >= min(2, len(scope.near)) and not common & all_mine:
             return " ".join(claimed.split()), scope.text
     return None
-
-
-def _denies_too(words: Set[str], text: str, tongue: Language) -> bool:
-    """Return whether the clause of a text with most of some words has a "not": at its end, in German."""
-    said = max(clauses(text), key=lambda one: len(words.intersection(words_of(one, tongue))))
-    return tongue.negation.search(fold(said)) is not None
 
 
 def _replaces(other: Name, name: Name, claimed: set[str]) -> bool:

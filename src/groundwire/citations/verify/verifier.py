@@ -18,14 +18,7 @@ from groundwire.citations.verify.language_packs import Language, language, langu
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import explained
-from groundwire.citations.verify.segmentation import (
-    JOINS,
-    CitedSentence,
-    Part,
-    clauses,
-    sentences_of,
-    squeezed,
-)
+from groundwire.citations.verify.segmentation import JOINS, CitedSentence, Part, clauses, sentences_of, squeezed
 from groundwire.errors import InvalidRequest
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
@@ -43,6 +36,7 @@ _ALL: Final = 0.95  # share below which a part of a sentence may come from elsew
 _RUN: Final = 4  # consecutive missing words from which it does
 _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which it may be there in the same words
+_CUTS: Final = 8  # places at which a sentence is cut into two that are compared on their own
 _SHORT: Final = 4  # words; a shorter sentence must be there in full
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
@@ -154,11 +148,7 @@ def _judge(
     entailment: Entailment | None,
 ) -> Finding:
     blank = Finding(
-        start=sentence.start,
-        end=sentence.end,
-        text=sentence.text,
-        sources=sentence.numbers,
-        verdict="no_claim",
+        start=sentence.start, end=sentence.end, text=sentence.text, sources=sentence.numbers, verdict="no_claim"
     )
     if not sentence.numbers:
         states = Claim(sentence.plain, language(language_of(sentence.plain)[0])).states_facts
@@ -207,10 +197,16 @@ def _of_part(
         return best, saying
     supported = bool(saying)
     told: list[Finding] = []
-    for clause in pieces:
-        each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
-        told.append(min((finding for finding, _ in each), key=_rank))
-        saying |= {number for finding, number in each if finding.verdict == "supported"}
+    halves = [["".join(pieces[:cut]), "".join(pieces[cut:])] for cut in range(1, len(pieces))][:_CUTS]
+    for split in (*halves, pieces) if len(pieces) > len(halves[0]) else (pieces,):
+        told, by = [], set[int]()
+        for clause in split:
+            each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
+            told.append(min((finding for finding, _ in each), key=_rank))
+            by |= {number for finding, number in each if finding.verdict == "supported"}
+        if all(finding.verdict == "supported" for finding in told):
+            break
+    saying |= by
     worst = max(told, key=_rank)
     if worst.verdict == "supported":
         places = {(finding.source, finding.passage_start) for finding in told}
