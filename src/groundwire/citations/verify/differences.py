@@ -53,7 +53,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     if aligned.share < 0.3:
         return
     swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned))
-    yield from swapped
+    yield from (one for one in swapped if one.claimed != one.stated)
     if aligned.share >= _CLOSE:
         marked = list(_markers(aligned))
         beyond = [] if any(one.stated for one in marked) else list(overstated(aligned))

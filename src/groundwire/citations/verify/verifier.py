@@ -201,7 +201,7 @@ def _of_part(
     for split in (*halves, pieces) if len(pieces) > len(halves[0]) else (pieces,):
         told, by = [], set[int]()
         for clause in split:
-            each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
+            each = [(_against(clause, page, indexes[page.number], blank), page.number) for page in pages]
             told.append(min((finding for finding, _ in each), key=_rank))
             by |= {number for finding, number in each if finding.verdict == "supported"}
         if all(finding.verdict == "supported" for finding in told):
@@ -234,8 +234,8 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
     return _ORDER.index(finding.verdict), len(finding.disagreements), -finding.share
 
 
-def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, strict: bool = False) -> Finding:
-    """Compare a sentence, or a part of one that must be found whole, with one page."""
+def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
+    """Compare a sentence, or a part of one, with one page."""
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     tongue = index.language
     text = " ".join(text.split())  # markup and line breaks leave gaps
