@@ -1,6 +1,7 @@
 """How often false sentences are caught, and how often true ones are flagged.
 
-    python -m benchmarks.citations.verifying ../shared/data/extraction [--pages 300] [--seed 7] [--joined 50] [--show number:missed]
+    python -m benchmarks.citations.verifying ../shared/data/extraction [--pages 300] [--seed 7] [--joined 50]
+        [--show number:missed]
 
 True sentences are taken from the pages of the extraction set as our reader gives them, said otherwise by rule, and made
 wrong by rule, by a seeded generator; each is an answer of one sentence with one mark. A wrong sentence is caught when
@@ -95,7 +96,12 @@ def cases(contents: list[str], seed: int) -> Iterator[Case]:
                     yield Case(kind, wrong, number, sentence)
 
 
-JOINS = ("{one} [1], and {two} [2].", "{one}, and {two} [1][2].", "{one} [1], while {two} [2].", "{one} [1]; {two} [2].")
+JOINS = (
+    "{one} [1], and {two} [2].",
+    "{one}, and {two} [1][2].",
+    "{one} [1], while {two} [2].",
+    "{one} [1]; {two} [2].",
+)
 
 
 def joined(contents: list[str], seed: int, number: int) -> Iterator[tuple[str, str, tuple[int, int]]]:

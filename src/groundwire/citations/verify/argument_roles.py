@@ -123,16 +123,15 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
     first, second = sorted(there)
     page_voice = _passive(aligned, page, first, second)
     names = aligned.claim[left[0]].name
-    if any(aligned.claim[block[0]].keys[:1] != page[pairs[block[0]]].keys[:1] for block in (left, right) if not names):
-        return False  # a synonym may govern its words in another order
-    if any(token.stops for token in page[first + 1 : second + 1]):
+    other = (aligned.claim[block[0]].keys[:1] != page[pairs[block[0]]].keys[:1] for block in (left, right) if not names)
+    if any(token.stops for token in page[first + 1 : second + 1]) or any(other):  # a synonym may govern otherwise
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
-    brief = aligned.tongue.script == "arabic" and min(len(left), len(right)) == 1  # it may be any word
-    if brief and aligned.strict_share < _SAME_WORDS:
+    arabic = aligned.tongue.script == "arabic"
+    if arabic and min(len(left), len(right)) == 1 and aligned.strict_share < _SAME_WORDS:  # it may be any word
         return False
-    if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left[0]):
+    if arabic and (not first or page[first].stops or not left[0]):
         kinds = {_class(aligned, left), _class(aligned, right)}
         if "word" in kinds or not aligned.claim[right[0]].name or aligned.tongue.knows_form(page[first].keys[0]):
             return False  # the verb may come first or second
@@ -143,7 +142,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[Sequence[int]], one: in
         return False
     if _has_converse(aligned) or _keeps_case(aligned, left, right) or _moved_along(aligned, left, right):
         return False
-    if two == one + 1 and not (names and aligned.tongue.script == "arabic") and not _crossed_ties(aligned, left, right):
+    if two == one + 1 and not (names and arabic) and not _crossed_ties(aligned, left, right):
         return False
     if not names and aligned.claim[left[0]].value is None and _another_way(aligned, first, second):
         return False
@@ -185,8 +184,7 @@ def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
     inner = order[one : two + 1]
     if any(b <= a for a, b in itertools.pairwise(inner)):
         return False
-    outer = order[begin:end]
-    falls = sum(b <= a for a, b in itertools.pairwise(outer))
+    falls = sum(b <= a for a, b in itertools.pairwise(order[begin:end]))
     return falls == 0 or (falls == 1 and len(inner) >= 4)
 
 
@@ -334,10 +332,10 @@ def _keeps_case(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -
     if any(claim[block[0]].value is not None for block in (left, right)):
         return False
     if aligned.tongue.case:
-        tied = [_preposition(aligned, claim, block[0]) for block in (left, right)]
-        if tied[0] and tied[0] == tied[1]:  # both are in one case
-            return False
-        return all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left, *right))
+        tied = {_preposition(aligned, claim, block[0]) for block in (left, right)}  # of one, both are in one case
+        return (len(tied) > 1 or "" in tied) and all(
+            fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left, *right)
+        )
     if aligned.tongue.code == "de":
         for block in (left, right):
             here, there = _article(aligned, claim, block[0]), _article(aligned, page, pairs[block[0]])
