@@ -38,7 +38,6 @@ _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _HIRAGANA: Final = re.compile(r"[\u3041-\u309f]")
 _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
-
 _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
 _RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
@@ -133,9 +132,7 @@ def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongu
 
 
 def _with_break(token: WordToken, gap: str) -> WordToken:
-    if not _BREAK.search(gap):
-        return token
-    return replace(token, breaks=True, stops=_STOP.search(gap) is not None)
+    return replace(token, breaks=True, stops=_STOP.search(gap) is not None) if _BREAK.search(gap) else token
 
 
 def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[WordToken]:
@@ -229,6 +226,12 @@ class Alignment:
     def strict_share(self) -> float:
         """The same for all tokens, including function words."""
         return sum(there is not None for there in self.to) / (len(self.to) or 1)
+
+    @cached_property
+    def literal_share(self) -> float:
+        """The share of all tokens that are the passage's without a synonym."""
+        same = (self.claim[at].keys[:1] == self.page[there].keys[:1] for at, there in self.pairs.items())
+        return sum(same) / (len(self.to) or 1)
 
     @property
     def anchored(self) -> bool:
@@ -361,10 +364,8 @@ def _is_time(token: WordToken, tongue: Language) -> bool:
 
 def is_evident(one: Disagreement, aligned: Alignment) -> bool:
     """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
-    tongue = aligned.tongue
-    if not one.stated or (
-        one.kind == "word" and not tongue.exclude(*map(tongue.normal_form, (one.claimed, one.stated)))
-    ):
+    words = map(aligned.tongue.normal_form, (one.claimed, one.stated))
+    if not one.stated or (one.kind == "word" and not aligned.tongue.exclude(*words)):
         return aligned.copies or one.kind == "quote"
     return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
 

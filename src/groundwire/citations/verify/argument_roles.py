@@ -180,11 +180,10 @@ def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
     """Return whether exchanging two parts of the sentence gives the order of the passage."""
     order = list(at)
     order[one], order[two] = order[two], order[one]
-    begin, end = max(0, one - 1), min(len(order), two + 2)
     inner = order[one : two + 1]
     if any(b <= a for a, b in itertools.pairwise(inner)):
         return False
-    falls = sum(b <= a for a, b in itertools.pairwise(order[begin:end]))
+    falls = sum(b <= a for a, b in itertools.pairwise(order[max(0, one - 1) : two + 2]))
     return falls == 0 or (falls == 1 and len(inner) >= 4)
 
 
@@ -299,6 +298,8 @@ def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, ri
     """Return whether two positions are items of one list, with separators after the one and before the other."""
     if right - left > 12 or right <= left:
         return False
+    if right == left + 1 and aligned.tongue.script == "arabic" and tokens[right].text.startswith("و"):
+        return True  # "and" is a letter of the word
     joins = aligned.tongue.conjunctions
     items = 1
     for place in range(left + 1, right + 1):
@@ -353,17 +354,15 @@ def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
 
 def _moved_along(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     """Return whether a part moved with its preposition: in May, on Saturday."""
-    pairs = aligned.pairs
     here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, pairs[block[0]]) for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, aligned.pairs[block[0]]) for block in (left, right)]
     return here[0] != here[1] and any(one == other and one for one, other in zip(here, there, strict=True))
 
 
 def _crossed_ties(aligned: Alignment, left: Sequence[int], right: Sequence[int]) -> bool:
     """Return whether each of two parts follows the other's preposition: from 20 to 85."""
-    pairs = aligned.pairs
     here = [_preposition(aligned, aligned.claim, block[0]) for block in (left, right)]
-    there = [_preposition(aligned, aligned.page, pairs[block[0]]) for block in (left, right)]
+    there = [_preposition(aligned, aligned.page, aligned.pairs[block[0]]) for block in (left, right)]
     return here == there[::-1] and here[0] != here[1] and all(here)
 
 

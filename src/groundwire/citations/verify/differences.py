@@ -23,6 +23,7 @@ _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compar
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
 _LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
+_MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -103,7 +104,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             continue
         denies = any(one.marker and one.marker.family == "negation" for one in claim)
         spared = (marker.kind == "must" and denies) or _said_by(aligned, marker)
-        told = marker.kind in _TOLD.get(marker.family, ()) and not spared
+        told = marker.kind in _TOLD.get(marker.family, ()) and not spared and aligned.literal_share >= _MARKED
         if marker.family == "modal" and denies and _balanced(aligned, at, "negation"):
             continue
         if marker.kind == "all" and (unit := each_time(aligned, at)) is not None:
@@ -372,8 +373,7 @@ def _is_change(
     size = 4 if aligned.tongue.dense else _RUN
     if last - first > size or len(there) > size:
         return False
-    same = [aligned.claim[at].keys[:1] == aligned.page[there].keys[:1] for at, there in aligned.pairs.items()]
-    if aligned.share < _VERBATIM or sum(same) < _LITERAL * len(aligned.to) or not _copied(aligned, first, last):
+    if aligned.share < _VERBATIM or aligned.literal_share < _LITERAL or not _copied(aligned, first, last):
         return False
     return _matters(aligned, first, last, there, near)
 
