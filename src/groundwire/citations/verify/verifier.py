@@ -196,17 +196,17 @@ def _of_part(
     if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
         return best, saying
     supported = bool(saying)
-    told: list[Finding] = []
     halves = [["".join(pieces[:cut]), "".join(pieces[cut:])] for cut in range(1, len(pieces))][:_CUTS]
-    for split in (*halves, pieces) if len(pieces) > len(halves[0]) else (pieces,):
-        told, by = [], set[int]()
-        for clause in split:
-            each = [(_against(clause, page, indexes[page.number], blank), page.number) for page in pages]
-            told.append(min((finding for finding, _ in each), key=_rank))
-            by |= {number for finding, number in each if finding.verdict == "supported"}
-        if all(finding.verdict == "supported" for finding in told):
-            break
-    saying |= by
+    ways: list[tuple[float, list[Finding], set[int | None]]] = []  # how much the pages have of a split, and its parts
+    for split in (*halves, pieces):
+        each = [[_against(part, page, indexes[page.number], blank) for page in pages] for part in split]
+        found = sum(max(one.share for one in findings) for findings in each)
+        by = {one.source for findings in each for one in findings if one.verdict == "supported"}
+        ways.append((found, [min(findings, key=_rank) for findings in each], by))
+    _, told, by = max(ways[:-1], key=lambda way: way[0])
+    if all(one.verdict != "altered" for one in told) and any(one.verdict != "supported" for one in told):
+        _, told, by = ways[-1]
+    saying |= {number for number in by if number is not None}
     worst = max(told, key=_rank)
     if worst.verdict == "supported":
         places = {(finding.source, finding.passage_start) for finding in told}
