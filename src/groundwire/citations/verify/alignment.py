@@ -44,7 +44,6 @@ _RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of al
 _CLOSE: Final = 5  # words between two of a clause
 _WHOLE_PART: Final = 5  # letters of a word that may end a longer one, in a language with compounds
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
-
 Kind = Literal["word", "number", "marker", "function"]
 
 
@@ -86,9 +85,8 @@ def tokens_of(
         numbers: Its numbers, likewise.
     """
     low = fold(text)
-    spans: list[WordToken] = []
     dates = dates_of(text) if dates is None else dates
-    spans += (WordToken(date.text, date.start, date.end, "number", value=date) for date in dates)
+    spans = [WordToken(date.text, date.start, date.end, "number", value=date) for date in dates]
     spans += (
         WordToken(number.text, number.start, number.end, "number", value=number)
         for number in (numbers_of(text, tongue)[:MAX_NUMBERS] if numbers is None else numbers)
@@ -214,11 +212,11 @@ class Alignment:
     @cached_property
     def share(self) -> float:
         """The share of the sentence's words and numbers that have a counterpart, 0 to 1, without attributions."""
-        said = self.tongue.attribution
         told = [
             here in self.pairs
             for here, token in enumerate(self.claim)
-            if token.kind in {"word", "number"} and (here in self.pairs or said.isdisjoint(token.keys[:1]))
+            if token.kind in {"word", "number"}
+            and (here in self.pairs or self.tongue.attribution.isdisjoint(token.keys[:1]))
         ]
         return sum(told) / len(told) if told else 0.0
 
@@ -229,9 +227,9 @@ class Alignment:
 
     @cached_property
     def literal_share(self) -> float:
-        """The share of all tokens that are the passage's without a synonym."""
+        """The share of all tokens after an attribution that are the passage's without a synonym."""
         same = (self.claim[at].keys[:1] == self.page[there].keys[:1] for at, there in self.pairs.items())
-        return sum(same) / (len(self.to) or 1)
+        return sum(same) / max(1, len(self.to) - self._begins)
 
     @property
     def anchored(self) -> bool:
@@ -244,19 +242,22 @@ class Alignment:
         telling = told.keys() <= self.pairs.keys() and any(one.telling for one in told.values())
         return telling and lost <= free + 1 and any(self.claim[at].kind == "word" for at in self.pairs)
 
+    @cached_property
+    def _begins(self) -> int:
+        """The first token after an attribution."""
+        words = self.tongue.attribution
+        said = [at for at, token in enumerate(self.claim[:_BRIEF]) if not words.isdisjoint(token.keys)]
+        begin = said[-1] + 1 if said else 0
+        follows = self.claim[begin : begin + 1] if said else ()
+        return begin + any(
+            one.kind == "function" and not one.breaks and one.keys[0] not in self.tongue.articles for one in follows
+        )
+
     @property
     def copies(self) -> bool:
         """Whether the sentence is in the words of the passage, except for a few."""
-        said = [
-            at for at, token in enumerate(self.claim[:_BRIEF]) if not self.tongue.attribution.isdisjoint(token.keys)
-        ]
-        begin = said[-1] + 1 if said else 0
-        follows = self.claim[begin : begin + 1] if said else ()
-        begin += any(
-            one.kind == "function" and not one.breaks and one.keys[0] not in self.tongue.articles for one in follows
-        )
-        lost = [token for at, token in enumerate(self.claim) if at >= begin and at not in self.pairs]
-        size = len(self.claim) - begin
+        lost = [token for at, token in enumerate(self.claim) if at >= self._begins and at not in self.pairs]
+        size = len(self.claim) - self._begins
         brief = size <= _BRIEF and sum(token.kind != "function" for token in lost) <= 1
         return brief or len(lost) <= (1 - _COPIED) * size
 

@@ -118,8 +118,8 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         marker = page[place].marker
         if place in taken or marker is None or marker.kind not in _DROPPED.get(marker.family, ()):
             continue
-        told = (one.marker and one.marker.family == marker.family for one in claim)
-        if any(one and (at not in aligned.pairs or marker.family != "negation") for at, one in enumerate(told)):
+        same = [at for at, one in enumerate(claim) if one.marker and one.marker.family == marker.family]
+        if any(at not in aligned.pairs or marker.family != "negation" for at in same):
             continue
         if _said_by(aligned, marker, of_page=True) or (marker.family == "modal" and not aligned.copies):
             continue

@@ -196,10 +196,11 @@ def _of_part(
     if len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
         return best, saying
     supported = bool(saying)
-    halves = [["".join(pieces[:cut]), "".join(pieces[cut:])] for cut in range(1, len(pieces))][:_CUTS]
+    cuts = [found.start() for found in JOINS.finditer(part.text) if part.text[: found.start()].strip()][:_CUTS]
+    halves = [[part.text[:cut], part.text[cut:]] for cut in cuts]
     ways: list[tuple[float, list[Finding], set[int | None]]] = []  # how much the pages have of a split, and its parts
     for split in (*halves, pieces):
-        each = [[_against(part, page, indexes[page.number], blank) for page in pages] for part in split]
+        each = [[_against(piece, page, indexes[page.number], blank) for page in pages] for piece in split]
         found = sum(max(one.share for one in findings) for findings in each)
         by = {one.source for findings in each for one in findings if one.verdict == "supported"}
         ways.append((found, [min(findings, key=_rank) for findings in each], by))
