@@ -197,7 +197,7 @@ def _of_part(
         return best, saying
     supported = bool(saying)
     cuts = [found.start() for found in JOINS.finditer(part.text) if part.text[: found.start()].strip()][:_CUTS]
-    halves = [[part.text[:cut], part.text[cut:]] for cut in cuts]
+    halves = [[part.text[:cut], part.text[cut:].lstrip(" ,;，、；،")] for cut in cuts]
     ways: list[tuple[float, list[Finding], set[int | None]]] = []  # how much the pages have of a split, and its parts
     for split in (*halves, pieces):
         each = [[_against(piece, page, indexes[page.number], blank) for page in pages] for piece in split]
