@@ -396,7 +396,10 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("inverted", "firsts[two] <= firsts[one] and _alike(aligned, blocks[one], blocks[two])"),
             ("_changed_places", "inverted = there[1] <= there[0]"),
             ("_exchange_restores", "if any(b < a for a, b in itertools.pairwise(inner)):"),
-            ("_exchange_restores", "falls = sum(b < a for a, b in itertools.pairwise(outer))"),
+            (
+                "_exchange_restores",
+                "falls = sum(b < a for a, b in itertools.pairwise(order[max(0, one - 1) : two + 2]))",
+            ),
         )
     ),
     (

@@ -2,7 +2,7 @@
 
     python -m benchmarks.citations.handwritten [--set NAME] [--data FOLDER] [--half tuned|kept|all] [--show]
 
-The cases are in `benchmarks/citations/cases`, further sets (`second` to `fifth`) in folders there.
+The cases are in `benchmarks/citations/cases`, further sets (`second` to `sixth`) in folders there.
 `real_pages.tsv` has sentences about pages of the data folder, which are read when it is given. A false sentence is
 caught when its verdict is anything but `supported`, a true one is accused when it is; `altered` counts the verdicts
 that name a contradiction. Every other page is for tuning;
@@ -83,7 +83,7 @@ def _file(data: Path, name: str) -> Path:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", choices=("first", "second", "third", "fourth", "fifth"), default="first")
+    parser.add_argument("--set", choices=("first", "second", "third", "fourth", "fifth", "sixth"), default="first")
     parser.add_argument("--data", type=Path, help="judge the sentences about pages of this folder instead")
     parser.add_argument("--half", choices=("tuned", "kept", "all"), default="tuned")
     parser.add_argument("--language", default="")

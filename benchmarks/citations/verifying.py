@@ -1,10 +1,12 @@
 """How often false sentences are caught, and how often true ones are flagged.
 
-    python -m benchmarks.citations.verifying ../shared/data/extraction [--pages 300] [--seed 7] [--show number:missed]
+    python -m benchmarks.citations.verifying ../shared/data/extraction [--pages 300] [--seed 7] [--joined 50]
+        [--show number:missed]
 
 True sentences are taken from the pages of the extraction set as our reader gives them, said otherwise by rule, and made
 wrong by rule, by a seeded generator; each is an answer of one sentence with one mark. A wrong sentence is caught when
-its verdict is anything but `supported`, a right one is suspected when it is.
+its verdict is anything but `supported`, a right one is suspected when it is. `--joined 50` judges 50 true and 50 false
+answers that join a sentence each of two pages.
 """
 
 from __future__ import annotations
@@ -94,6 +96,56 @@ def cases(contents: list[str], seed: int) -> Iterator[Case]:
                     yield Case(kind, wrong, number, sentence)
 
 
+JOINS = (
+    "{one} [1], and {two} [2].",
+    "{one}, and {two} [1][2].",
+    "{one} [1], while {two} [2].",
+    "{one} [1]; {two} [2].",
+)
+
+
+def joined(contents: list[str], seed: int, number: int) -> Iterator[tuple[str, str, tuple[int, int]]]:
+    """Yield answers joined of a sentence each of two pages, as kind, answer, and the pages.
+
+    Each pair gives a true answer, half of them in other words, and one of which one part is made wrong.
+    """
+    chance = random.Random(seed)
+    taken = {at: found for at, content in enumerate(contents) if (found := true_sentences(content))}
+    everything = [sentence for found in taken.values() for sentence in found]
+    names = [name.text for one in everything for name in names_of(one) if not name.first and len(name.text) > 2]
+    for place in range(number):
+        pages = chance.sample(sorted(taken), 2)
+        said = [chance.choice(taken[page]) for page in pages]
+        told = [paraphrase(one, chance) or one for one in said] if place % 2 else said
+        wrong = None
+        while wrong is None:
+            kind, at = chance.choice([one for one in WRONG if one != "wrong source"]), chance.randrange(2)
+            wrong = mutate(said[at], kind, names, everything, chance)
+            wrong = None if wrong and any(wrong in contents[page] for page in pages) else wrong
+        for label, (one, two) in (("true", told), (kind, [*told[:at], wrong, *told[at + 1 :]])):
+            first = two.split(maxsplit=1)[0]
+            two = two[0].lower() + two[1:] if first in {"The", "A", "An", "In", "It", "This", "These"} else two
+            parts = {"one": one.rstrip(".!"), "two": two.rstrip(".!")}
+            yield label, JOINS[place % len(JOINS)].format(**parts), (pages[0], pages[1])
+
+
+def _joined_table(pages: Sequence[CitedPage], seed: int, number: int, show: str) -> None:
+    """Print how often answers over two pages are judged wrongly, by the form in which they cite them."""
+    counts: Counter[tuple[str, bool, bool]] = Counter()
+    for kind, answer, (one, two) in joined([page.content or "" for page in pages], seed, number):
+        report = verify_answer(answer, [replace(pages[one], number=1), replace(pages[two], number=2)])
+        right = all(finding.verdict in {"supported", "no_claim"} for finding in report.findings)
+        form = "A and B [1][2]" if "[1][2]" in answer else "A [1], B [2]"
+        counts[form, kind == "true", right] += 1
+        if show == ("joined:suspected" if kind == "true" else "joined:missed") and right != (kind == "true"):
+            found = [(one.verdict, one.share, one.disagreements, one.notes) for one in report.findings]
+            print("-", kind, "|", answer, "|", found)
+    for form in sorted({form for form, _, _ in counts}):
+        caught, missed = counts[form, False, False], counts[form, False, True]
+        accused, right_ = counts[form, True, False], counts[form, True, True]
+        print(f"{form}: false caught {caught} of {caught + missed}, true flagged {accused} of {accused + right_}")
+
+
 def _speed(pages: Sequence[CitedPage], seed: int) -> tuple[float, int, int]:
     """Return the best CPU time in seconds of five for 1,000 words against 20 pages, with the words and the pages.
 
@@ -127,6 +179,7 @@ def main() -> None:
     parser.add_argument(
         "--show", default="", help="print cases of a kind, such as number:missed or paraphrased:suspected"
     )
+    parser.add_argument("--joined", type=int, default=0, help="judge pairs of answers over two pages instead")
     arguments = parser.parse_args()
     pages = list(read_pages(arguments.data))
     random.Random(arguments.seed).shuffle(pages)
@@ -138,6 +191,9 @@ def main() -> None:
         spent.append(time.process_time() - begun)
         read.append((page.url, extracted))
     cited = [CitedPage(number=1, url=url, title=extracted.title, content=extracted.content) for url, extracted in read]
+    if arguments.joined:
+        _joined_table(cited, arguments.seed, arguments.joined, arguments.show)
+        return
     counts: Counter[tuple[str, str]] = Counter()
     begun, total, verdicts = time.perf_counter(), 0, list[str]()
     for case in cases([page.content or "" for page in cited], arguments.seed):

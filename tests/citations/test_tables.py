@@ -230,7 +230,6 @@ KNOWN_ERRORS: Final = (
         ("افتتحت ليلى حداد المخبز في الساحة عام 1984. يعمل فيه تسعة أشخاص ويبيع نحو 400 رغيف يوميا.",),
         "supported",
     ),
-    ("Half of the bees died [1].", ("50% of the bees died.",), "supported"),
     ("The mayor was hired by Otto Lund [1].", ("The mayor hired Otto Lund.",), "altered"),
     ("The mill was sold by Anna Berg to Otto Lund [1].", ("Otto Lund sold the mill to Anna Berg.",), "altered"),
     ("The United States signed the treaty [1].", ("The US signed the treaty.",), "supported"),

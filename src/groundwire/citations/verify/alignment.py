@@ -38,13 +38,12 @@ _KATAKANA: Final = re.compile(r"[\u30a1-\u30ff]+")
 _IS_DENSE: Final = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _HIRAGANA: Final = re.compile(r"[\u3041-\u309f]")
 _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
-
 _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
 _RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _CLOSE: Final = 5  # words between two of a clause
+_WHOLE_PART: Final = 5  # letters of a word that may end a longer one, in a language with compounds
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
-
 Kind = Literal["word", "number", "marker", "function"]
 
 
@@ -96,9 +95,8 @@ def tokens_of(
         numbers: Its numbers, likewise.
     """
     low = fold(text)
-    spans: list[WordToken] = []
     dates = dates_of(text) if dates is None else dates
-    spans += (WordToken(date.text, date.start, date.end, "number", value=date) for date in dates)
+    spans = [WordToken(date.text, date.start, date.end, "number", value=date) for date in dates]
     spans += (
         WordToken(number.text, number.start, number.end, "number", value=number)
         for number in (numbers_of(text, tongue)[:MAX_NUMBERS] if numbers is None else numbers)
@@ -134,22 +132,15 @@ def _after_number(words: Iterator[WordToken], before: Sequence[WordToken], tongu
         return
     for at, word in enumerate(words):
         form = fold(word.text)
-        is_unit = at < 2 and (
-            tongue.units.get(form) == unit or any(form in one.split() for one in _named(unit, tongue))
-        )
+        phrases = (one for one, of in tongue.units.items() if of == unit and " " in one)
+        is_unit = at < 2 and (tongue.units.get(form) == unit or any(form in one.split() for one in phrases))
         if is_unit or (at == 0 and unit in {"celsius", "fahrenheit"} and len(form) == 1):
             word = WordToken(word.text, word.start, word.end, "function", (form,))
         yield word
 
 
-def _named(unit: str, tongue: Language) -> Iterator[str]:
-    return (name for name, of in tongue.units.items() if of == unit and " " in name)
-
-
 def _with_break(token: WordToken, gap: str) -> WordToken:
-    if not _BREAK.search(gap):
-        return token
-    return replace(token, breaks=True, stops=_STOP.search(gap) is not None)
+    return replace(token, breaks=True, stops=_STOP.search(gap) is not None) if _BREAK.search(gap) else token
 
 
 def _words(text: str, low: str, start: int, end: int, tongue: Language, names: set[int]) -> Iterator[WordToken]:
@@ -182,14 +173,8 @@ def _dense(run: str, start: int, tongue: Language) -> Iterator[WordToken]:
     """Yield the words of a run of a script without spaces: the longest known words, else single characters."""
     place = 0
     while place < len(run):
-        length = next(
-            (
-                size
-                for size in range(min(tongue.longest, len(run) - place), 0, -1)
-                if tongue.knows(run[place : place + size])
-            ),
-            0,
-        )
+        sizes = range(min(tongue.longest, len(run) - place), 0, -1)
+        length = next((size for size in sizes if tongue.knows(run[place : place + size])), 0)
         if not length and (katakana := _KATAKANA.match(run, place)):
             length = len(katakana[0])
         known, length = bool(length), length or 1
@@ -231,11 +216,10 @@ class Alignment:
     @cached_property
     def share(self) -> float:
         """The share of the sentence's words and numbers that have a counterpart, 0 to 1, without attributions."""
-        said = self.tongue.attribution
         told = [
             here in self.pairs
             for here, token in enumerate(self.claim)
-            if token.kind in {"word", "number"} and (here in self.pairs or token.key not in said)
+            if token.kind in {"word", "number"} and (here in self.pairs or token.key not in self.tongue.attribution)
         ]
         return sum(told) / len(told) if told else 0.0
 
@@ -244,19 +228,39 @@ class Alignment:
         """The same for all tokens, including function words."""
         return sum(there is not None for there in self.to) / max(1, len(self.to))
 
+    @cached_property
+    def literal_share(self) -> float:
+        """The share of all tokens after an attribution that are the passage's without a synonym."""
+        same = (self.claim[at].keys[:1] == self.page[there].keys[:1] for at, there in self.pairs.items())
+        return sum(same) / max(1, len(self.to) - self._begins)
+
+    @property
+    def anchored(self) -> bool:
+        """Whether all numbers and dates are the passage's, one being no small count, and few words have no rival."""
+        told = {at: token.value for at, token in enumerate(self.claim) if token.value is not None}
+        lost, free = (
+            sum(one.kind == "word" and at not in known for at, one in enumerate(tokens))
+            for tokens, known in ((self.claim, self.pairs), (self.page, self.back))
+        )
+        telling = told.keys() <= self.pairs.keys() and any(one.telling for one in told.values())
+        return telling and lost <= free + 1 and any(self.claim[at].kind == "word" for at in self.pairs)
+
+    @cached_property
+    def _begins(self) -> int:
+        """The first token after an attribution."""
+        words = self.tongue.attribution
+        said = [at for at, token in enumerate(self.claim[:_BRIEF]) if not words.isdisjoint(token.keys)]
+        begin = said[-1] + 1 if said else 0
+        follows = self.claim[begin : begin + 1] if said else ()
+        return begin + any(
+            one.kind == "function" and not one.breaks and one.keys[0] not in self.tongue.articles for one in follows
+        )
+
     @property
     def copies(self) -> bool:
         """Whether the sentence is in the words of the passage, except for a few."""
-        said = [
-            at for at, token in enumerate(self.claim[:_BRIEF]) if not self.tongue.attribution.isdisjoint(token.keys)
-        ]
-        begin = said[-1] + 1 if said else 0
-        follows = self.claim[begin : begin + 1] if said else ()
-        begin += any(
-            one.kind == "function" and not one.breaks and one.key not in self.tongue.articles for one in follows
-        )
-        lost = [token for at, token in enumerate(self.claim) if at >= begin and at not in self.pairs]
-        size = len(self.claim) - begin
+        lost = [token for at, token in enumerate(self.claim) if at >= self._begins and at not in self.pairs]
+        size = len(self.claim) - self._begins
         brief = size <= _BRIEF and sum(token.kind != "function" for token in lost) <= 1
         return brief or len(lost) <= (1 - _COPIED) * size
 
@@ -292,7 +296,7 @@ def align(claim: Sequence[WordToken], page: Sequence[WordToken], tongue: Languag
     for place in wanted:  # words with the same stem
         if to[place] is None and claim[place].kind == "word":
             for option in range(len(page)):
-                if option not in used and page[option].kind == "word" and _akin(claim[place], page[option]):
+                if option not in used and page[option].kind == "word" and _akin(claim[place], page[option], tongue):
                     to[place] = option
                     used.add(option)
                     break
@@ -331,10 +335,12 @@ def _expected(place: int, to: Sequence[int | None]) -> float:
     return float(place)
 
 
-def _akin(one: WordToken, other: WordToken) -> bool:
-    """Return whether two words share a stem: measure, measurement."""
+def _akin(one: WordToken, other: WordToken, tongue: Language) -> bool:
+    """Return whether two words share a stem: measure, measurement; or one is a compound with the other, in German."""
     if one.name != other.name:
         return False
+    if tongue.nouns and len(one.key) >= _WHOLE_PART and other.key.endswith(one.key):
+        return True
     short, long = sorted((one.key, other.key), key=len)
     common = next((place for place, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     return common >= 5 and common >= 0.7 * len(long) and len(short) - common <= 2
@@ -346,11 +352,8 @@ def each_time(aligned: Alignment, at: int) -> list[int] | None:
         if aligned.claim[place].kind != "function" or aligned.tongue.dense:
             if not _is_time(aligned.claim[place], aligned.tongue):
                 return None
-            others = [
-                there
-                for there, token in enumerate(aligned.page)
-                if there not in aligned.back and _is_time(token, aligned.tongue)
-            ]
+            page = enumerate(aligned.page)
+            others = [there for there, token in page if there not in aligned.back and _is_time(token, aligned.tongue)]
             return [] if aligned.to[place] is not None else others or None
     return None
 
@@ -362,10 +365,8 @@ def _is_time(token: WordToken, tongue: Language) -> bool:
 
 def is_evident(one: Disagreement, aligned: Alignment) -> bool:
     """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
-    tongue = aligned.tongue
-    if not one.stated or (
-        one.kind == "word" and not tongue.exclude(*map(tongue.normal_form, (one.claimed, one.stated)))
-    ):
+    words = map(aligned.tongue.normal_form, (one.claimed, one.stated))
+    if not one.stated or (one.kind == "word" and not aligned.tongue.exclude(*words)):
         return aligned.copies or one.kind == "quote"
     return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
 

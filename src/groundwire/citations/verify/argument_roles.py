@@ -19,6 +19,9 @@ from groundwire.citations.verify.report import Disagreement
 
 __all__ = ["beside", "fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
 
+_AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
+_SAME_WORDS: Final = 0.9  # share of all words from which their order tells who does what, where names are not known
+
 
 @dataclass(frozen=True, slots=True)
 class _AlignedWords:
@@ -133,11 +136,16 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     first, second = sorted(there)
     page_voice = _passive(aligned, page, first, second)
     names = aligned.claim[left.first].name
-    if any(token.stops for token in page[first + 1 : second + 1]):
+    other = (aligned.claim[at].keys[:1] != page[pairs[at]].keys[:1] for at in (left.first, right.first) if not names)
+    if any(token.stops for token in page[first + 1 : second + 1]) or any(other):  # a synonym may govern otherwise
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
-    if aligned.tongue.script == "arabic" and (not first or page[first].stops or not left.first):
+    arabic = aligned.tongue.script == "arabic"
+    brief = min(len(left.places), len(right.places)) == 1
+    if arabic and brief and aligned.strict_share < _SAME_WORDS:  # it may be any word
+        return False
+    if arabic and (not first or page[first].stops or not left.first):
         kinds = {_class(aligned, left), _class(aligned, right)}
         if "word" in kinds or not aligned.claim[right.first].name or aligned.tongue.knows_form(page[first].key):
             return False  # the verb may come first or second
@@ -148,7 +156,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
         return False
     if _has_converse(aligned) or _keeps_case(aligned, left, right) or _moved_along(aligned, left, right):
         return False
-    if two == one + 1 and not (names and aligned.tongue.script == "arabic") and not _crossed_ties(aligned, left, right):
+    if two == one + 1 and not (names and arabic) and not _crossed_ties(aligned, left, right):
         return False
     if not names and aligned.claim[left.first].value is None and _another_way(aligned, first, second):
         return False
@@ -238,9 +246,6 @@ def _pairing(places: Sequence[int], tokens: Sequence[WordToken]) -> bool | None:
     return None if straight == crossed else straight < crossed
 
 
-_AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
-
-
 def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
     """Return whether the second part is the agent: an agent marker precedes it."""
     tongue = aligned.tongue
@@ -279,10 +284,8 @@ def _is_passive_ja(tokens: Sequence[WordToken]) -> bool:
 
 def _has_converse(aligned: Alignment) -> bool:
     """Return whether the sentence uses the converse of a word in the passage: buy, sell."""
-    mine = [token for at, token in enumerate(aligned.claim) if aligned.to[at] is None and token.keys]
-    theirs = {
-        key for at, token in enumerate(aligned.page) if at not in aligned.back and token.keys for key in token.keys[:2]
-    }
+    mine = [token for at, token in enumerate(aligned.claim) if aligned.to[at] is None]
+    theirs = {key for at, token in enumerate(aligned.page) if at not in aligned.back for key in token.keys[:2]}
     return any(
         not aligned.tongue.converse.get(key, frozenset()).isdisjoint(theirs) for one in mine for key in one.keys[:2]
     )
@@ -291,15 +294,16 @@ def _has_converse(aligned: Alignment) -> bool:
 def _is_list(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     pairs = aligned.pairs
     there = sorted(((pairs[left.first], pairs[left.last]), (pairs[right.first], pairs[right.last])))
-    return joined_by_and(aligned, aligned.claim, left.last, right.first) and joined_by_and(
-        aligned, aligned.page, there[0][1], there[1][0]
-    )
+    together = joined_by_and(aligned, aligned.page, there[0][1], there[1][0])
+    return together and joined_by_and(aligned, aligned.claim, left.last, right.first)
 
 
 def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
     """Return whether two positions are items of one list, with separators after the one and before the other."""
     if right - left > 12 or right <= left:
         return False
+    if right == left + 1 and aligned.tongue.script == "arabic" and tokens[right].text.startswith("و"):
+        return True  # "and" is a letter of the word
     joins = aligned.tongue.conjunctions
     items = 1
     for place in range(left + 1, right + 1):
@@ -312,13 +316,10 @@ def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, ri
                 return False
         if place == left + 1 and not (token.breaks or fold_text(token) in joins):
             return False
-    before = tokens[right - 1] if right - 1 > left else None
-    article = before is not None and before.kind == "function" and right - 2 > left
-    return (
-        tokens[right].breaks
-        or (before is not None and fold_text(before) in joins)
-        or (article and fold_text(tokens[right - 2]) in joins)
-    )
+    near = tokens[left + 1 : right][-2:]
+    follows = any(fold_text(token) in joins for token in near[-1:])
+    article = len(near) == 2 and near[1].kind == "function" and fold_text(near[0]) in joins
+    return tokens[right].breaks or follows or article
 
 
 def _is_symmetric(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
@@ -333,7 +334,9 @@ def _keeps_case(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -
     if any(claim[block.first].value is not None for block in (left, right)):
         return False
     if aligned.tongue.case:
-        return all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left.places, *right.places))
+        tied = {_preposition(aligned, claim, block.first) for block in (left, right)}  # of one, both are in one case
+        same = all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left.places, *right.places))
+        return (len(tied) > 1 or "" in tied) and same
     if aligned.tongue.code == "de":
         for block in (left, right):
             here, there = _article(aligned, claim, block.first), _article(aligned, page, pairs[block.first])
@@ -343,10 +346,7 @@ def _keeps_case(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -
 
 
 def _article(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
-    for token in reversed(tokens[:at][-2:]):
-        if token.kind == "function":
-            return fold_text(token)
-    return ""
+    return next((fold_text(token) for token in reversed(tokens[:at][-2:]) if token.kind == "function"), "")
 
 
 def _moved_along(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:

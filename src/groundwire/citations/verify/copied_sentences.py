@@ -61,6 +61,8 @@ def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
     if any(not one.keys or one.kind == "function" or one.value is not None for one in (*here, *there)):
         return None
     keys = {key for one in there for key in one.keys}
+    if tongue.nouns and any(key.endswith(one.keys[0]) for key in keys for one in here):  # a part of a compound
+        return None
     if any(not keys.isdisjoint(one.keys) for one in here) or any(
         one.marker and other.marker for one in here for other in there
     ):
@@ -92,7 +94,8 @@ def exchanged(aligned: Alignment) -> list[Disagreement]:
             first, left, right, last = parts
             ends = (first, first + left, last - right, last)
             others = (begin + first, begin + first + right, begin + last - left, begin + last)
-            if _counts(aligned, aligned.claim, ends) and _counts(aligned, aligned.page, others):
+            fronted = aligned.claim[ends[1]].breaks and not aligned.page[others[1]].breaks
+            if not fronted and _counts(aligned, aligned.claim, ends) and _counts(aligned, aligned.page, others):
                 dense = aligned.tongue.dense
                 claimed, stated = (
                     joined(aligned.claim[first:last], dense),

@@ -12,6 +12,7 @@ from groundwire.citations.verify.alignment import Alignment, WordToken, each_tim
 from groundwire.citations.verify.argument_roles import beside, inverted, joined, roles, turned
 from groundwire.citations.verify.copied_sentences import denied_instead, exchanged, mismatched, overstated, substituted
 from groundwire.citations.verify.language_packs import Marker
+from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
 
 __all__ = ["made_up", "reworded"]
@@ -21,6 +22,8 @@ _DENIED: Final = 2  # tokens after a "not" that it denies
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
+_LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
+_MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
 _RUN: Final = 2  # words of a replacement
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
@@ -40,6 +43,7 @@ _DROPPED: Final[Mapping[str, AbstractSet[str]]] = {
     "quantifier": {"few", "half"},
     "modal": {"may", "must"},
 }
+_SHARES: Final[Mapping[str, tuple[float, float]]] = {"most": (50.0, 100.0), "half": (45.0, 55.0), "few": (0.0, 20.0)}
 
 
 def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
@@ -52,12 +56,12 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     if aligned.share < 0.3:
         return
     swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned))
-    yield from swapped
+    yield from (one for one in swapped if one.claimed != one.stated)
     if aligned.share >= _CLOSE:
         marked = list(_markers(aligned))
         beyond = [] if any(one.stated for one in marked) else list(overstated(aligned))
         yield from beyond or marked
-        yield from denied_instead(aligned)
+        yield from denied_instead(aligned) if aligned.copies else ()
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
@@ -99,8 +103,9 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
         denies = any(one.denies for one in claim)
-        told = marker.kind in _TOLD.get(marker.family, ()) and not (marker.kind == "must" and denies)
-        if marker.family == "modal" and ((denies and _balanced(aligned, at, "negation")) or _said_by(aligned, marker)):
+        spared = (marker.kind == "must" and denies) or _said_by(aligned, marker)
+        told = marker.kind in _TOLD.get(marker.family, ()) and not spared and aligned.literal_share >= _MARKED
+        if marker.family == "modal" and denies and _balanced(aligned, at, "negation"):
             continue
         if marker.kind == "all" and (unit := each_time(aligned, at)) is not None:
             other = next((page[place].text for place in unit), "")
@@ -108,27 +113,31 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
                 yield Disagreement(kind="unit", claimed=joined(claim[at : at + 2], False), stated=other)
             continue
         if told and head is not None and rival is None and not _balanced(aligned, at, marker.family):
-            yield Disagreement(kind=_FAMILIES[marker.family], claimed=_around(claim, at), stated="")
+            yield Disagreement(kind=_FAMILIES[marker.family], claimed=joined(claim[at : at + 4], False), stated="")
     for place in free:
         marker = page[place].marker
         if place in taken or marker is None or marker.kind not in _DROPPED.get(marker.family, ()):
             continue
-        if any(one.marker and one.marker.family == marker.family for one in claim):
+        same = [at for at, one in enumerate(claim) if one.marker and one.marker.family == marker.family]
+        if any(at not in aligned.pairs or marker.family != "negation" for at in same):
             continue
-        if _said_by(aligned, marker, of_page=True):
+        if _said_by(aligned, marker, of_page=True) or (marker.family == "modal" and not aligned.copies):
             continue
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
-            yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=_around(page, place))
+            yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=joined(page[place : place + 4], False))
 
 
 def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bool:
-    """Return whether the other side says with a word of its own what a modal verb says: can be, is allowed to be."""
+    """Return whether the other side says it otherwise: can be, is allowed to be; most, 61 percent."""
     other = aligned.claim if of_page else aligned.page
     if marker.kind == "may" and any(token.marker and token.marker.kind == "under" for token in other):  # up to
         return True
+    low, high = _SHARES.get(marker.kind, (0.0, 0.0))
+    shares = [one.value.values[0] for one in other if isinstance(one.value, Number) and one.value.unit == "%"]
     words = aligned.tongue.modal_words.get(marker.kind, frozenset()) if marker.family == "modal" else frozenset()
-    return any(aligned.tongue.normal_form(token.text) in words for token in other)
+    said = (aligned.tongue.normal_form(token.text) in words for token in other)
+    return any(low < share < high for share in shares) or any(said)
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:
@@ -209,13 +218,9 @@ def made_up(aligned: Alignment) -> bool:
     )
 
 
-def _around(tokens: Sequence[WordToken], at: int) -> str:
-    return joined(tokens[at : at + 4], False)
-
-
 def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, converse: bool) -> Iterator[Disagreement]:
     """Yield the words that replace others."""
-    claim, page, _to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
     runs = _runs(aligned)
     denied = sum(token.denies for token in claim) - sum(token.denies for token in page)
@@ -329,10 +334,9 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
 
 def _copied(aligned: Alignment, first: int, last: int) -> bool:
     """Return whether a sentence copies the passage but for one run of words: more changes make a paraphrase."""
-    others = [run for run in _runs(aligned) if run != (first, last)]
     places = [there for there in aligned.to if there is not None]
     turns = any(after < before for before, after in itertools.pairwise(places))
-    return not others and not turns
+    return not turns and _runs(aligned) == [(first, last)]
 
 
 def _ends(aligned: Alignment, place: int) -> bool:
@@ -364,7 +368,7 @@ def _is_change(
     size = 4 if aligned.tongue.dense else _RUN
     if last - first > size or len(there) > size:
         return False
-    if aligned.share < _VERBATIM or aligned.strict_share < 0.5 or not _copied(aligned, first, last):
+    if aligned.share < _VERBATIM or aligned.literal_share < _LITERAL or not _copied(aligned, first, last):
         return False
     return _matters(aligned, first, last, there, near)
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final
+from typing import ClassVar, Final
 
 from groundwire.citations.verify.language_packs import UNIT_BASES, Language, dimension_of, fold, language, months_of_all
 from groundwire.citations.verify.quantities import Number
@@ -156,6 +156,8 @@ class Date:
     """Its first code point."""
     end: int
     """The code point after its last."""
+    telling: ClassVar[bool] = True
+    """That it identifies what it is said of."""
 
 
 _MONTH: Final = "|".join(sorted(months_of_all(), key=len, reverse=True))
@@ -189,9 +191,9 @@ def dates_of(text: str) -> list[Date]:
             month = group.get(f"m{kind}") or ""
             readings = (
                 (
-                    _integer(group.get(f"y{kind}")),
+                    int(group.get(f"y{kind}") or 0) or None,
                     int(month) if month.isdecimal() else names.get(month.lower()),
-                    _integer(group.get(f"d{kind}")),
+                    int(group.get(f"d{kind}") or 0) or None,
                 ),
             )
         if readings and (readings[0][2] or 1) <= 31:
@@ -206,10 +208,6 @@ def same_date(claimed: Date, stated: Date) -> bool:
         for one in claimed.readings
         for two in stated.readings
     )
-
-
-def _integer(text: str | None) -> int | None:
-    return int(text) if text else None
 
 
 def abbreviates(short: str, long: str) -> bool:

@@ -138,6 +138,8 @@ def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
         quote = claim.text[span.start : span.end]
         if all(part in page.squeezed for part in map(squeezed, pieces_of(quote)) if part):
             continue
+        if " " not in quote and page.has(page.language.normal_form(quote), quote):  # in another case
+            continue
         passage, share = page.best(dict(spelled_words(quote, page.language)), widest=2)
         stated = " ".join(passage.text.split()) if passage is not None and share >= 0.5 else ""
         yield Disagreement(kind="quote", claimed=quote, stated=most_like(quote, stated, page.language))
@@ -286,13 +288,14 @@ def _names(
             or found.issuperset(places)
         ):
             continue
-        if name.first and len(name.words) == 1:  # it may be any word: only a name in its position is evidence
+        if name.first and " " not in name.text:  # it may be any word: only a name in its position is evidence
             instead = next((other.text for other in others if other.first), "")
         elif len(lost) < len(name.words):
             instead = next((other.text for other in stated if _replaces(other, name, claimed)), "")
         else:
             instead = others[0].text if others else ""
-            if not instead and not all(any(is_like(word, other) for other in around) for word in lost):
+            lost = [word for word in lost if not any(is_like(word, other) for other in around)]
+            if not instead and lost[name.first and len(name.words) > len(lost) :]:
                 yield Disagreement(kind="name", claimed=name.text, stated="")
                 continue
             instead = instead or next((replaced[word] for word in lost if word in replaced), "")

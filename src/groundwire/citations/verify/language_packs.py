@@ -265,6 +265,12 @@ class Language:
                     pairs.setdefault(word, set()).update(there - here)
         return MappingProxyType({word: frozenset(others) for word, others in pairs.items()})
 
+    def ends_denying(self, text: str) -> bool:
+        """Return whether the last two words of a text deny what follows: never, did not."""
+        if self.dense:
+            return text.endswith(tuple(one for one, marker in self.markers.items() if marker.family == "negation"))
+        return self.negation.search(" ".join(fold(text).split()[-2:])) is not None
+
     def is_function(self, word: str) -> bool:
         """Return whether a word is a function word."""
         low = word.lower().replace("’", "'")

@@ -44,6 +44,8 @@ _BRIEF: Final = 400  # characters of a page that has few
 _PREFIXED: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]{1,4}$")
 _SAMPLE: Final = 6_000  # characters used to detect a page's language
 _CONTEXT: Final = 2_000  # characters before a sentence in which markup that reaches into it may begin
+_DENYING: Final = 20  # characters before a text in which it may be denied
+_SENTENCE_END: Final = re.compile(r"[.!?。！？؟:;\n]")
 _MAX_PASSAGE: Final = 3 * MAX_SENTENCE
 
 
@@ -231,7 +233,7 @@ class PageIndex:
         end = at + len(text)
         before, after = self.content[at - 1 : at], self.content[end : end + 1]
         block = bisect_right(self._starts, at) - 1
-        if before.isalnum() or after.isalnum() or block < 0:
+        if before.isalnum() or after.isalnum() or block < 0 or self._is_denied(at):
             return None
         spans = self._in_block(block)
         first = next((number for number, span in enumerate(spans) if at < span.end), None)
@@ -239,6 +241,10 @@ class PageIndex:
         if first is None or last is None or at < spans[first].start:
             return None
         return IndexedPassage(self, _Place(block, first), _Place(block, last))
+
+    def _is_denied(self, at: int) -> bool:
+        """Return whether the words before a position, in the same sentence, deny what follows."""
+        return self.language.ends_denying(_SENTENCE_END.split(self.content[max(0, at - _DENYING) : at])[-1])
 
     def _places(self, word: str, spelled: str) -> list[int]:
         """Return the start positions of a word, up to a limit."""

@@ -42,6 +42,11 @@ class Number:
         """Whether it is marked as approximate, or as a bound."""
         return bool(self.mark)
 
+    @property
+    def telling(self) -> bool:
+        """Whether it identifies what it is said of: a quantity, or no small count."""
+        return bool(self.unit) or self.values[0] >= _TELLING
+
 
 class _NumberWord(NamedTuple):
     """A word of a number: its value, and whether it multiplies what precedes it."""
@@ -54,6 +59,7 @@ class _NumberWord(NamedTuple):
 
 MAX_NUMBERS: Final = 200
 """Numbers of a sentence compared as values; further ones are compared as words."""
+_TELLING: Final = 10  # a smaller number without a unit may be on a page by chance
 _LETTERS: Final = frozenset({"k", "m", "b"})  # scales only after a currency sign, or without a space
 _DIGITS: Final = (
     r"\d+(?:\.\d+){3,}|\d+\.\d{1,2}\.\d+|\d+(?:[.,'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)?"
@@ -70,15 +76,9 @@ _KANJI: Final[Mapping[str, int]] = dict(zip("〇一二三四五六七八九零�
 _KANJI_RUN: Final = re.compile(
     r"百分之(?P<percent>[〇零一二两三四五六七八九十百]+)|(?P<run>[〇零一二两三四五六七八九十百千万亿億兆]+)"
 )
-_KANJI_SCALES: Final[Mapping[str, float]] = {
-    "十": 10.0,
-    "百": 100.0,
-    "千": 1e3,
-    "万": 1e4,
-    "亿": 1e8,
-    "億": 1e8,
-    "兆": 1e12,
-}
+_KANJI_SCALES: Final[Mapping[str, float]] = dict(
+    zip("十百千万亿億兆", (10.0, 100.0, 1e3, 1e4, 1e8, 1e8, 1e12), strict=True)
+)
 _TENTHS: Final = re.compile(r"割|成(?![员員立功果本为為都])")
 _TEN: Final = 10
 _MOST_PARTS: Final = 4  # parts of a hyphenated number: quatre-vingt-dix-neuf

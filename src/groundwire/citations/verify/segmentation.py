@@ -74,7 +74,7 @@ _MONTH: Final = re.compile(r"\s+([^\W\d_]+)")
 _NEXT: Final = re.compile(r"\s*[\"'“‘«(\[*_]*([^\s])")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|sr|jr|vs|etc|e\.g|i\.e|cf|al|no|nos|vol|fig|pp?|ed|eds|approx|ca|inc|ltd|co|corp|dept|est|gen|gov|"
-    r"jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|ph\.d|z\.b|bzw|ggf|usw|nr|bd|ca)|\b[A-Za-zÀ-Þ])\.$",
+    r"jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|u\.s|u\.k|u\.n|a\.m|p\.m|ph\.d|z\.b|bzw|ggf|usw|nr|bd|ca|mio|mrd|tsd|млн|млрд|тыс|руб|им|ул|mme|mlle|sra)|\b[A-Za-zÀ-Þ])\.$",
     re.IGNORECASE,
 )
 

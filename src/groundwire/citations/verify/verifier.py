@@ -18,14 +18,7 @@ from groundwire.citations.verify.language_packs import Language, language, langu
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import explained
-from groundwire.citations.verify.segmentation import (
-    JOINS,
-    CitedSentence,
-    Part,
-    clauses,
-    sentences_of,
-    squeezed,
-)
+from groundwire.citations.verify.segmentation import JOINS, CitedSentence, Part, clauses, sentences_of, squeezed
 from groundwire.errors import InvalidRequest
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
@@ -35,6 +28,7 @@ Entailment = Callable[[str, str], float]
 """An entailment model: takes a passage and a sentence and returns the probability that the passage states it."""
 
 _FOUND: Final = 0.5  # share of a sentence's words, by weight, that its passage must have
+_ANCHORED: Final = 0.25  # the same of one whose numbers and dates are all there
 _ENTAILED: Final = 0.5
 _VALUES = frozenset({"number", "unit", "quantifier"})  # kinds of differences that no other word explains
 _MOSTLY: Final = 0.8  # share below which a sentence may be in another language than its page
@@ -42,6 +36,7 @@ _ALL: Final = 0.95  # share below which a part of a sentence may come from elsew
 _RUN: Final = 4  # consecutive missing words from which it does
 _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which it may be there in the same words
+_CUTS: Final = 8  # places at which a sentence is cut into two that are compared on their own
 _SHORT: Final = 4  # words; a shorter sentence must be there in full
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
@@ -153,11 +148,7 @@ def _judge(
     entailment: Entailment | None,
 ) -> Finding:
     blank = Finding(
-        start=sentence.start,
-        end=sentence.end,
-        text=sentence.text,
-        sources=sentence.numbers,
-        verdict="no_claim",
+        start=sentence.start, end=sentence.end, text=sentence.text, sources=sentence.numbers, verdict="no_claim"
     )
     if not sentence.numbers:
         states = Claim(sentence.plain, language(language_of(sentence.plain)[0])).states_facts
@@ -204,11 +195,18 @@ def _of_part(
     if told_all or len(pieces) < 2 or (len(pages) == 1 and best.verdict != "not_found"):
         return best, saying
     supported = bool(saying)
-    told: list[Finding] = []
-    for clause in pieces:
-        each = [(_against(clause, page, indexes[page.number], blank, strict=True), page.number) for page in pages]
-        told.append(min((finding for finding, _ in each), key=_rank))
-        saying |= {number for finding, number in each if finding.verdict == "supported"}
+    cuts = [found.start() for found in JOINS.finditer(part.text) if part.text[: found.start()].strip()][:_CUTS]
+    halves = [[part.text[:cut], part.text[cut:].lstrip(" ,;，、；،")] for cut in cuts]
+    ways: list[tuple[float, list[Finding], set[int | None]]] = []  # how much the pages have of a split, and its parts
+    for split in (*halves, pieces):
+        each = [[_against(piece, page, indexes[page.number], blank) for page in pages] for piece in split]
+        found = sum(max(one.share for one in findings) for findings in each)
+        by = {one.source for findings in each for one in findings if one.verdict == "supported"}
+        ways.append((found, [min(findings, key=_rank) for findings in each], by))
+    _, told, by = max(ways[:-1], key=lambda way: way[0])
+    if all(one.verdict != "altered" for one in told) and any(one.verdict != "supported" for one in told):
+        _, told, by = ways[-1]
+    saying |= {number for number in by if number is not None}
     worst = max(told, key=_rank)
     if worst.verdict == "supported":
         places = {(finding.source, finding.passage_start) for finding in told}
@@ -236,8 +234,8 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
     return _ORDER.index(finding.verdict), len(finding.disagreements), -finding.share
 
 
-def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, strict: bool = False) -> Finding:
-    """Compare a sentence, or a part of one that must be found whole, with one page."""
+def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
+    """Compare a sentence, or a part of one, with one page."""
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     tongue = index.language
     text = " ".join(text.split())  # markup and line breaks leave gaps
@@ -272,7 +270,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding, *, st
     if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
         return _missing(finding, page, text, index, quotes)
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
-    if passage is None or aligned is None or share < enough:
+    if passage is None or aligned is None or share < (_ANCHORED if aligned.anchored else enough):
         return _missing(finding, page, text, index, quotes)
     if share < _ALL and (gap := _gap(index, passage, aligned) or _loose_end(text, passage, aligned)):
         other = tuple(one for one in disagreements(claim, passage, aligned, words=False) if one.kind in _VALUES)
@@ -296,7 +294,10 @@ def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, sh
     if passage is None or share < _WHOLE:
         return False
     words = squeezed(claim.text)
-    return bool(words) and (words in squeezed(passage.around(1, 1).text) or words in index.squeezed)
+    for said in (squeezed(passage.around(1, 1).text), index.squeezed) if words else ():
+        if (at := said.find(words)) >= 0:
+            return not index.language.ends_denying(said[max(0, at - 20) : at])
+    return False
 
 
 def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
@@ -336,6 +337,7 @@ def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
                     around = passage.around(2, 1)
                     near = {key for one in tokens_of(around.text, tongue, (), ()) for key in one.keys}
                 there += aligned.to[at] is not None or not (near or set()).isdisjoint(token.keys)
+                there += aligned.to[at] is not None and token.value is not None and token.value.telling
             at += 1
         few = 2 + tongue.dense
         if (here > few and there < 0.4 * here) or (here >= few and not there and at - begin > _SHORT):
