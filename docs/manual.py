@@ -19,7 +19,7 @@ import click
 
 from groundwire import __version__
 from groundwire._version import PROJECT_URL
-from groundwire.cli import exit_codes, group
+from groundwire.cli import group, terminal_text
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE
 
@@ -150,7 +150,7 @@ def _list(items: dict[str, str]) -> Iterator[str]:
 
 def _codes() -> Iterator[tuple[int, str]]:
     """Give the exit codes with what stands below each in its class."""
-    (cls,) = ast.parse(inspect.getsource(exit_codes.ExitCode)).body
+    (cls,) = ast.parse(inspect.getsource(terminal_text.ExitCode)).body
     assert isinstance(cls, ast.ClassDef)
     for code, words in zip(cls.body, cls.body[1:], strict=False):
         match code, words:

@@ -13,11 +13,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
 import groundwire
 from groundwire import Page, SyncWeb, Web
+from groundwire.agent_loop.chat_model import find_model
 from groundwire.cli import group
+from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
 from groundwire.models.alias_table import ASK, NO_EFFECT, OPEN_PAGE, SEARCH
 from groundwire.models.aliases import foreign, tool_method, translated, without_effect
@@ -25,6 +27,8 @@ from groundwire.models.validators import time_range_of
 from groundwire.server.api.error_body import invalid
 from groundwire.server.api.request_models import AskRequest, PagesRequest, SearchRequest
 from groundwire.settings import Settings
+from groundwire.settings.provider_options import setting_named
+from groundwire.settings.schema import known_keys
 from groundwire.testing import World
 from groundwire.tools import web_tool_definitions, web_tools
 from groundwire.tools.argument_coercion import OpenArguments, SearchArguments, bad_arguments, understood
@@ -113,7 +117,8 @@ async def test_async_and_sync_have_the_same_names(settings: Make) -> None:
     await web.close()
     blocking = SyncWeb(settings())
     blocking.aclose()
-    with pytest.raises(TypeError, match="async with Web"), Web(settings()):
+    entered: Any = Web(settings())
+    with pytest.raises(TypeError, match="async with Web"), entered:
         pytest.fail("it was entered")
 
 
@@ -230,8 +235,7 @@ async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settin
     assert web.ask(input=QUERY, quote=True).text == web.ask(QUERY, quote=True).text
     with pytest.raises(TypeError, match="whose key 'api_key' is; name its provider"):
         SyncWeb(settings(), api_key="x")
-    with pytest.raises(TypeError, match="needs a Web"):
-        web_tools(web)
+    assert [tool.name for tool in web_tools(web)] == ["web_search", "open_page"]
     with pytest.raises(TypeError, match="'max_retries'; leave it out"):
         Web(settings(), **typed)
     with pytest.raises(AttributeError, match=r"groundwire\.integrations\.langchain"):
@@ -562,3 +566,133 @@ def test_options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method: s
     assert names
     for name in names:
         _options_named_as_in_the_sdks_are_taken_or_told_the_right_word(method, name)
+
+
+@pytest.mark.parametrize(
+    ("options", "key", "value"),
+    [
+        ({"cache": False}, "cache.enabled", False),
+        ({"provider": "searxng"}, "search.providers", ("searxng",)),
+        ({"max_results": 3}, "search.limit", 3),
+        ({"userAgent": "x/1"}, "network.user_agent", "x/1"),
+        ({"budget_usd": 0.5}, "session.max_cost_usd", 0.5),
+        ({"settings": {"search": {"limit": 2}, "cache.enabled": False}}, "search.limit", 2),
+    ],
+)
+def test_settings_are_arguments_of_a_client(
+    options: dict[str, Any], key: str, value: object, monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
+    monkeypatch.setenv("GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL", world.searxng.url)
+    with SyncWeb(**options) as web:
+        section, _, name = key.partition(".")
+        if name == "providers":
+            assert tuple(one.name for one in web.inner.search_providers) == value
+        else:
+            assert getattr(getattr(web.inner.settings, section), name) == value
+
+
+def test_settings_beside_options_are_refused(settings: Make) -> None:
+    with pytest.raises(TypeError, match=r"'cache\.enabled': write it into the settings"):
+        SyncWeb(settings(), cache=False)
+    with pytest.raises(TypeError, match="'nonsense'"):
+        SyncWeb(nonsense=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("provider", "search.providers"),
+        ("user_agent", "network.user_agent"),
+        ("NETWORK__PROXY", "network.proxy"),
+        ("GROUNDWIRE_SEARCH_LIMIT", "search.limit"),
+        ("search.max_results", "search.limit"),
+        ("nonsense", "nonsense"),
+    ],
+)
+def test_settings_have_other_names(name: str, key: str) -> None:
+    assert setting_named(name, tuple(known_keys())) == key
+
+
+@pytest.mark.parametrize(
+    ("name", "right"),
+    [
+        ("NotFoundError", "PageNotFound"),
+        ("BudgetExceededError", "BudgetExceeded"),
+        ("MissingKeyError", "MissingKey"),
+        ("RateLimitError", "RateLimited"),
+        ("Nonsense", ""),
+    ],
+)
+def test_errors_are_found_in_both_modules(name: str, right: str) -> None:
+    for module in (groundwire, groundwire.errors):
+        assert getattr(module, name, None) is (getattr(groundwire.errors, right) if right else None)
+
+
+def test_what_other_libraries_have_beside_fields(web: Any, tmp_path: Path) -> None:
+    found = web.search(QUERY)
+    page = web.open_page(found[0].url)
+    assert (found.total, found.first, found.urls) == (len(found), found[0], [row.url for row in found])
+    assert (found[0].rank, found[0].domain) == (found[0].citation_id, "127.0.0.1")
+    assert found[0].fetch().url == page.url
+    assert (page.status_code, page.metadata["author"], page.metadata.sourceURL) == (200, page.author, page.url)
+    assert page.save(tmp_path / "page.md").read_text() == page.content
+    assert page.word_count == len(page.content.split())
+    for text in ("links", "urls"):
+        assert len(getattr(found, text)) == len(found)
+    with pytest.raises(AttributeError, match="'html'; did you mean 'content'"):
+        _ = page.html
+    with pytest.raises(TypeError, match="last piece"):
+        page.next()
+
+
+def test_a_page_knows_its_links() -> None:
+    content = "[a](https://a.test/x_(y)) and <https://b.test/> [b](https://b.test/ 'title') [no](/relative) ![i](i.png)"
+    links = Page(url="https://a.test/", content=content).links
+    assert [(link, link.text, link.url) for link in links] == [
+        ("https://a.test/x_(y)", "a", "https://a.test/x_(y)"),
+        ("https://b.test/", "", "https://b.test/"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "out"),
+    [
+        (["search", QUERY, "--verbose", "--results", "1"], "1. "),
+        (["--json", "search", QUERY], '"url":'),
+        (["open", "{url}", "--links"], "http://"),
+        (["config"], "[search]"),
+        (["config", "get", "provider"], "searxng"),
+        (["ask", QUERY, "--quote", "-p", "searxng", "--timeout", "30"], "Sources"),
+    ],
+)
+def test_commands_as_people_type_them(web: Any, world: World, line: list[str], out: str) -> None:
+    url = web.search(QUERY)[0].url
+    environment = {
+        "GROUNDWIRE_SEARCH_PROVIDERS": "searxng",
+        "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
+        "GROUNDWIRE_POLICY_ALLOWED_ORIGINS": ",".join(world.origins),
+    }
+    done = CliRunner().invoke(group, [word.format(url=url) for word in line], env=environment)
+    assert (done.exit_code, out in done.stdout) == (0, True), done.output
+
+
+@pytest.mark.parametrize(
+    ("model", "api"),
+    [
+        ("claude-sonnet-4-5", "anthropic"),
+        ("anthropic/claude-x", "anthropic"),
+        ("gemini-2.5-flash", "gemini"),
+        ("openai:gpt-4o", "openai_chat"),
+        ("llama3.2:3b", "openai_chat"),
+    ],
+)
+async def test_a_model_is_of_the_api_that_its_name_tells(settings: Make, model: str, api: str) -> None:
+    keys = {"ANTHROPIC_API_KEY": "a", "GEMINI_API_KEY": "b", "OPENAI_API_KEY": "c"}
+    made = settings()
+    for name, key in keys.items():
+        made = made.with_key(name, SecretStr(key))
+    async with Web(made) as web:
+        chosen = await find_model(web, Deadline.after(5), model)
+        assert chosen is not None
+        assert (chosen.api, chosen.model) == (api, model.split("/")[-1].removeprefix("openai:"))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import groundwire
-from groundwire import InvalidRequest, Settings, SyncWeb
+from groundwire import InvalidRequest, Settings, SyncWeb, Web
 from groundwire.errors import Closed
 from groundwire.testing.world import World
+from groundwire.tools import render_text, web_tools
 
 Make = Callable[..., Settings]
 
@@ -83,7 +86,6 @@ def test_wrong_settings_leave_no_thread_behind() -> None:
 
 
 def test_signatures_are_those_of_the_other_face() -> None:
-    import inspect
 
     for name in ("search", "open_page"):
         faces = [getattr(groundwire, name), getattr(SyncWeb, name), getattr(groundwire.Web, name)]
@@ -91,3 +93,41 @@ def test_signatures_are_those_of_the_other_face() -> None:
         shapes = [[(one.name, one.kind, one.default) for one in each if one.name != "self"] for each in signatures]
         assert shapes[0] == shapes[1] == shapes[2], name
     assert inspect.iscoroutinefunction(groundwire.Web.search)
+
+
+def test_several_searches_and_the_next_piece_block_as_well(settings: Make) -> None:
+    with SyncWeb(settings()) as sync:
+        web: Any = sync
+        page = web.search("reciprocal rank fusion", max_results=2)[0].open(max_length=500)
+        assert page.next(max_length=500).start == page.end
+        assert [len(one) for one in web.search_many(["bm25", "zzyzx"], limit=1)] == [1, 0]
+
+
+async def test_they_are_awaited_with_a_web(settings: Make) -> None:
+    async with Web(settings()) as made:
+        web: Any = made
+        found = await web.search("reciprocal rank fusion", max_results=2)
+        page = await found[0].open(max_length=500)
+        assert (await page.next(max_length=500)).start == page.end
+        assert [row.url async for row in found] == [row.url for row in found]
+        assert [len(one) for one in await web.search_many(["bm25", "zzyzx"], limit=1)] == [1, 0]
+        with pytest.raises(TypeError, match="with SyncWeb"), web:
+            pass
+
+
+async def test_the_tools_of_a_sync_web_are_awaited_in_any_event_loop(settings: Make) -> None:
+    with SyncWeb(settings()) as web:
+        search, _ = web_tools(web)
+        assert (await search.call(query="bm25")).status == "success"
+
+
+def test_tools_of_a_web_are_called_by_name_and_print_as_the_model_sees_them(settings: Make) -> None:
+    with SyncWeb(settings()) as sync:
+        web: Any = sync
+        assert [tool.name for tool in web.tools] == [tool.name for tool in web.tools()]
+        result = web.call_tool("tavily_search", {"query": "bm25", "max_results": 1})
+        assert str(result).splitlines()[0] == render_text(result).splitlines()[0] == "Search results for: bm25"
+        assert web.tools["open_page"](url=result.results[0].url).status == "success"
+        assert web.tools().to_openai()[1]["function"]["name"] == "open_page"
+        with pytest.raises(AttributeError, match="nonsense"):
+            web.tools[0].nonsense()

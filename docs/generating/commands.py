@@ -8,7 +8,7 @@ import click
 
 from generating.docstrings import attribute_docs, row
 from groundwire.cli import group
-from groundwire.cli.exit_codes import ExitCode
+from groundwire.cli.terminal_text import ExitCode
 
 __all__ = ["commands"]
 

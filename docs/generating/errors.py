@@ -9,7 +9,7 @@ from typing import get_args
 
 from generating.docstrings import first_sentence, markdown, row
 from groundwire import errors
-from groundwire.cli.exit_codes import exit_code
+from groundwire.cli.terminal_text import exit_code
 from groundwire.errors import GroundwireError, ProviderError
 from groundwire.models import Outcome
 

@@ -105,15 +105,17 @@ def __getattr__(name: str) -> object:
             module = import_module("groundwire.models")
         value = globals()[name] = getattr(module, name)
         return value
-    from groundwire.models.aliases import CLASSES, ERRORS, METHODS, NEWS, either, other_method
+    from groundwire.models.aliases import CLASSES, METHODS, NEWS, either, other_method
+    from groundwire.models.attribute_table import error_named
 
     if METHODS.get(name) == "open_page":
         sync = import_module("groundwire.sync")
         return either(sync.open_page, sync.open_pages)
     if name in NEWS:
         return partial(import_module("groundwire.sync").search, topic="news")
-    if name in ERRORS:
-        return getattr(import_module("groundwire.errors"), ERRORS[name])
+    errors = import_module("groundwire.errors")
+    if found := error_named(name, errors.__all__):
+        return getattr(errors, found)
     right = CLASSES.get(name) or METHODS.get(name)
     if right in __all__:
         return globals().get(right) or __getattr__(right)

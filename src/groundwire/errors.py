@@ -49,6 +49,7 @@ A class exists where a caller would act differently. Messages say what to do nex
 from __future__ import annotations
 
 import difflib
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -66,6 +67,12 @@ __all__ = [
     "RateLimited", "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider", "UnprovenEmpty",
     "UnsupportedContent",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> type[GroundwireError]:
+    if name[0] != "_" and (found := import_module("groundwire.models.attribute_table").error_named(name, __all__)):
+        return globals()[found]  # type: ignore[no-any-return]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class GroundwireError(Exception):
@@ -155,8 +162,7 @@ class NativeUnsupported(ConfigurationError):
 
     def __init__(self, provider: str, reason: str, fix: str) -> None:
         super().__init__(f"The search mode is native, but {provider} cannot be used for it: {reason}. {fix}", provider)
-        self.reason: str = reason
-        self.fix: str = fix
+        self.reason, self.fix = reason, fix
 
 
 class BlockedByPolicy(GroundwireError):
@@ -228,11 +234,8 @@ class ProviderError(GroundwireError):
         windows: Sequence[RateWindow] = (),
     ) -> None:
         super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
-        self.provider = provider
-        self.reason = reason
-        self.status = status
-        self.retry_after = retry_after
-        self.fix = fix
+        self.provider, self.reason, self.fix = provider, reason, fix
+        self.status, self.retry_after = status, retry_after
         self.windows: tuple[RateWindow, ...] = tuple(windows)
 
 
@@ -329,10 +332,7 @@ class PageRefused(PageError):
 
 
 class PageBlocked(PageRefused):
-    """Something blocks the page: a bot check, a login, a paywall, a rate limit, or content that needs scripts.
-
-    Another reader, especially one with a browser, may succeed.
-    """
+    """A bot check, a login, a paywall or scripts block the page; another reader, such as a browser, may succeed."""
 
 
 class PageNeedsScripts(PageBlocked):

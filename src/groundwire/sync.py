@@ -30,10 +30,12 @@ _T = TypeVar("_T")
 
 
 def _opened_by(opener: object, result: _T) -> _T:
-    """Return a result; if it is a search response, `open()` of its rows is synchronous."""
-    from groundwire.models import SearchResponse
+    """Return a result; `open()` of the rows of a search response and `next()` of a page are synchronous."""
+    from groundwire.models import Page, SearchResponse
 
-    return result.opened_by(opener) if isinstance(result, SearchResponse) else result
+    if isinstance(result, SearchResponse):
+        return result.opened_by(opener)
+    return result.opened_by(opener) if isinstance(result, Page) else result
 
 
 def _blocking(
@@ -99,6 +101,10 @@ class SyncWeb:
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
         __getattr__ = Web.__getattr__
+
+        @_blocking(Web._search_several)
+        def _search_several(self) -> None:
+            """See `Web._search_several`."""
 
     @_blocking(Web.search)
     def search(self) -> None:
@@ -198,6 +204,7 @@ class SyncWeb:
         """
         if self._closed:
             raise Closed("This SyncWeb was closed; make a new one.")
+
         return self._submit(lambda: start(self._web))
 
     @property

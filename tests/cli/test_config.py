@@ -135,7 +135,7 @@ def test_a_variable_that_takes_precedence_is_named(terminal: Terminal) -> None:
     [
         ("search.limti", "3", "did you mean"),
         ("search.limit", "many", "search.limit"),
-        ("limit", "3", "is not a setting"),
+        ("limits", "3", "is not a setting"),
         ("BRAVE_API_KEY", "x", "groundwire setup"),
         ("search.providers", "serxng", "Unknown provider 'serxng'"),
         ("read.providers", "local,lokal", "Unknown provider 'lokal'"),

@@ -47,7 +47,7 @@ def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
 
 WRONG = {
     "file": ("file:///etc/passwd", "url: has the scheme file:."),
-    "no scheme": ("example.org/x", "url: has no scheme. Add https:// in front"),
+    "no scheme": ("example", "url: has no scheme. Add https:// in front"),
     "space": ("https://exa mple.org/", "url: has a space. Percent-encode it"),
     "long": ("https://example.org/" + "a" * 9_980, "url: has 10,000 characters. "),
     "empty": ("", "url: "),

@@ -6,6 +6,8 @@ export interface AskReply {
   question: string;
   /** The answer in Markdown, with marks such as `[1]`. */
   text: string;
+  /** The same text, under the name that most APIs have for it. */
+  answer: string;
   /** The pages that it cites. */
   sources: Source[];
   /** The verdict on each sentence. */
@@ -52,6 +54,12 @@ export interface Budget {
   spent: number;
 }
 
+/** The message of an error, as Tavily's clients read it. */
+export interface Detail {
+  /** What happened and what to do. */
+  error: string;
+}
+
 /** A difference between a sentence and its source. */
 export interface Disagreement {
   /** The kind of difference. */
@@ -95,6 +103,8 @@ export interface ExcerptItem {
 export interface Failure {
   /** What went wrong. */
   error: Problem;
+  /** The message again, at the paths of other APIs only. */
+  detail: Detail | null;
 }
 
 /** How one filter of a search was applied. */
@@ -260,6 +270,7 @@ export interface Page {
   matches: Match[];
   match_count: number | null;
   published: string | null;
+  author: string | null;
   language: string | null;
   content_type: string;
   reader: string;

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from groundwire.agent_loop.chat_model import ChatModel, find_model
@@ -35,6 +37,18 @@ _ESCAPED: Final = re.compile(r"(?<=\w)\\([_(){}=^|.!$%&',/:;?@+-])")  # means th
 _PLAIN: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
 
+_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("answer", "content", "output_text", "markdown", "response", "output", "message"), "text"),
+        **dict.fromkeys(("citations", "references", "results", "links", "search_results"), "sources"),
+        **dict.fromkeys(("cost", "price", "cost_dollars"), "cost_usd"),
+        **dict.fromkeys(("query", "prompt"), "question"),
+        "verification": "report",
+    }
+)
+"""What exa-py, tavily-python and the OpenAI SDK call the fields of an answer."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitedAnswer:
     """An answer to a question."""
@@ -61,11 +75,21 @@ class CitedAnswer:
 
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
+        def __getitem__(self, name: str) -> Any:
+            """Return a field by its name, as where answers are dictionaries."""
+            return getattr(self, name)
+
         def __getattr__(self, name: str) -> Any:
-            if name in ("answer", "content", "output_text"):  # of exa-py and the OpenAI SDK
-                return self.text
-            if name == "citations":
-                return self.sources
+            if name in _NAMES:
+                return getattr(self, _NAMES[name])
+            if name in ("verified", "supported", "is_verified", "is_supported", "grounded"):
+                return self.report.supported
+            if name in ("findings", "claims", "sentences"):
+                return self.report.findings
+            if name in ("unsupported", "unverified"):
+                return tuple(one for one in self.report.findings if one.verdict != "supported")
+            if name in ("to_dict", "model_dump", "dict"):
+                return partial(asdict, self)
             raise AttributeError(f"'CitedAnswer' has no attribute {name!r}")
 
 
@@ -78,6 +102,14 @@ class TextDelta:
     type: Literal["delta"] = "delta"
     """Tells it from the other events."""
 
+    @property
+    def text(self) -> str:
+        """The text: an alias of `delta`."""
+        return self.delta
+
+    def __str__(self) -> str:
+        return self.delta
+
 
 @dataclass(frozen=True, slots=True)
 class TextReset:
@@ -85,6 +117,9 @@ class TextReset:
 
     type: Literal["reset"] = "reset"
     """Tells it from the other events."""
+
+    def __str__(self) -> str:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +130,9 @@ class AnswerCompleted:
     """The answer."""
     type: Literal["result"] = "result"
     """Tells it from the other events."""
+
+    def __str__(self) -> str:
+        return ""
 
 
 AskEvent = LoopEvent | TextDelta | TextReset | AnswerCompleted

@@ -24,6 +24,14 @@ _MAKERS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         "gemini": ("https://generativelanguage.googleapis.com", "GEMINI_API_KEY"),
     }
 )
+_PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("claude", "anthropic"), "anthropic"),
+        **dict.fromkeys(("gemini", "google", "google-gla"), "gemini"),
+        **dict.fromkeys(("gpt", "openai", "ollama", "lmstudio"), "openai_chat"),
+    }
+)
+"""The API of a model by its maker, or by the first word of its name; those of a local server speak OpenAI's."""
 _SYSTEM: Final = (
     "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
     f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
@@ -152,9 +160,15 @@ async def find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | 
     chosen, clients = web.settings.answer, web.clients
     wanted = str(name or chosen.model)
     if wanted:
-        base, variable = _MAKERS[chosen.api]
+        api: str = chosen.api
+        if not chosen.base_url and web.settings.origin("answer.api") == "default":
+            api, wanted = _api_of(wanted)
+        base, variable = _MAKERS[api]
         secret = web.settings.secret(variable)
         if not chosen.base_url and secret is None:
+            for local in chosen.local_servers:
+                if found := next((one for one in await _models(clients, local) if _is_called(one, wanted)), ""):
+                    return ChatModel(clients, api="openai_chat", base_url=local, model=found, deadline=deadline)
             raise ConfigurationError(
                 f"answer.model is {wanted!r}, and there is no key for it. Set {variable}, or answer.base_url to "
                 "the address of another server."
@@ -162,22 +176,34 @@ async def find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | 
         key = secret.get_secret_value() if secret is not None else ""
         base = chosen.base_url or base
         try:
-            return ChatModel(clients, api=chosen.api, base_url=base, model=wanted, key=key, deadline=deadline)
+            return ChatModel(clients, api=api, base_url=base, model=wanted, key=key, deadline=deadline)
         except InvalidRequest as error:
             raise ConfigurationError(f"answer.base_url = {base!r}: {error.problem}. {error.fix}") from error
     for base in (chosen.base_url,) if chosen.base_url else chosen.local_servers:
-        if listed := await _first_model(clients, base):
-            return ChatModel(clients, api="openai_chat", base_url=base, model=listed, deadline=deadline)
+        if listed := await _models(clients, base):
+            return ChatModel(clients, api="openai_chat", base_url=base, model=listed[0], deadline=deadline)
     return None
 
 
-async def _first_model(clients: HttpClients, base: str) -> str:
-    """Return the first model that a server lists; nothing where none answers."""
+def _api_of(model: str) -> tuple[str, str]:
+    """Return the API of a model, which its maker's name before it or its own name tells, and the model's name there."""
+    maker, _, rest = model.replace(":", "/", 1).partition("/")
+    if rest and maker in _PREFIXES:
+        return _PREFIXES[maker], rest
+    return next((api for word, api in _PREFIXES.items() if model.startswith(f"{word}-")), "openai_chat"), model
+
+
+def _is_called(listed: str, wanted: str) -> bool:
+    return listed in (wanted, f"{wanted}:latest")
+
+
+async def _models(clients: HttpClients, base: str) -> tuple[str, ...]:
+    """Return the models that a server lists; none where nothing answers."""
     try:
         reply = await clients.operator(base).call(
             "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE)
         )
         listed = json.loads(reply.body)["data"]
-        return str(listed[0]["id"])
+        return tuple(str(one["id"]) for one in listed)
     except (GroundwireError, ValueError, LookupError, TypeError):
-        return ""
+        return ()

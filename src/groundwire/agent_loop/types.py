@@ -29,6 +29,9 @@ class CallStarted:
     type: Literal["call_started"] = "call_started"
     """Tells it from the other events."""
 
+    def __str__(self) -> str:
+        return ""
+
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
@@ -40,6 +43,9 @@ class CallEnded:
     """What the tool answered."""
     type: Literal["call_ended"] = "call_ended"
     """Tells it from the other events."""
+
+    def __str__(self) -> str:
+        return ""
 
 
 LoopEvent = CallStarted | CallEnded

@@ -19,8 +19,7 @@ from typing import Final
 import click
 
 from groundwire._version import __version__, upgrade_hint
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import log_to_stderr, say_error, say_failure
+from groundwire.cli.terminal_text import ExitCode, exit_code, log_to_stderr, say_error, say_failure
 from groundwire.errors import GroundwireError
 from groundwire.models.alias_table import METHODS, NEWS
 
@@ -80,12 +79,26 @@ _OF_PROVIDERS = MappingProxyType(
 """What other command lines have as commands of `providers`, and its options that do the same."""
 
 
+_VERBOSE = MappingProxyType({"-v": "-v", "-vv": "-vv", "--verbose": "-v", "--debug": "-vv", "-vvv": "-vv"})
+"""The options for a log on standard error, wherever they stand."""
+
+
 LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("-L", "--location", "-f", "--fail", "--follow", "-s", "--silent", "-S", "--no-progress"), ""),
         **dict.fromkeys(("--quiet", "--no-pager", "--compressed", "-sS", "-sL", "-y", "--yes", "-dump", "-qO-"), ""),
-        **dict.fromkeys(("--np", "--noprompt", "--dump", "--no-color", "--nocolor"), ""),
-        **dict.fromkeys(("-v", "--verbose"), "groundwire -v COMMAND"),
+        **dict.fromkeys(("--np", "--noprompt", "--dump", "--no-color", "--nocolor", "--markdown", "--md"), ""),
+        **dict.fromkeys(("--pretty", "--plain", "--table", "--no-progress", "--no-header", "--as-markdown"), ""),
+        **dict.fromkeys(("--urls-only", "--urls", "--url-only", "--only-urls", "--links-only"), "--json | jq -r .url"),
+        **dict.fromkeys(("--title", "--metadata", "--meta", "--info"), "--json | jq"),
+        **dict.fromkeys(("--csv", "--tsv", "--yaml", "--xml"), "--json | jq"),
+        **dict.fromkeys(("--content", "--full", "--fetch", "--read", "--open"), "groundwire open URL"),
+        **dict.fromkeys(("--selector", "--css", "--xpath", "--css-selector"), "--find TEXT, or --query WORDS"),
+        **dict.fromkeys(("--first", "--lucky", "-1"), "--limit 1"),
+        **dict.fromkeys(("--install-completion", "--show-completion"), "groundwire completion SHELL"),
+        **dict.fromkeys(("--config", "--config-file", "-C"), "the variable GROUNDWIRE_CONFIG"),
+        **dict.fromkeys(("--offline", "--no-network"), "--provider archive"),
+        **dict.fromkeys(("--reload", "--workers", "--daemon"), "groundwire serve, behind a process manager"),
         **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
         **dict.fromkeys(("-A", "--user-agent", "-H", "--header"), "groundwire config set network.user_agent TEXT"),
         **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),
@@ -101,6 +114,10 @@ LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         **dict.fromkeys(("list", "ls", "view"), "config show"),
         **dict.fromkeys(("auth", "init", "login", "logout", "configure"), "setup"),
+        **dict.fromkeys(("tools", "tool", "schema", "agent", "install"), "mcp"),
+        **dict.fromkeys(("chat", "repl", "shell", "summarize", "summary"), "ask"),
+        **dict.fromkeys(("usage", "cost", "costs", "budget", "metrics"), "stats"),
+        **dict.fromkeys(("benchmark", "bench", "debug", "test"), "doctor"),
         **dict.fromkeys(("status", "check", "ping", "info", "health"), "doctor"),
         **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
         **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
@@ -121,6 +138,18 @@ class _Group(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *_COMMANDS})
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take -v and --verbose after the command, too, and --json and --quiet before it."""
+        end = args.index("--") if "--" in args else len(args)
+        early = 0
+        while early < end and args[early] in ("--json", "--quiet", "-q"):
+            early += 1
+        if early < end and LIKE_OPTIONS.get(args[early]):
+            raise click.UsageError(f"No such option {args[early]!r}. Did you mean {LIKE_OPTIONS[args[early]]!r}?", ctx)
+        words = [*args[early:end], *("--quiet" if word == "-q" else word for word in args[:early])]
+        late = [_VERBOSE[word] for word in words if word in _VERBOSE]
+        return super().parse_args(ctx, [*late, *(word for word in words if word not in _VERBOSE), *args[end:]])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         cmd_name = _ALIASES.get(cmd_name, cmd_name)

@@ -18,8 +18,18 @@ import click
 
 from groundwire.cli.call_runner import each, storable
 from groundwire.cli.completion import one_of
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import clamped, clean, day, escaped, say_error, shown_url, warn, wrap
+from groundwire.cli.terminal_text import (
+    ExitCode,
+    clamped,
+    clean,
+    day,
+    escaped,
+    exit_code,
+    say_error,
+    shown_url,
+    warn,
+    wrap,
+)
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest
 from groundwire.models import MAX_LIMIT, Query, TimeRange
 from groundwire.safety.tenancy import OPERATOR

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from groundwire.cli.call_runner import run, stop_progress, storable
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, escaped, shown_url, warn, wrap
+from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress, storable
+from groundwire.cli.completion import providers_that_search
+from groundwire.cli.terminal_text import ExitCode, clean, escaped, shown_url, warn, wrap
 from groundwire.web import Web
 
 if TYPE_CHECKING:
@@ -30,10 +30,28 @@ Exit codes:
   3  the web could not be searched, or the model did not answer"""
 
 
-@click.command(short_help="Answer a question from the web, with citations.", epilog=_EXIT_CODES)
+@click.command(
+    cls=ToolCommand,
+    failed=None,
+    subject="question",
+    short_help="Answer a question from the web, with citations.",
+    epilog=_EXIT_CODES,
+)
 @click.argument("question", nargs=-1, required=True)
-@click.option("--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
+@click.option("-m", "--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
 @click.option("--base-url", metavar="URL", help="Base URL of its API. By default the setting answer.base_url.")
+@click.option(
+    "-p",
+    "--provider",
+    "providers",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=providers_that_search,
+    help="Search with this provider; repeatable. By default the setting search.providers.",
+)
+@click.option(
+    "--timeout", type=float, metavar="SECONDS", help="Timeout of the whole answer. By default answer.timeout."
+)
 @click.option("--quote", is_flag=True, help="Quote the best passages instead of asking a model.")
 @click.option(
     "--stream/--no-stream",
@@ -45,6 +63,8 @@ def ask(
     question: tuple[str, ...],
     model: str | None,
     base_url: str | None,
+    providers: tuple[str, ...],
+    timeout: float | None,
     quote: bool,
     stream: bool | None,
     as_json: bool,
@@ -59,8 +79,8 @@ def ask(
 
     async def call(web: Web) -> CitedAnswer:
         if not streams:
-            return await web.ask(words, quote=quote)
-        async with aclosing(await web.ask(words, stream=True, quote=quote)) as events:
+            return await web.ask(words, quote=quote, timeout=timeout)
+        async with aclosing(await web.ask(words, stream=True, quote=quote, timeout=timeout)) as events:
             async for event in events:
                 if event.type == "result":
                     return event.answer
@@ -69,7 +89,8 @@ def ask(
                     _show(event, as_json=as_json)
         raise RuntimeError("A stream of events ended without its answer.")
 
-    said = run("Answering", {"answer.model": model, "answer.base_url": base_url}, call)
+    chosen = {"answer.model": model, "answer.base_url": base_url, "search.providers": each(providers) or None}
+    said = run("Answering", {name: value for name, value in chosen.items() if value is not None}, call)
     if as_json:
         plain = _plain(said)
         click.echo(escaped(json.dumps({"type": "result", "answer": plain} if streams else plain, ensure_ascii=False)))
@@ -93,7 +114,7 @@ def _plain(said: CitedAnswer) -> dict[str, Any]:
     from groundwire.citations.verify.report_rendering import report_json
 
     plain = asdict(said) | {"report": report_json(said.report)}
-    return plain | {"sources": [source.model_dump() for source in said.sources]}
+    return plain | {"answer": said.text, "sources": [source.model_dump() for source in said.sources]}
 
 
 def _print_text(text: str) -> None:

@@ -25,8 +25,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 import click
 
 from groundwire.cli import LIKE_OPTIONS
-from groundwire.cli.exit_codes import ExitCode, exit_code
-from groundwire.cli.terminal_text import QUIET, clean, escaped, is_quiet, say_error, say_failure, warn
+from groundwire.cli.terminal_text import (
+    QUIET,
+    ExitCode,
+    clean,
+    escaped,
+    exit_code,
+    is_quiet,
+    say_error,
+    say_failure,
+    storage_notes,
+    warn,
+)
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.models import AttemptStarted, Event, Observer
 from groundwire.models.alias_table import ASK, FLAGS, FOREIGN, OPEN_PAGE, SEARCH, SHORT_OPTIONS
@@ -46,7 +56,6 @@ __all__ = [
     "run",
     "stop_progress",
     "storable",
-    "storage_notes",
     "without_waiting",
 ]
 
@@ -154,30 +163,6 @@ def _certificates() -> Iterator[str]:
         yield f"SSL_CERT_FILE names {path}, which {why}, so no certificate is trusted. Correct it, or unset it."
 
 
-class _StorageNotes(logging.Handler):
-    """Collects why the store or the archive cannot be used; a result has no paths, as it may leave this machine."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.notes: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.notes.append(record.getMessage())
-
-
-@contextmanager
-def storage_notes() -> Iterator[None]:
-    """Print the problems of the store and the archive to standard error after the block, also if it fails."""
-    logger, handler = logging.getLogger("groundwire.storage"), _StorageNotes()
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
-        if not logger.isEnabledFor(logging.INFO):  # the log shows them then
-            warn(*dict.fromkeys(handler.notes))
-
-
 async def without_waiting(work: Callable[[], Awaitable[_T]]) -> _T:
     """Await `work` without waiting for threads that cannot be stopped, such as a name lookup.
 
@@ -225,11 +210,11 @@ class ToolCommand(click.Command):
     """Runs a command and exits with the right exit code on any failure.
 
     Args:
-        failed: Makes the tool result of a failure, for `--json`.
+        failed: Makes the tool result of a failure, for `--json`; None where a failure is only printed.
         subject: The parameter with the query or URL.
     """
 
-    def __init__(self, *args: Any, failed: Failed, subject: str, **options: Any) -> None:
+    def __init__(self, *args: Any, failed: Failed | None, subject: str, **options: Any) -> None:
         super().__init__(*args, **options)
         file = click.Path(dir_okay=False, path_type=Path)
         text = "Print errors only on standard error: no notes, no progress, no summary."
@@ -341,7 +326,7 @@ class ToolCommand(click.Command):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            if not self._whole(given):
+            if self._failed is None or not self._whole(given):
                 raise
             text = f"{error.format_message().rstrip('.')}. See groundwire {info_name} --help."
             print_json(self._failed("", GroundwireError(text)))
@@ -365,7 +350,7 @@ class ToolCommand(click.Command):
             self._end(ctx, GroundwireError(text), ExitCode.FAILED)
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
-        if ctx.params.get("as_json") or ctx.params.get("form") == "json":
+        if self._failed is not None and (ctx.params.get("as_json") or ctx.params.get("form") == "json"):
             asked = ctx.params.get(self._subject) or ""
             text = asked if isinstance(asked, str) else " ".join(asked)
             print_json(self._failed(storable(text)[:_SHOWN], error))

@@ -15,16 +15,15 @@ from typing import Any
 import click
 
 from groundwire.cli import LIKE_COMMANDS
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import cells, clean, escaped, say_error, warn
+from groundwire.cli.terminal_text import ExitCode, cells, clean, escaped, say_error, warn
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean
 from groundwire.providers.registry import provider_class
 from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable
+from groundwire.settings.provider_options import provider_names, setting_named
 from groundwire.settings.schema import known_keys
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
-from groundwire.settings.store_url import parse_store_url
-from groundwire.settings.user_folders import expand_user, read, user_folder
+from groundwire.settings.user_folders import expand_user, parse_store_url, read, user_folder
 from groundwire.storage.archive.store import default_path
 from groundwire.web import Web
 
@@ -53,9 +52,12 @@ class _Config(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=_Config)
-def config() -> None:
-    """Show and change the settings."""
+@click.group(cls=_Config, invoke_without_command=True)
+@click.pass_context
+def config(ctx: click.Context) -> None:
+    """Show and change the settings; without a command, they are shown."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(show, as_json=False)
 
 
 @config.command(short_help="Print every setting, its value and its origin.", epilog=_EXIT_CODES)
@@ -107,6 +109,7 @@ def get(key: str) -> None:
     """Print the value of KEY, such as search.limit, and nothing else; secrets are masked."""
     settings = load()
     rows = {row.key: row.value for row in (*settings.rows(), *provider_rows(settings))}
+    key = setting_named(key, rows)
     if key not in rows:
         raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, rows)}")
     click.echo(clean(rows[key]))
@@ -137,12 +140,18 @@ def unset(key: str, project: bool) -> None:
 def _write(values: Mapping[str, Any], project: bool, done: str) -> None:
     from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 
-    ((key, given),) = values.items()
-    if key.endswith("_API_KEY") or key.startswith("keys."):
+    ((said, given),) = values.items()
+    key = setting_named(said, known_keys())
+    values, done = {key: given}, done.replace(said, key, 1)
+    if key.upper().endswith(("_API_KEY", ".API_KEY", ".APIKEY", ".KEY", ".TOKEN")) or key.startswith("keys."):
         say_error("API keys do not belong in a settings file. Run groundwire setup, or set an environment variable.")
         sys.exit(ExitCode.WRONG_USE)
     file = working_folder() / FILE_NAME if project else user_file()
     before = read(file)
+    section = key.partition(".")[0]
+    if "." in key and section not in {one.partition(".")[0] for one in known_keys()} | {"providers"}:
+        near = f"; did you mean {f'providers.{key}'!r}?" if section in provider_names() else ""
+        raise ConfigurationError(f"{key} is not a setting{near or did_you_mean(key, known_keys())}")
     plan = SetupPlan(file, before, with_values(before, values))
     if "." not in key or (given is None and key not in known_keys() and not key.startswith("providers.")):
         raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")

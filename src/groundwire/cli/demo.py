@@ -20,8 +20,7 @@ from types import FrameType
 
 import click
 
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import say_error, wrap
+from groundwire.cli.terminal_text import ExitCode, say_error, wrap
 from groundwire.errors import ConfigurationError
 from groundwire.models import Attempt, AttemptFinished, Event
 from groundwire.settings import Settings

@@ -14,8 +14,7 @@ from typing import Final
 import click
 
 from groundwire.cli.call_runner import without_waiting
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, escaped
+from groundwire.cli.terminal_text import ExitCode, clean, escaped
 from groundwire.doctor import CHECKS, CheckResult, DoctorFinding, DoctorReport, Machine, examine
 
 __all__ = ["doctor"]

@@ -32,12 +32,15 @@ _UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
 
 
-@click.group()
-def keys() -> None:
-    """Create, list, rotate and revoke the API keys of the gateway.
+@click.group(invoke_without_command=True)
+@click.pass_context
+def keys(ctx: click.Context) -> None:
+    """Create, list, rotate and revoke the API keys of the gateway; without a command, they are listed.
 
     The file of the setting server.key_file holds their hashes. Running gateways notice a change within a second.
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(keys.commands["list"])
 
 
 @keys.command(short_help="Create a key and show it once.", epilog=_EXIT_CODES)

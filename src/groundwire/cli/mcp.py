@@ -17,8 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from groundwire._version import install_extra
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, diff, say_error, warn
+from groundwire.cli.terminal_text import ExitCode, clean, diff, say_error, warn
 from groundwire.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -56,6 +55,15 @@ class _ClientName(_Name):
         return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
 
 
+class _ForClient(click.Command):
+    """A command for one client, whose name may stand without --client."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-"):
+            args = ["--client", *args]
+        return super().parse_args(ctx, args)
+
+
 _client = click.option("--client", "-c", required=True, type=_ClientName(), help="The client to configure; see below.")
 _print = click.option("--print", "only_print", is_flag=True, help="Show the change without making it.")
 _yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, even if comments would be lost.")
@@ -69,7 +77,11 @@ lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed.
 """
 
 
-@click.command(short_help="Add the server to a client's configuration.", epilog=_CLIENT_NAMES + _CONFIG_EXIT_CODES)
+@click.command(
+    cls=_ForClient,
+    short_help="Add the server to a client's configuration.",
+    epilog=_CLIENT_NAMES + _CONFIG_EXIT_CODES,
+)
 @_client
 @_print
 @_yes
@@ -83,7 +95,7 @@ def install(client: str, only_print: bool, yes: bool) -> None:
     _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
 
 
-@click.command(short_help="Remove the server from a client's configuration.", epilog=_CONFIG_EXIT_CODES)
+@click.command(cls=_ForClient, short_help="Remove the server from a client's configuration.", epilog=_CONFIG_EXIT_CODES)
 @_client
 @_print
 @_yes
@@ -146,6 +158,15 @@ Exit codes:
 
 @click.group(invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EXIT_CODES)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
+@click.option(
+    "-p", "--provider", "providers", multiple=True, metavar="NAME", help="Search with this provider; repeatable."
+)
+@click.option(
+    "-t",
+    "--transport",
+    type=click.Choice(["stdio", "http", "streamable-http", "sse"]),
+    help="The transport: http and streamable-http are --http, and sse is --sse.",
+)
 @click.option("--sse", is_flag=True, help="With HTTP, also serve the older SSE transport at /sse.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -171,6 +192,8 @@ Exit codes:
 def mcp(
     ctx: click.Context,
     http: bool,
+    providers: tuple[str, ...],
+    transport: str | None,
     sse: bool,
     host: str,
     port: int,
@@ -184,6 +207,7 @@ def mcp(
     """
     if ctx.invoked_subcommand is not None:
         return
+    http, sse = http or transport in ("http", "streamable-http"), sse or transport == "sse"
     for name in ("host", "port", "token_file", "allowed_hosts"):
         if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} requires --http.")
@@ -191,14 +215,14 @@ def mcp(
         if find_spec("mcp") is None:
             raise ConfigurationError(f"The MCP SDK is not installed: {install_extra('mcp')}")
         if http or sse:
-            _serve_http(host, port, token_file, allowed_hosts, sse=sse)
+            _serve_http(providers, host, port, token_file, allowed_hosts, sse=sse)
         else:
-            _serve_stdio()
+            _serve_stdio(providers)
     except KeyboardInterrupt:
         sys.exit(ExitCode.OK)
 
 
-def _serve_stdio() -> None:
+def _serve_stdio(providers: tuple[str, ...]) -> None:
     from groundwire.server.mcp.stdio import claimed_streams, load_server_only, serve_stdio
 
     with claimed_streams() as (incoming, outgoing):
@@ -206,7 +230,7 @@ def _serve_stdio() -> None:
         load_server_only()
         from groundwire.settings import load
 
-        settings = load()
+        settings = load({"search.providers": providers} if providers else None)
         warn(*settings.warnings)
         gc.enable()
         serve_stdio(settings, incoming, outgoing, serve=_served, complain=say_error)
@@ -218,11 +242,19 @@ def _served(application: ASGIApp) -> AbstractAsyncContextManager[str]:
     return serving(application)
 
 
-def _serve_http(host: str, port: int, token_file: Path | None, allowed_hosts: tuple[str, ...], *, sse: bool) -> None:
+def _serve_http(
+    providers: tuple[str, ...],
+    host: str,
+    port: int,
+    token_file: Path | None,
+    allowed_hosts: tuple[str, ...],
+    *,
+    sse: bool,
+) -> None:
     from groundwire.cli.call_runner import without_waiting
     from groundwire.settings import load
 
-    settings = load()
+    settings = load({"search.providers": providers} if providers else None)
     warn(*settings.warnings)
     asyncio.run(without_waiting(lambda: _serve_preset(settings, host, port, _token(token_file), allowed_hosts, sse)))
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
 from groundwire.cli.completion import providers_that_read
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clean, say_error, warn, with_setting
+from groundwire.cli.terminal_text import ExitCode, clean, say_error, warn, with_setting
 from groundwire.errors import PageUnavailable
 from groundwire.models import Page
 from groundwire.settings import ReadSettings
@@ -25,6 +26,7 @@ Exit codes:
   0  every page was read
   2  usage error: an argument or a setting
   3  a page could not be read"""
+_BARE = re.compile(r"(?:[a-z0-9-]{1,63}\.){1,8}[a-z]{2,24}(?:/\S{0,2000})?", re.IGNORECASE)  # example.org/page
 _DEFAULTS = ReadSettings.model_construct()
 
 
@@ -43,6 +45,7 @@ _DEFAULTS = ReadSettings.model_construct()
     "--cursor", metavar="WHERE", help="Continue at a next_cursor, at #2 (second section), or at @5120 (a position)."
 )
 @click.option("--sections", is_flag=True, help="List the sections instead of the page.")
+@click.option("--links", is_flag=True, help="List the addresses that the page links to instead of the page.")
 @click.option(
     "-m",
     "--max-length",
@@ -70,7 +73,9 @@ _DEFAULTS = ReadSettings.model_construct()
 )
 @click.option("--refresh", is_flag=True, help="Skip the cache.")
 @click.option("--json", "as_json", is_flag=True, help="Print the tool's structured result and nothing else.")
-def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_json: bool, **options: Any) -> None:
+def open_(
+    urls: tuple[str, ...], sections: bool, links: bool, readers: tuple[str, ...], as_json: bool, **options: Any
+) -> None:
     """Read the page at each URL as Markdown.
 
     With - the URLs are read from standard input. Several URLs are read in parallel: --max-length and --max-tokens
@@ -81,6 +86,7 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
         urls = tuple(url for one in urls for url in (given if one == "-" else [one]))
     if not urls:
         raise click.UsageError("Standard input has no URL.")
+    urls = tuple(f"https://{url}" if _BARE.fullmatch(url) and not Path(url).exists() else url for url in urls)
     if len(urls) > 1 and options.pop("cursor") is not None:
         raise click.UsageError("--cursor continues one page: give one URL.")
 
@@ -109,6 +115,8 @@ def open_(urls: tuple[str, ...], sections: bool, readers: tuple[str, ...], as_js
             say_error(with_setting(f"{page.url}: {page.error}"))
         elif sections:
             click.echo(clean(_outline(page)))
+        elif links:
+            click.echo(clean("\n".join(page.links) or "The page has no links."))
         else:
             click.echo(clean(render_text(opened(page), fenced=False)))
     if any(page.status == "error" for page in pages):

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from groundwire.cli.call_runner import progress, without_waiting
-from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.stats import card_of
-from groundwire.cli.terminal_text import clean, escaped, warn
+from groundwire.cli.terminal_text import ExitCode, clean, escaped, warn
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
 from groundwire.setup import ProviderStatus, Verification, provider_statuses, verify

@@ -12,8 +12,7 @@ import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable
 from groundwire.cli.completion import one_of, providers_that_search
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import clamped, clean, day, escaped, is_quiet, shown_url, warn, wrap
+from groundwire.cli.terminal_text import ExitCode, clamped, clean, day, escaped, is_quiet, shown_url, warn, wrap
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse
 from groundwire.models.validators import TimeRangeName
@@ -139,11 +138,11 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     help="Print text; a line of JSON per result; or one JSON object, the tool's structured result, also of a failure.",
 )
 def search(query: tuple[str, ...], providers: tuple[str, ...], as_lines: bool, form: str, **options: Any) -> None:
-    """Search the web for QUERY.
+    """Search the web for QUERY; with - it is read from standard input.
 
     With --json, standard output has a line per result and nothing else, for jq; notes and errors go to standard error.
     """
-    words = storable(" ".join(query))
+    words = storable(sys.stdin.read() if query == ("-",) else " ".join(query))
     options |= {name: each(options[name]) for name in ("allowed_domains", "blocked_domains")}
 
     async def call(web: Web) -> SearchResponse:
@@ -158,7 +157,7 @@ def search(query: tuple[str, ...], providers: tuple[str, ...], as_lines: bool, f
     else:
         show = _print_lines if as_lines or form == "jsonl" else _print_text
         show(response)
-        _print_notes(response, time.perf_counter() - started)
+        _print_notes(response, time.perf_counter() - started, as_lines=as_lines)
     sys.exit(ExitCode.OK if response.results else ExitCode.NOTHING)
 
 
@@ -180,7 +179,7 @@ def _print_text(response: SearchResponse) -> None:
         click.echo(_INDENT + click.style(clean(facts), dim=True) + "\n")
 
 
-def _print_notes(response: SearchResponse, seconds: float) -> None:
+def _print_notes(response: SearchResponse, seconds: float, *, as_lines: bool) -> None:
     if response.results:  # otherwise the warnings explain it
         failed = [one for one in response.attempts if one.outcome not in {"ok", "partial", "empty"}]
         warn(
@@ -199,6 +198,7 @@ def _print_notes(response: SearchResponse, seconds: float) -> None:
         return
     if response.results:
         count = f"{len(response.results)} result{'s' if len(response.results) > 1 else ''}"
-        click.echo(click.style(f"{count} from {response.provider} in {seconds:.1f} s", dim=True), err=True)
+        shape = ", one JSON object per line (--format json: one object)" if as_lines else ""
+        click.echo(click.style(f"{count} from {response.provider} in {seconds:.1f} s{shape}", dim=True), err=True)
     else:
         click.echo(clean(f"No results found for: {response.query}"), err=True)

@@ -72,16 +72,25 @@ Exit codes:
     metavar="SECONDS",
     help="Seconds for which /readyz reports the shutdown while calls are still accepted.",
 )
+@click.option(
+    "-p", "--provider", "providers", multiple=True, metavar="NAME", help="Search with this provider; repeatable."
+)
 @click.option("--no-page", "without_page", is_flag=True, help="Serve no web page at /.")
 def serve(
-    host: str | None, port: int | None, upstream: str | None, grace: float, notice: float, without_page: bool
+    host: str | None,
+    port: int | None,
+    upstream: str | None,
+    grace: float,
+    notice: float,
+    providers: tuple[str, ...],
+    without_page: bool,
 ) -> None:
     """Serve search and reading over HTTP: one service for the agents of a team.
 
     On loopback it needs no API key until one exists; on other addresses it always does. Create one with
     groundwire keys create. SIGTERM stops it once running calls have ended; a second signal stops it at once.
     """
-    given = {"server.host": host, "server.port": port}
+    given = {"server.host": host, "server.port": port, "search.providers": providers or None}
     settings = load({name: value for name, value in given.items() if value is not None})
     warn(*settings.warnings)
     number = asyncio.run(without_waiting(lambda: _serve(settings, upstream, grace, notice, page=not without_page)))

@@ -12,10 +12,9 @@ from pathlib import Path
 import click
 
 from groundwire.cli.call_runner import each
-from groundwire.cli.exit_codes import ExitCode
 from groundwire.cli.setup_prompts import Given, Talk, read_given
 from groundwire.cli.setup_steps import SetupRefused, Steps
-from groundwire.cli.terminal_text import diff, say_error, warn
+from groundwire.cli.terminal_text import ExitCode, diff, say_error, warn
 from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.settings import Settings, load
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder

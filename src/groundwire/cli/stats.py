@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import run, storage_notes
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import cells, clean, escaped, warn
+from groundwire.cli.call_runner import run
+from groundwire.cli.terminal_text import ExitCode, cells, clean, escaped, storage_notes, warn
 from groundwire.errors import InvalidRequest
 from groundwire.settings import load
 from groundwire.storage import ResilientStore, Store, StoreError, open_store

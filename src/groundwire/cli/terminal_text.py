@@ -9,25 +9,29 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import IntEnum
 from pathlib import Path
 
 import click
 
-from groundwire.errors import BlockedAddress, GroundwireError
+from groundwire.errors import BlockedAddress, ConfigurationError, GroundwireError, InvalidRequest
 
 __all__ = [
     "QUIET",
+    "ExitCode",
     "cells",
     "clamped",
     "clean",
     "day",
     "diff",
     "escaped",
+    "exit_code",
     "is_quiet",
     "log_to_stderr",
     "say_error",
     "say_failure",
     "shown_url",
+    "storage_notes",
     "warn",
     "with_setting",
     "wrap",
@@ -212,3 +216,49 @@ def log_to_stderr(verbose: int, *, as_json: bool = False) -> Iterator[None]:
         root.removeHandler(handler)
         root.setLevel(before[0])
         ours.setLevel(before[1])
+
+
+class ExitCode(IntEnum):
+    """The exit codes of every command."""
+
+    OK = 0
+    """There are results, or the page was read."""
+    NOTHING = 1
+    """The web was searched, and nothing was found."""
+    WRONG_USE = 2
+    """An argument or a setting is invalid."""
+    FAILED = 3
+    """The web could not be searched, or the page could not be read."""
+    INTERRUPTED = 130
+    """Control-C; 128 + SIGINT, as shells have it."""
+    BROKEN_PIPE = 141
+    """The reader of the output has closed the pipe; 128 + SIGPIPE."""
+
+
+def exit_code(error: GroundwireError) -> ExitCode:
+    """Return the exit code for an error."""
+    return ExitCode.WRONG_USE if isinstance(error, (InvalidRequest, ConfigurationError)) else ExitCode.FAILED
+
+
+class _StorageNotes(logging.Handler):
+    """Collects why the store or the archive cannot be used; a result has no paths, as it may leave this machine."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.notes: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.notes.append(record.getMessage())
+
+
+@contextmanager
+def storage_notes() -> Iterator[None]:
+    """Print the problems of the store and the archive to standard error after the block, also if it fails."""
+    logger, handler = logging.getLogger("groundwire.storage"), _StorageNotes()
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        if not logger.isEnabledFor(logging.INFO):  # the log shows them then
+            warn(*dict.fromkeys(handler.notes))

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from groundwire.cli.call_runner import run
-from groundwire.cli.exit_codes import ExitCode
-from groundwire.cli.terminal_text import cells, clean, escaped, wrap
+from groundwire.cli.terminal_text import ExitCode, cells, clean, escaped, wrap
 from groundwire.errors import InvalidRequest
 from groundwire.web import Web
 

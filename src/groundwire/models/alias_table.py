@@ -15,10 +15,9 @@ from types import MappingProxyType
 
 __all__ = [
     "ASK",
-    "CLASSES",
-    "ERRORS",
     "FLAGS",
     "FOREIGN",
+    "FRAMEWORKS",
     "HARMLESS_HEADERS",
     "IMPLIED",
     "KEY_PREFIXES",
@@ -29,9 +28,12 @@ __all__ = [
     "NO_EFFECT",
     "NO_EFFECT_VALUES",
     "OPEN_PAGE",
+    "PROPERTIES",
     "SAFE_SEARCHES",
     "SEARCH",
+    "SETTINGS",
     "SHORT_OPTIONS",
+    "TOOL_CALLS",
     "TOPICS",
     "VENDORS",
 ]
@@ -58,7 +60,7 @@ SEARCH: Mapping[str, str] = _names(
     query="q search_query search_queries queries search_term text keywords keyword question objective term "
     "search input",
     limit="count k n num size top_k max num_results max_results max_num_results number_of_results result_count "
-    "results_count num_web_results results_per_page per_page page_size n_results total_results",
+    "results_count num_web_results results top rows results_per_page per_page page_size n_results total_results",
     allowed_domains="domains include_domains site sites include_sites search_domain_filter domain include_domain "
     "included_sources included_domains domain_filter site_filter only_domains",
     blocked_domains="exclude_domains exclude_sites block_domains excluded_domains exclude_domain excluded_sources "
@@ -97,7 +99,8 @@ ASK: Mapping[str, str] = _names(question="input prompt q query message", timeout
 METHODS: Mapping[str, str] = _names(
     open_page="extract fetch get open open_url read scrape scrape_url load read_page get_page read_url fetch_page "
     "fetch_url extract_content web_fetch get_content crawling",
-    open_pages="batch_scrape open_urls read_pages get_contents contents scrape_urls batch_scrape_urls fetch_pages",
+    open_pages="batch open_many read_many fetch_many get_many scrape_many extract_many open_all batch_scrape open_urls "
+    "read_pages get_contents contents scrape_urls batch_scrape_urls fetch_pages",
     search="query search_web text web_search search_text websearch",
     ask="answer qna_search chat",
 )
@@ -105,6 +108,15 @@ METHODS: Mapping[str, str] = _names(
 
 NEWS = frozenset(("news", "search_news", "news_search", "searchNews"))
 """Names of methods that search for news: `search` with the topic `news`."""
+
+TOOL_CALLS = frozenset(("call_tool", "run_tool", "execute_tool", "handle_tool_call", "invoke_tool", "dispatch"))
+"""Methods that call a tool by its name."""
+
+PROPERTIES: Mapping[str, str] = MappingProxyType(
+    {"providers": "search_providers", "config": "settings"}
+    | dict.fromkeys(("search_many", "batch_search", "multi_search", "search_all", "search_batch"), "_search_several")
+)
+"""Attributes of a client, and methods that make several searches."""
 
 TOPICS = frozenset(("topic", "category", "categories", "vertical", "type", "search_type", "search_mode", "sources"))
 """Arguments whose value `news` means recent pages."""
@@ -120,14 +132,20 @@ VENDORS = frozenset(("tavily", "brave", "exa", "firecrawl", "perplexity", "serpe
 LIKE_METHODS: Mapping[str, str] = MappingProxyType(
     {
         **_names(
-            open_page="crawl map crawl_url map_url sitemap screenshot start_crawl arun",
+            open_page="crawl crawl_url sitemap screenshot start_crawl arun",
             search="find_similar find_similar_and_contents get_search_context images videos image_search "
-            "suggestions books results run invoke ainvoke asearch search_many batch_search multi_search",
+            "suggestions books results run invoke ainvoke asearch",
             ask="research complete responses stream_answer deep_research",
         ),
         "stream": "ask(..., stream=True)",
+        "provider": "search_providers[0].name",
+        "timeout": "settings.search.timeout",
+        **dict.fromkeys(("map", "map_url", "map_site", "get_links", "links", "extract_links"), "open_page(url).links"),
+        **dict.fromkeys(("cost", "total_cost", "spent", "cost_usd", "stats", "credits", "get_usage"), "usage()"),
+        **dict.fromkeys(("history", "log", "visited", "citations"), "sources()"),
+        **dict.fromkeys(("cache", "clear_cache", "cache_clear"), "Web(cache=False), or refresh=True"),
+        **dict.fromkeys(("enable_logging", "set_debug", "debug", "logger"), "logging.getLogger('groundwire')"),
         **dict.fromkeys(("search_and_contents", "searchAndContents"), "search(), then open_pages()"),
-        "tools": "groundwire.tools.web_tools",
         "as_retriever": "groundwire.integrations",
         "with_options": "session",
         "post": "open_page",
@@ -177,8 +195,9 @@ NO_EFFECT: Mapping[str, str] = _hints(
         "fetch_timeout livecrawl_timeout max_wait_time": "use timeout",
         (
             "wait_for wait_until wait_time delay poll_interval wait_timeout mobile parsers parse_pdf block_ads "
-            "use_mock render_js js only_main_content remove_overlay_elements word_count_threshold include_tags "
-            "exclude_tags excluded_tags only_text text readability wait stream with_generated_alt with_links_summary "
+            "use_mock render_js js render headless javascript browser only_main_content remove_overlay_elements "
+            "word_count_threshold include_tags exclude_tags excluded_tags only_text text readability wait stream "
+            "with_generated_alt with_links_summary "
             "with_images_summary"
         ): "pages are always rendered as far as they need, and returned as clean Markdown",
         "user_agent": "use the setting network.user_agent",
@@ -294,6 +313,7 @@ FLAGS = frozenset(
         *("only_main_content", "auto_parameters", "use_autoprompt", "extra_snippets", "highlights", "summary"),
         *("exact_match", "fast_mode", "mobile", "block_ads", "render_js", "insecure", "verify", "recursive"),
         *("follow_redirects", "allow_redirects", "screenshot", "html", "raw_html", "spellcheck", "text", "contents"),
+        *("js", "render", "headless", "javascript", "browser", "cache", "use_cache", "wait", "include_links"),
     )
     for other in (name, _camel(name))
 )
@@ -310,40 +330,48 @@ SHORT_OPTIONS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 )
 """Options of ddgs, ddgr, googler, gh and wget that are named otherwise here, by the subject of a command."""
 
-ERRORS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("APIError", "APIStatusError", "HTTPError", "HTTPStatusError"), "GroundwireError"),
-        **dict.fromkeys(("RequestException", "RequestError", "DDGSException"), "GroundwireError"),
-        **dict.fromkeys(("APITimeoutError", "Timeout", "TimeoutException", "TimeoutError"), "DeadlineExceeded"),
-        **dict.fromkeys(("AuthenticationError", "InvalidAPIKeyError", "UnauthorizedError"), "AuthenticationFailed"),
-        **dict.fromkeys(("RateLimitError", "RatelimitException", "UsageLimitExceededError"), "RateLimited"),
-        **dict.fromkeys(("BadRequestError", "ValidationError"), "InvalidRequest"),
-        "MissingAPIKeyError": "MissingKey",
-    }
+_ADAPTED = (
+    *("agent_framework", "agno", "anthropic", "autogen", "crewai", "dspy", "google_adk", "haystack", "langchain"),
+    *("llamaindex", "openai_agents", "pydantic_ai", "smolagents", "strands"),
 )
-"""Other libraries' names of errors, with the corresponding ones."""
-
-CLASSES: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("AsyncClient", "AsyncGroundwire", "AsyncWeb", "AsyncGroundwireClient", "AsyncSession"), "Web"),
-        **dict.fromkeys(("AsyncTavilyClient", "AsyncExa", "AsyncFirecrawl", "AsyncFirecrawlApp", "AsyncDDGS"), "Web"),
-        **dict.fromkeys(("TavilyClient", "Exa", "Firecrawl", "FirecrawlApp", "DDGS"), "SyncWeb"),
-        **dict.fromkeys(("Client", "Groundwire", "GroundwireClient", "WebClient", "Session", "WebSync"), "SyncWeb"),
-    }
-)
-"""Other libraries' names of their clients."""
-
-
-LIKE_MODULES: Mapping[str, str] = MappingProxyType(
-    dict.fromkeys(
-        (
-            *("agno", "anthropic", "autogen", "crewai", "dspy", "google_adk", "haystack", "langchain", "llamaindex"),
-            *("openai_agents", "pydantic_ai", "smolagents", "strands"),
-        ),
-        "groundwire.integrations.{}",
-    )
-)
+LIKE_MODULES: Mapping[str, str] = MappingProxyType(dict.fromkeys(_ADAPTED, "groundwire.integrations.{}"))
 """Where the adapter of a framework is."""
+
+FRAMEWORKS: Mapping[str, str] = MappingProxyType(
+    {name.replace("_", ""): name for name in _ADAPTED}
+    | {"langgraph": "langchain", "adk": "google_adk", "openaiagent": "openai_agents", "agents": "openai_agents"}
+)
+"""The adapter of each framework, without underscores."""
+
+SETTINGS: Mapping[str, str] = _names(
+    **{
+        "search.providers": "provider providers search_provider search_providers search.provider engine engines "
+        "backend search_engine default_provider",
+        "read.providers": "reader readers read_provider read_providers read.provider fetcher scraper",
+        "search.limit": "limit max_results num_results count results search.max_results search.num_results",
+        "search.timeout": "timeout request_timeout",
+        "search.safesearch": "safesearch safe_search search.safe_search",
+        "search.strategy": "strategy",
+        "read.max_length": "max_length max_chars max_characters",
+        "read.robots": "robots respect_robots robots_txt read.respect_robots read.robots_txt",
+        "session.max_cost_usd": "budget budget_usd max_cost max_cost_usd max_usd max_budget",
+        "session.max_searches": "max_searches search_limit",
+        "cache.enabled": "cache use_cache caching",
+        "cache.search_ttl": "cache_ttl ttl cache.ttl",
+        "archive.enabled": "archive",
+        "storage.url": "store storage store_url storage_url redis_url valkey_url database_url",
+        "network.proxy": "proxy http_proxy https_proxy proxies",
+        "network.user_agent": "user_agent useragent",
+        "policy.allowed_domains": "allowed_domains include_domains allow_domains",
+        "policy.blocked_domains": "blocked_domains exclude_domains block_domains",
+        "answer.model": "model llm llm_model ask.model answer_model",
+        "answer.base_url": "llm_base_url model_url ask.base_url",
+        "providers.searxng.base_url": "searxng_url searxng.url searxng searxng.base_url searxng_base_url",
+        "server.port": "port",
+        "server.host": "host bind",
+    }
+)
+"""What other tools call settings, and what people call them for short."""
 
 SAFE_SEARCHES: Mapping[str, str] = MappingProxyType(
     {"on": "strict", "true": "strict", "2": "strict", "1": "moderate", "false": "off", "0": "off", "active": "strict"}

@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 from groundwire.errors import InvalidRequest
 from groundwire.models.alias_table import (
     ASK,
-    CLASSES,
-    ERRORS,
     FOREIGN,
+    FRAMEWORKS,
     HARMLESS_HEADERS,
     IMPLIED,
     LIKE_METHODS,
@@ -28,11 +27,14 @@ from groundwire.models.alias_table import (
     NO_EFFECT,
     NO_EFFECT_VALUES,
     OPEN_PAGE,
+    PROPERTIES,
     SAFE_SEARCHES,
     SEARCH,
+    TOOL_CALLS,
     TOPICS,
     VENDORS,
 )
+from groundwire.models.attribute_table import CLASSES, ERRORS
 from groundwire.models.validators import nearest, time_range_of
 
 if TYPE_CHECKING:
@@ -49,13 +51,16 @@ __all__ = [
     "METHODS",
     "NEWS",
     "OPEN_PAGE",
+    "PROPERTIES",
     "SAFE_SEARCHES",
     "SEARCH",
+    "TOOL_CALLS",
     "PageAliases",
     "SearchAliases",
     "canonical",
     "either",
     "foreign",
+    "framework_of",
     "noted",
     "other_method",
     "recent",
@@ -365,6 +370,16 @@ def tool_method(name: str) -> str:
     words = [word for word in name.lower().replace("-", "_").split("_") if word not in VENDORS]
     method = METHODS.get("_".join(words), "_".join(words))
     return {"open_pages": "open_page"}.get(method, method) if method in METHODS.values() else ""
+
+
+def framework_of(name: str) -> str:
+    """Return the framework whose tools a name such as `to_langchain` or `crewai_tools` asks for; else nothing.
+
+    Args:
+        name: The name of a method.
+    """
+    words = [word for word in name.split("_") if word not in ("to", "as", "get", "for", "tool", "tools", "web")]
+    return FRAMEWORKS.get("".join(words), "") if len(words) < len(name.split("_")) else ""
 
 
 def other_method(name: str) -> str:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import re
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field
 
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Match", "OpenedPages", "Page", "ReadResult", "Section"]
+__all__ = ["Excerpt", "Freshness", "Link", "Match", "OpenedPages", "Page", "ReadResult", "Section"]
+
+
+_LINK = re.compile(
+    r"\[([^\[\]\n]{0,500})\]\((https?://[^\s<>()]{1,2000}(?:\([^\s<>()]{0,200}\)[^\s<>()]{0,2000})?)[\s)]"
+    r"|<(https?://[^\s<>]{1,2000})>"
+)
+# of `[text](address)` and `<address>`; a bracket in an address has its partner there, as the writer of Markdown made it
 
 
 class Freshness(FrozenModel):
@@ -59,6 +67,8 @@ class ReadResult(FrozenModel):
     """The URL after redirects; empty if unknown."""
     published: str | None = None
     """When the page was published, ISO 8601; None means unknown."""
+    author: str | None = None
+    """The authors, separated by commas; None means unknown."""
     language: str | None = None
     """The page's language as a BCP 47 tag; None means unknown."""
     content_type: str = ""
@@ -132,8 +142,32 @@ class OpenedPages(tuple["Page", ...]):
             return getattr(self, index) if isinstance(index, str) else super().__getitem__(index)
 
 
+class Link(str):
+    """The address of a link on a page, with its text."""
+
+    __slots__ = ("text",)
+
+    text: str
+    """The text between its brackets; empty if it has none."""
+
+    def __new__(cls, url: str, text: str = "") -> Self:
+        """Make a link of its address and its text."""
+        made = super().__new__(cls, url)
+        made.text = text
+        return made
+
+    @property
+    def url(self) -> str:
+        """The address."""
+        return str(self)
+
+    href = url
+
+
 class Page(FrozenModel):
     """A page that was read, or the reason why it was not."""
+
+    __slots__ = ("_opener",)  # the web that read it, beside the fields
 
     citation_id: int = 0
     """The number to cite it by, the same as that of a search result with this URL; 0 if it has none."""
@@ -169,6 +203,8 @@ class Page(FrozenModel):
     """The number of occurrences of `find` on the whole page; None if it was not given."""
     published: str | None = None
     """When the page was published, ISO 8601; None means unknown."""
+    author: str | None = None
+    """The authors, separated by commas; None means unknown."""
     language: str | None = None
     """The page's language as a BCP 47 tag; None means unknown."""
     content_type: str = ""
@@ -197,6 +233,44 @@ class Page(FrozenModel):
     def text(self) -> str:
         """The page as Markdown: an alias of `content`."""
         return self.content
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """The links in `content`, each address once, in their order."""
+        found: dict[str, Link] = {}
+        for text, linked, bare in _LINK.findall(self.content):
+            found.setdefault(linked or bare, Link(linked or bare, text))
+        return tuple(found.values())
+
+    def next(self, **options: Any) -> Any:
+        """Read the next piece with the web that read this one.
+
+        Args:
+            options: The arguments of `Web.open_page`, except for the URL and the cursor.
+
+        Returns:
+            The `Page`; for an asynchronous `Web`, an awaitable of it.
+
+        Raises:
+            TypeError: there is no next piece, or this page was not read by a `Web` of this process.
+        """
+        opener = getattr(self, "_opener", None)
+        if opener is None or self.next_cursor is None:
+            why = "it is the last piece" if self.next_cursor is None else "no Web of this process has read it"
+            raise TypeError(f"This page has no next(): {why}. Use open_page(page.url, cursor=page.next_cursor).")
+        return opener.open_page(self.url, cursor=self.next_cursor, **options)
+
+    def opened_by(self, opener: object) -> Self:
+        """Return the page with a `next` that uses the `open_page` of a `Web`."""
+        page = self.model_copy()  # other callers may share it
+        object.__setattr__(page, "_opener", opener)
+        return page
+
+    def __len__(self) -> int:
+        return len(self.content)
+
+    def __bool__(self) -> bool:
+        return True  # also without content
 
     def __str__(self) -> str:
         return self.content or self.error

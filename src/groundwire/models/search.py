@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
@@ -249,6 +249,10 @@ class SearchResponse(FrozenModel):
 
     def __iter__(self) -> Iterator[SearchResult]:  # type: ignore[override]  # over the results, not over the fields
         return iter(self.results)
+
+    async def __aiter__(self) -> AsyncIterator[SearchResult]:
+        for row in self.results:
+            yield row
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...

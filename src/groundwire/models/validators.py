@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.models.attribute_table import COMPUTED, LIKE, OTHER_NAMES, WHOLE, PageMetadata
 
 __all__ = [
     "MAX_QUERY",
@@ -240,32 +241,8 @@ TIME_RANGES: Mapping[str, Literal["d", "w", "m", "y", "all"]] = MappingProxyType
 )
 """The aliases of time ranges."""
 
-_OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        **dict.fromkeys(("link", "href", "uri", "id", "source_url", "sourceURL", "sourceUrl"), ("url",)),
-        **dict.fromkeys(("body", "description", "excerpt", "summary", "abstract"), ("snippet", "content")),
-        **dict.fromkeys(("text", "page_content", "raw_content", "rawContent", "md"), ("content", "snippet")),
-        **dict.fromkeys(("content", "markdown"), ("snippet",)),
-        **dict.fromkeys(("date", "published_date", "publishedDate", "published_at", "page_age"), ("published",)),
-        **dict.fromkeys(("items", "data", "organic", "organic_results", "hits", "web", "sources"), ("results",)),
-        **dict.fromkeys(("name", "headline", "heading"), ("title",)),
-        **dict.fromkeys(("lang",), ("language",)),
-        **dict.fromkeys(("cost", "price"), ("cost_usd",)),
-    }
-)
-"""What other libraries call the fields of results and pages; the first that a model has is meant."""
-_LIKE: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "highlights": ("snippet", "excerpts"),
-        **dict.fromkeys(("html", "raw_html", "rawHtml", "links", "images"), ("content",)),
-        **dict.fromkeys(("status_code", "headers", "encoding"), ("status",)),
-        **dict.fromkeys(("metadata", "author", "favicon"), ("title", "source")),
-        **dict.fromkeys(("answer", "images", "related_searches", "response_time"), ("results",)),
-        "score": ("citation_id",),
-    }
-)
-"""Fields of other libraries that are of another kind here, with what comes nearest."""
-_WHOLE = frozenset(("metadata", "results"))  # of a page: itself
+
+_CONTENT = frozenset(("content", "sections", "excerpts", "matches", "match_count", "freshness", "next_cursor"))
 
 
 class FrozenModel(BaseModel):
@@ -279,22 +256,32 @@ class FrozenModel(BaseModel):
 
         def __getattr__(self, name: str) -> Any:
             fields = type(self).model_fields
-            right = next((one for one in _OTHER_NAMES.get(name, ()) if one in fields), None)
+            right = next((one for one in OTHER_NAMES.get(name, ()) if one in fields), None)
             if right is not None:
                 return getattr(self, right)
             if name in ("ok", "success", "is_success", "successful") and "status" in fields:
                 return self.status == "success"
-            if name in _WHOLE and "content" in fields:  # of Firecrawl: title, sourceURL; of Tavily: a list of one
-                return (self,) if name == "results" else self
-            near = next((one for one in _LIKE.get(name, ()) if one in fields), None)
+            if name in ("status_code", "code") and "status" in fields:  # a page that was read had the status 200
+                return 200 if self.status == "success" else None
+            field, made = COMPUTED.get(name, ("", None))
+            if made is not None and (not field or field in fields):
+                return made(getattr(self, field) if field else self)
+            if name in ("fetch", "read", "load", "scrape", "get_page", "extract") and hasattr(self, "open"):
+                return self.open
+            if name in WHOLE and "content" in fields:  # of Tavily: a list of one
+                return (self,)
+            if name in ("metadata", "meta") and "content" in fields:
+                known = {one: getattr(self, one) for one in fields if one not in _CONTENT}
+                return PageMetadata(known | {"sourceURL": self.url, "source_url": self.url, "date": self.published})
+            near = next((one for one in LIKE.get(name, ()) if one in fields), None)
             if near is None:
                 return super().__getattr__(name)
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}; did you mean {near!r}?")
 
         def __getitem__(self, name: str) -> Any:
             """Return a field by its name, as where results are dictionaries."""
-            if name not in type(self).model_fields and name not in _OTHER_NAMES and name not in _WHOLE:
-                near = next((one for one in _LIKE.get(name, ()) if one in type(self).model_fields), None)
+            if name not in {*type(self).model_fields, *OTHER_NAMES, *WHOLE, *COMPUTED, "metadata"}:
+                near = next((one for one in LIKE.get(name, ()) if one in type(self).model_fields), None)
                 raise KeyError(f"{name!r}; did you mean {near!r}?" if near else name)
             return getattr(self, name)
 

@@ -95,6 +95,7 @@ def read_result(
         success=True,
         final_url=final_url,
         published=extracted.published,
+        author=extracted.author,
         language=extracted.language,
         content_type=content_type,
         warnings=tuple(dict.fromkeys(warnings)),

@@ -17,8 +17,9 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
+from groundwire.models.aliases import foreign
 from groundwire.models.validators import did_you_mean, faults
-from groundwire.settings.provider_options import option_model, provider_entry, provider_names
+from groundwire.settings.provider_options import option_model, provider_entry, provider_names, setting_named
 from groundwire.settings.schema import KEY_VARIABLES, Settings, conflicting_settings, is_section, known_keys, sections
 from groundwire.settings.sections import SessionSettings
 from groundwire.settings.sources import (
@@ -38,13 +39,54 @@ from groundwire.settings.sources import (
     variable,
     working_folder,
 )
-from groundwire.settings.store_url import parse_store_url
-from groundwire.settings.user_folders import no_home
+from groundwire.settings.user_folders import no_home, parse_store_url
 
-__all__ = ["FILE_NAME", "PREFIX", "load", "variable"]
+__all__ = ["FILE_NAME", "PREFIX", "load", "variable", "with_options"]
 
 _KEYS = "keys."
 _USUAL_THRESHOLD: int = SessionSettings.model_fields["warning_threshold"].default
+
+
+def with_options(
+    settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any], known: Iterable[str]
+) -> tuple[Settings, Mapping[str, Any], Mapping[str, str | None]]:
+    """Return settings changed by the arguments of a client, the providers among these, and the keys among them.
+
+    Args:
+        settings: The settings, or values by dotted key or by section; by default the current settings.
+        options: Arguments such as `cache=False`, `provider="brave"` or `tavily_api_key=...`.
+        known: The arguments that the client has beside these, for the message about a name that means nothing.
+
+    Raises:
+        ConfigurationError: a value is invalid. TypeError: a name is unknown, or settings were given, and options
+            beside them.
+    """
+    keys = {name: value for name, value in options.items() if name.upper() in KEY_VARIABLES}
+    named = {setting_named(name, known_keys()): value for name, value in options.items() if name not in keys}
+    if (folder := named.pop("cache_dir", None)) is not None:
+        named["storage.url"] = f"sqlite:///{Path(folder).expanduser().absolute()}/store.sqlite3"
+    for name in named:
+        if "." not in name:
+            raise TypeError(f"Web() has no argument {name!r}{foreign(name, known, {})}")
+    providers = {
+        role: [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
+        for role in ("search.providers", "read.providers")
+        if (value := named.pop(role, None)) is not None
+    }
+    given = {key: value for key, value in named.items() if value is not None}
+    if isinstance(settings, Settings):
+        if given:
+            raise TypeError(f"Web() got settings and {next(iter(given))!r}: write it into the settings")
+        return settings, providers, keys
+    return load({**_flat(settings or {}), **given} or None), providers, keys
+
+
+def _flat(values: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return values by dotted key."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _flat(value, f"{path}{name}.") if isinstance(value, Mapping) else {path + name: value}
+    return found
 
 
 def load(

@@ -7,7 +7,7 @@ if a setting names them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, SecretStr
 
-from groundwire.models.alias_table import KEY_PREFIXES
+from groundwire.models.alias_table import KEY_PREFIXES, SETTINGS
 from groundwire.settings.schema import Settings, SettingValue, shown
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "provider_entry",
     "provider_names",
     "provider_rows",
+    "setting_named",
     "with_keys",
 ]
 
@@ -117,6 +118,23 @@ def provider_rows(settings: Settings) -> list[SettingValue]:
             key = f"providers.{provider}.{option}"
             rows.append(SettingValue(key=key, value=shown(key, value), origin=settings.origin(key)))
     return rows
+
+
+def setting_named(name: str, known: Iterable[str]) -> str:
+    """Return the key of a setting by another name: by its last word, if only one has it, or by that of other tools.
+
+    Args:
+        name: Such as `user_agent`, `provider` or `NETWORK__PROXY`; it is returned as it is if it names none.
+        known: The keys.
+    """
+    keys = tuple(known)
+    plain = name.lower().replace("-", "_").replace("__", ".").removeprefix("groundwire_")
+    if name in keys or not plain:
+        return name
+    found = [key for key in keys if key == plain or key.replace(".", "_") == plain]
+    last = [key for key in keys if key.rpartition(".")[2] == plain and not key.startswith("providers.")]
+    right = SETTINGS.get(plain, "")
+    return next((one[0] for one in (found, [right] if right else [], last) if len(one) == 1), name)
 
 
 _P = TypeVar("_P")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.errors import GroundwireError, MissingKey
 from groundwire.models import MAX_LIMIT, Page
-from groundwire.models.aliases import noted
+from groundwire.models.aliases import framework_of, noted, tool_method
 from groundwire.tools.argument_coercion import (
     OpenArguments,
     SearchArguments,
@@ -50,6 +53,7 @@ from groundwire.tools.results import (
 
 if TYPE_CHECKING:
     from groundwire.hosted.requirements import Needs
+    from groundwire.sync import SyncWeb
     from groundwire.web import Web
 
 __all__ = [
@@ -61,6 +65,7 @@ __all__ = [
     "Tool",
     "ToolDefinition",
     "ToolResult",
+    "Tools",
     "WebSearchToolResult",
     "length_note",
     "local_search_lacks",
@@ -92,6 +97,8 @@ class Tool(ToolDefinition):
 
     call: Callable[..., Awaitable[ToolResult]]
     """Takes the arguments by keyword, as a mapping or JSON text, or the first as text; raises only on cancellation."""
+    web: Web | SyncWeb | None = None
+    """The web that it searches and reads with, if it is a tool of one."""
 
     async def __call__(self, *given: object, **arguments: Any) -> ToolResult:
         """Call the tool, as `call` does."""
@@ -100,24 +107,84 @@ class Tool(ToolDefinition):
     if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
 
         def __getattr__(self, name: str) -> Any:
-            if name in ("acall", "ainvoke", "arun", "aexecute", "execute"):
+            if name in ("acall", "ainvoke", "arun", "aexecute", "coroutine"):
                 return self.call
-            if name in ("schema", "args_schema", "input_schema", "inputSchema", "args"):
+            if name in ("func", "function", "fn", "invoke", "run", "execute", "forward"):
+                if isinstance(self, _BlockingTool):
+                    return self
+                raise AttributeError(f"'Tool' has no attribute {name!r}; did you mean 'await tool.call(...)'?")
+            if name in ("schema", "args_schema", "input_schema", "inputSchema", "args", "json_schema"):
                 return self.definition()["parameters"]
-            hint = "; did you mean 'await tool.call(...)'?" if name in ("func", "invoke", "run") else ""
+            if name in ("to_dict", "to_json_schema", "model_dump", "to_function"):
+                return self.definition
+            if (framework := framework_of(name)) and self.web is not None:
+                return partial(_adapted, framework, self)
+            hint = f"; did you mean {framework!r}?" if framework else ""
             raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
 
 
-def web_tools(web: Web, needs: Needs | None = None) -> tuple[Tool, Tool]:
+class _BlockingTool(Tool):
+    """A tool of a `SyncWeb`, in whose thread it runs: calling it blocks, and `call` suits any event loop."""
+
+    __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __call__(self, *given: object, **arguments: Any) -> ToolResult:
+            """Call the tool, and return its result."""
+            return self.web.submit(lambda _: self.call(*given, **arguments)).result()
+
+
+def web_tools(web: Web | SyncWeb, needs: Needs | None = None) -> Tools:
     """Return `web_search` and `open_page` over a `Web`, which the caller closes.
 
     Args:
-        web: The web to search and read with.
+        web: The web to search and read with. The tools of a `SyncWeb` block when they are called.
         needs: What every search must honor, such as the needs of a plan with local search.
     """
-    if not hasattr(web, "settings"):
-        raise TypeError("web_tools() needs a Web, as its tools are asynchronous; use `async with Web() as web:`")
-    return web_search_tool(web, needs), open_page_tool(web)
+    given: Any = web
+    inner: Web = getattr(given, "inner", given)
+    search, read = web_search_tool(inner, needs), open_page_tool(inner)
+    return Tools((search, read) if inner is given else (_in_thread_of(given, search), _in_thread_of(given, read)))
+
+
+def _in_thread_of(web: Any, tool: Tool) -> Tool:
+    async def call(*given: object, **arguments: Any) -> ToolResult:
+        return await asyncio.wrap_future(web.submit(lambda _: tool.call(*given, **arguments)))
+
+    fields = {field: getattr(tool, field) for field in tool.__dataclass_fields__}
+    return _BlockingTool(**{**fields, "call": call, "web": web})
+
+
+def _adapted(framework: str, tool: Tool, **options: Any) -> Any:
+    made = import_module(f"groundwire.integrations.{framework}").web_tools(tool.web, **options)  # it builds on this
+    return made[0 if tool.name == "web_search" else 1]
+
+
+class Tools(tuple[Tool, Tool]):
+    """Both tools. Formats of one, such as `to_openai()`, give a list here."""
+
+    __slots__ = ()
+
+    def __call__(self) -> Self:
+        """Return itself: `web.tools` and `web.tools()` are the same."""
+        return self
+
+    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+
+        def __getitem__(self, key: Any) -> Any:
+            """Return a tool by its place or its name."""
+            if isinstance(key, str):
+                return next(tool for tool in self if tool.name in (key, tool_method(key), f"web_{tool_method(key)}"))
+            return super().__getitem__(key)
+
+        def call(self, name: str, arguments: Any = None, **more: Any) -> Any:
+            """Call a tool by its name, with the arguments that a model wrote."""
+            return self[name]({} if arguments is None else arguments, **more)
+
+        def __getattr__(self, name: str) -> Any:
+            ways = [getattr(tool, name) for tool in self]
+            return lambda *given, **options: [way(*given, **options) for way in ways]
 
 
 def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
@@ -126,7 +193,7 @@ def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     async def call(*given: object, **arguments: Any) -> WebSearchToolResult:
         return await web_search_result(web, positional("query", given, arguments), needs)
 
-    return _with_call(web_search_definition(web.settings), call)
+    return _with_call(web_search_definition(web.settings), call, web)
 
 
 def open_page_tool(web: Web) -> Tool:
@@ -135,10 +202,10 @@ def open_page_tool(web: Web) -> Tool:
     async def call(*given: object, **arguments: Any) -> OpenPageToolResult:
         return await open_page_result(web, positional("url", given, arguments))
 
-    return _with_call(open_page_definition(web.settings), call)
+    return _with_call(open_page_definition(web.settings), call, web)
 
 
-def _with_call(definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]]) -> Tool:
+def _with_call(definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]], web: Web) -> Tool:
     return Tool(
         name=definition.name,
         description=definition.description,
@@ -146,6 +213,7 @@ def _with_call(definition: ToolDefinition, call: Callable[..., Awaitable[ToolRes
         output_schema=definition.output_schema,
         annotations=definition.annotations,
         call=call,
+        web=web,
     )
 
 
@@ -225,7 +293,7 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     async def call(*given: object, **arguments: Any) -> LocalSearchToolResult:
         return await _local_search(web, views, positional("query", given, arguments), needs)
 
-    return _with_call(local_search_definition(web.settings), call)
+    return _with_call(local_search_definition(web.settings), call, web)
 
 
 def local_search_lacks(web: Web, arguments: Mapping[str, Any]) -> MissingKey | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal
@@ -79,6 +80,13 @@ class _Result(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", use_attribute_docstrings=True, defer_build=True
     )
+
+    def __str__(self) -> str:
+        """Return a tool's result as the text for the model."""
+        if "status" not in type(self).model_fields:
+            return repr(self)
+        text: str = import_module("groundwire.tools.rendering").render_text(self)  # it is built on this module
+        return text
 
 
 class SearchResultItem(_Result):

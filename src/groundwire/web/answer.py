@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from groundwire.agent_loop import AskEvent, CitedAnswer, LoopEvent
     from groundwire.citations.verify import Entailment, Report
     from groundwire.hosted.answers.types import HostedAnswer
+    from groundwire.models import SearchResponse
     from groundwire.web.client import Web
 
 __all__ = ["AnsweringView", "AskStream", "verified_hosted"]
@@ -21,6 +23,21 @@ __all__ = ["AnsweringView", "AskStream", "verified_hosted"]
 
 class AnsweringView(SessionView):
     """What answers questions."""
+
+    if not TYPE_CHECKING:  # what people type from memory of other libraries
+
+        @classmethod
+        def from_env(cls, **options: Any) -> Self:
+            """Return a `Web` with the current settings, as `Web()` does."""
+            return cls(**options)
+
+        create = from_config = from_settings = from_env
+
+        async def _search_several(self, queries: Sequence[str], **options: Any) -> list[SearchResponse]:
+            """Return a response for each query, in order."""
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self.search(query, **options)) for query in queries]
+            return [task.result() for task in tasks]
 
     @overload
     def ask(

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
@@ -61,6 +61,8 @@ class Web(AnsweringView):
         proxy: A forward proxy, instead of the setting `network.proxy`.
         api_key: The key of the only one in `search_providers`, or one recognized by its beginning, such as `tvly-`.
         keys: Keys by provider, such as `tavily_api_key`. Without `search_providers`, their providers are called first.
+            Settings by the end of their name, such as `user_agent`, or as other libraries name them, such as
+            `provider` and `cache`.
 
     Raises:
         ConfigurationError: a setting is invalid, a provider is unknown, or none can be used.
@@ -83,16 +85,19 @@ class Web(AnsweringView):
         timeout: float | None = None,
         proxy: str | None = None,
         api_key: str | None = None,
-        **keys: str | None,
+        **keys: Any,
     ) -> None:
         from groundwire.cassette import choose_cassette
-        from groundwire.settings import load
+        from groundwire.settings.load import with_options
         from groundwire.settings.provider_options import with_keys
         from groundwire.web.resources import Resources, changed
 
         _bind_annotations()
-        settings = changed(load() if settings is None else settings, timeout=timeout, proxy=proxy)
-        settings, search_providers = with_keys(settings, search_providers, api_key, keys)
+        settings, providers, only_keys = with_options(settings, keys, inspect.signature(Web).parameters)
+        settings = changed(settings, timeout=timeout, proxy=proxy)
+        read_providers = providers.get("read.providers", read_providers)
+        search_providers = providers.get("search.providers", search_providers)
+        settings, search_providers = with_keys(settings, search_providers, api_key, only_keys)
         self.settings: Settings = settings
         self._resources = Resources(
             self.settings,
@@ -118,23 +123,6 @@ class Web(AnsweringView):
         self._is_view = False
         self._keep = True
         self._budget = self._resources.budget(self.settings.session.id)
-
-    if not TYPE_CHECKING:
-
-        def __new__(cls, *_arguments: Any, **options: Any) -> Self:
-            """Name the right word for an argument of another library."""
-            from groundwire.models.aliases import foreign
-            from groundwire.settings import KEY_VARIABLES
-
-            known = inspect.signature(cls.__init__).parameters.keys()
-            for name in {name for name in options.keys() - known if name.upper() not in KEY_VARIABLES}:
-                raise TypeError(f"{cls.__name__}() has no argument {name!r}{foreign(name, known, {})}")
-            return super().__new__(cls)
-
-    def __enter__(self) -> NoReturn:
-        raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in synchronous code.")
-
-    def __exit__(self, *exc_info: object) -> None: ...
 
     async def __aenter__(self) -> Self:
         return self
@@ -271,7 +259,7 @@ class Web(AnsweringView):
         check_url("url", url)
         deadline = self._begin(timeout, self.settings.read.timeout)
         target = PageTarget(url, selection, deadline, self._cache_mode(refresh, keep))
-        return await self._open_pages.one(target, self._budget)
+        return (await self._open_pages.one(target, self._budget)).opened_by(self)
 
     async def open_pages(
         self,

@@ -6,6 +6,7 @@ import asyncio
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
@@ -54,10 +55,23 @@ class SessionView:
 
     if not TYPE_CHECKING:  # for a type checker, an unknown name stays an error
 
+        def __enter__(self) -> Self:
+            raise TypeError("Use `async with Web() as web:`, or `with SyncWeb() as web:` in synchronous code.")
+
+        def __exit__(self, *exc_info: object) -> None: ...
+
         def __getattr__(self, name: str) -> Any:
             from functools import partial
 
-            from groundwire.models.aliases import METHODS, NEWS, either, other_method
+            from groundwire.models.aliases import (
+                METHODS,
+                NEWS,
+                PROPERTIES,
+                TOOL_CALLS,
+                either,
+                framework_of,
+                other_method,
+            )
 
             if METHODS.get(name) == "open_page":
                 return either(self.open_page, self.open_pages)
@@ -67,6 +81,14 @@ class SessionView:
                 return partial(self.search, topic="news")
             if name in METHODS:
                 return getattr(self, METHODS[name])
+            if own := PROPERTIES.get(name):
+                return getattr(self if hasattr(type(self), own) else self.inner, own)
+            if name in ("tools", "as_tools", "get_tools", "web_tools", "to_tools"):
+                return import_module("groundwire.tools").web_tools(self)  # it is built on this class
+            if name in TOOL_CALLS:
+                return self.tools.call
+            if framework_of(name):
+                return getattr(self.tools, name)
             raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}{other_method(name)}")
 
     def session(self, name: str | None = None, **limits: float) -> Self:

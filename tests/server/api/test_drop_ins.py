@@ -129,6 +129,10 @@ async def test_a_search_of_another_api_is_not_ignored_in_part(gateway: Any) -> N
             return response.status, await response.json()
 
     assert (await posted(include_domains=["nowhere.test"]))[1]["results"] == []
+    status, body = await posted(max_result=3)
+    assert (status, body["error"]["field"]) == (400, "max_result")
+    assert body["detail"]["error"] == body["error"]["message"] == "max_result: is not supported. Did you mean 'limit'?"
+    assert (await posted(api_key="in a header, too", search_after_date_filter=None))[0] == 200
     status, body = await posted(numResults=1, includeAnswer=True)
     assert (status, len(body["results"]), body["query"]) == (200, 1, WORDS)
     assert "use ask() for an answer" in body["warnings"][0]
@@ -293,7 +297,7 @@ async def test_what_perplexity_refuses(gateway: Any, wrong: Any) -> None:
 
 async def test_perplexity_with_several_queries_and_short_snippets(gateway: Any) -> None:
     client = await (await gateway()).client()
-    asked = {"query": [WORDS, "rank fusion"], "max_results": 5, "max_tokens_per_page": 5, "unheard_of": 1}
+    asked = {"query": [WORDS, "rank fusion"], "max_results": 5, "max_tokens_per_page": 5}
     async with client.post("/search", json=asked | {"display_server_time": True}) as response:
         body = await response.json()
     urls = [row["url"] for row in body["results"]]
@@ -308,3 +312,29 @@ async def test_perplexity_with_several_queries_and_short_snippets(gateway: Any) 
 def test_the_models_of_the_drop_in_hold_what_searxng_sends() -> None:
     assert "timeout" not in SearxngRequest.model_fields
     assert {"answers", "infoboxes", "suggestions", "corrections"} <= set(SearxngReply.model_fields)
+
+
+@pytest.mark.req("B32")
+async def test_paths_that_people_type_from_memory(gateway: Any) -> None:
+    client = await (await gateway()).client()
+    for path in ("/health", "/v1/health", "/ping", "/ready"):
+        async with client.get(path) as response:
+            assert response.status == 200, path
+    async with client.get("/docs") as response:
+        assert (response.status, "/v1/search" in await response.text()) == (200, True)
+    async with client.get("/v1/tools") as response:
+        tools = (await response.json())["tools"]
+    assert [tool["function"]["name"] for tool in tools] == ["web_search", "open_page"]
+    async with client.post("/v1/search", json={"query": WORDS}) as response:
+        url = (await response.json())["results"][0]["url"]
+    async with client.post("/v1/open", json={"url": url}) as response:
+        page = await response.json()
+    assert page["markdown"] == page["text"] == page["content"] == page["pages"][0]["content"]
+    async with client.post("/v1/open", json={"url": url}, headers={"Accept": "text/markdown"}) as response:
+        assert response.headers["Content-Type"].startswith("text/markdown")
+        assert await response.text() == page["content"]
+    async with client.post("/v1/tools/tavily-search", json={"query": WORDS, "max_results": 1}) as response:
+        assert len((await response.json())["results"]) == 1
+    async with client.post("/v1/ask", json={"question": WORDS, "quote": True}) as response:
+        answer = await response.json()
+    assert answer["answer"] == answer["text"]

@@ -18,7 +18,7 @@ from groundwire.models.alias_table import LIKE_METHODS, METHODS, NEWS
 from groundwire.server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire.server.api.error_body import failed, internal
 from groundwire.server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
-from groundwire.server.api.openapi import openapi
+from groundwire.server.api.openapi import openapi, openapi_page
 from groundwire.server.api.routes import JSON, operations
 from groundwire.server.auth import Access, AccessPolicy, KeyFile
 from groundwire.settings import Settings
@@ -58,7 +58,12 @@ def _application(
         async def describe(_request: Request) -> Response:
             return Response(document, media_type=JSON)
 
-        routes.append(Route("/openapi.json", describe, methods=["GET"]))
+        async def explain(_request: Request) -> Response:
+            return Response(page, media_type="text/html")
+
+        page = openapi_page(described)
+        routes += [Route(path, describe, methods=["GET"]) for path in ("/openapi.json", "/v1/openapi.json")]
+        routes += [Route(path, explain, methods=["GET"]) for path in ("/docs", "/redoc")]
         routes.append(Route("/metrics", Scrape(metrics, requests, context.traffic).show, methods=["GET"]))
     app.router.routes += routes
     if pages is not None:
@@ -77,6 +82,9 @@ _OTHER_PATHS: Final[Mapping[str, str]] = {
     **{f"/{name}": _PATHS[right] for name, right in METHODS.items() if right != "search"},
     **dict.fromkeys(("/v1/open_page", "/v2/scrape"), "/v1/pages"),
     **dict.fromkeys(("/v2/search", "/res/v1/web/search"), "/v1/search"),
+    **{f"{version}/{name}": "/healthz" for name in ("health", "ping", "status") for version in ("", "/v1")},
+    "/ready": "/readyz",
+    **dict.fromkeys(("/tools", "/v1/tools/list"), "/v1/tools"),
 }
 """Paths that other APIs have taught, with what they mean here."""
 
@@ -113,11 +121,7 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     last = request.url.path.rstrip("/").rpartition("/")[2]
-    meant = (
-        {"health": "/healthz", "ready": "/readyz"}.get(last)
-        or _PATHS.get("search" if last in NEWS else LIKE_METHODS.get(last, last))
-        or _OTHER_PATHS.get(f"/v1/{last}")
-    )
+    meant = _PATHS.get("search" if last in NEWS else LIKE_METHODS.get(last, last)) or _OTHER_PATHS.get(f"/v1/{last}")
     hint = f"; did you mean {meant}?" if meant else "."
     code = {404: "no_such_path", 405: "wrong_method"}.get(error.status_code, "refused")
     text = {

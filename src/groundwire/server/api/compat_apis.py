@@ -22,14 +22,23 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import SearchResponse, SearchResult, TimeRange
-from groundwire.models.aliases import SEARCH, foreign, recent, translated, without_effect
+from groundwire.models import Page, SearchResponse, SearchResult, TimeRange
+from groundwire.models.aliases import METHODS, SEARCH, foreign, recent, translated, without_effect
 from groundwire.server.api.context import Caller
 from groundwire.server.api.error_body import failed, invalid
 from groundwire.server.api.request_models import ApiRequest, SearchRequest, Tokens, Whole, Words
 from groundwire.web import Web
 
-__all__ = ["SHAPES", "PerplexityReply", "PerplexityRequest", "ResponseForm", "search_perplexity", "shape_of", "shaped"]
+__all__ = [
+    "DROP_IN_PATHS",
+    "SHAPES",
+    "PerplexityReply",
+    "PerplexityRequest",
+    "ResponseForm",
+    "search_perplexity",
+    "shape_of",
+    "shaped",
+]
 
 _CHARACTERS = 4  # of a token, on average
 _DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
@@ -164,12 +173,14 @@ async def search_perplexity(caller: Caller, asked: PerplexityRequest) -> Perplex
     )
 
 
+_OF_THE_KEY = frozenset({"api_key", "apiKey"})  # old clients send it in the body; the key that counts is in a header
+
+
 def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
     """Return the arguments of `Web.search` that a request has under names of other APIs.
 
     Raises:
-        InvalidRequest: an argument asks for something that does not exist, or is given twice. Names that no API has
-            are ignored.
+        InvalidRequest: an argument asks for something that does not exist, is given twice, or is of no API.
         Failed: a value is invalid.
     """
     plain: dict[str, Any] = {}
@@ -180,8 +191,9 @@ def _of_other_apis(asked: PerplexityRequest) -> dict[str, Any]:
             own |= meant.keys()
         else:
             meant = translated(name, value, SEARCH, SearchRequest.model_fields)
-            if meant is None and (hint := foreign(name, (), SEARCH)):
-                raise InvalidRequest(name, "is not supported", f"{hint[2:3].upper()}{hint[3:]}.")
+            if meant is None and name not in _OF_THE_KEY:
+                hint = foreign(name, (*SEARCH, *SEARCH.values()), SEARCH) or "; /openapi.json lists what is"
+                raise InvalidRequest(name, "is not supported", f"{hint[2].upper()}{hint[3:]}.".replace("?.", "?"))
             meant = meant or {}
             taken = {right for right in meant if right in plain or getattr(asked, _PERPLEXITYS.get(right, ""), None)}
             plain |= meant
@@ -271,6 +283,8 @@ class ResponseForm:
     """Members that are always the same."""
     is_one: bool = False
     """Whether a single page is an object, not a list of one."""
+    adds: bool = False
+    """Whether the members are added to the usual response, which has a list of pages; only those of a single page."""
 
 
 _TAVILY = ResponseForm(
@@ -298,9 +312,16 @@ _FIRECRAWL = ResponseForm(
     constants=MappingProxyType({"success": True}),
     is_one=True,
 )
+_PAGE: Mapping[str, str] = MappingProxyType(
+    {name: name for name in Page.model_fields if name != "freshness"} | {"markdown": "content", "text": "content"}
+)
 _FOUND: Mapping[str, str] = MappingProxyType({"title": "title", "url": "url", "description": "snippet"})
 SHAPES: Mapping[str, ResponseForm] = MappingProxyType(
     {
+        **dict.fromkeys(
+            (f"{version}/{name}" for name, right in METHODS.items() if right == "open_page" for version in ("", "/v1")),
+            ResponseForm(rows="pages", fields=_PAGE, adds=True),
+        ),
         **dict.fromkeys(("/extract", "/v1/extract"), _TAVILY),
         **dict.fromkeys(("/contents", "/v1/contents"), _EXA),
         **dict.fromkeys(("/scrape", "/v1/scrape", "/v2/scrape"), _FIRECRAWL),
@@ -319,6 +340,10 @@ SHAPES: Mapping[str, ResponseForm] = MappingProxyType(
     }
 )
 """The response at the paths of other APIs: Tavily, Exa, Firecrawl, Brave, and Serper, which sends `q` to `/search`."""
+
+
+DROP_IN_PATHS = frozenset(path.partition("?")[0] for path in SHAPES)
+"""The paths whose clients are those of other APIs; their errors are in `detail.error`, too, as Tavily's are."""
 
 
 def shape_of(method: str, path: str, given: Mapping[str, Any]) -> ResponseForm | None:
@@ -343,6 +368,8 @@ def shaped(made: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
         Failed: no page could be read, and the form has no member for that.
     """
     rows = made["pages"] if "pages" in made else made["results"]
+    if shape.adds:
+        return {**(_members(rows[0], shape.fields) if len(rows) == 1 else {}), **made}
     read = [row for row in rows if row.get("status") != "error"]
     given = [_members({**row, "#": number}, shape.fields) for number, row in enumerate(read, start=1)]
     body = _members(

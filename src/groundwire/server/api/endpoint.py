@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
-from groundwire.server.api.compat_apis import ResponseForm, shape_of, shaped
+from groundwire.server.api.compat_apis import DROP_IN_PATHS, ResponseForm, shape_of, shaped
 from groundwire.server.api.context import AppContext, Caller
 from groundwire.server.api.error_body import Failed, Failure, failed, failure_of, internal, invalid
 from groundwire.server.api.request_models import ApiRequest
@@ -31,6 +31,7 @@ from groundwire.telemetry.call_events import listening
 __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "told"]
 
 _KIND = "text/event-stream"
+_TEXTS = ("text/plain", "text/markdown")
 
 Tell = Callable[[str, BaseModel], None]
 """Sends an event by its name."""
@@ -147,7 +148,7 @@ class Endpoint(Generic[_A]):
             with self._context.traffic.call():
                 await self._answer(request, scope, receive, send)
         except (Failed, GroundwireError) as error:
-            await self._refuse(failure_of(error))(scope, receive, send)
+            await self._refuse(_for_path(failure_of(error), scope))(scope, receive, send)
         except ClientDisconnect:
             return
 
@@ -157,29 +158,36 @@ class Endpoint(Generic[_A]):
         if isinstance(asked, ApiRequest) and asked.timeout is not None:
             seconds = min(asked.timeout, self._context.longest)
         done = partial(self._done, self._context.caller(scope), asked, seconds)
+        whole = partial(self._whole, refuse=lambda error: self._refuse(_for_path(error, scope)))
         if self._events and (prefers(request, _KIND) or getattr(asked, "stream", False)):
             work = partial(told, done, self._refuse)
             await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
-            text = self._text if prefers(request, "text/plain") else None
+            kind = next((one for one in _TEXTS if prefers(request, one)), "")
+            text = self._text if kind else None
             await answer_whole(
-                self._whole(done, text, shape_of(request.method, scope["path"], getattr(asked, "given", {}))),
+                whole(done, text, kind, shape_of(request.method, scope["path"], getattr(asked, "given", {}))),
                 scope,
                 receive,
                 send,
             )
 
     async def _whole(
-        self, done: Callable[[], Awaitable[BaseModel]], text: Callable[[Any], str] | None, shape: ResponseForm | None
+        self,
+        done: Callable[[], Awaitable[BaseModel]],
+        text: Callable[[Any], str] | None,
+        kind: str,
+        shape: ResponseForm | None,
+        refuse: Callable[[Failed], Response],
     ) -> Response:
         try:
             made = await done()
             if text is not None:
-                return Response(text(made), media_type="text/plain")
+                return Response(text(made), media_type=kind)
             body = made.model_dump_json() if shape is None else json.dumps(shaped(made.model_dump(mode="json"), shape))
             return Response(body, media_type="application/json")
         except Failed as error:
-            return self._refuse(error)
+            return refuse(error)
 
     async def _done(self, caller: Caller, asked: _A, seconds: float, tell: Tell | None = None) -> BaseModel:
         """Return what came of a call.
@@ -205,6 +213,10 @@ class Endpoint(Generic[_A]):
         except Exception as error:
             _logger.exception("A call failed")
             raise internal() from error
+
+
+def _for_path(error: Failed, scope: Scope) -> Failed:
+    return replace(error, drop_in=True) if scope["path"] in DROP_IN_PATHS else error
 
 
 def read_json(model: type[_A], request: Request, body: bytes) -> _A:

@@ -55,6 +55,15 @@ class Problem(BaseModel):
     """Every attempt, in order."""
 
 
+class Detail(BaseModel):
+    """The message of an error, as Tavily's clients read it."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    error: str
+    """What happened and what to do."""
+
+
 class Failure(BaseModel):
     """The body of every error response."""
 
@@ -62,6 +71,8 @@ class Failure(BaseModel):
 
     error: Problem
     """What went wrong."""
+    detail: Detail | None = None
+    """The message again, at the paths of other APIs only."""
 
 
 @dataclass(eq=False)
@@ -74,13 +85,18 @@ class Failed(Exception):
     """What went wrong."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further headers of the response."""
+    drop_in: bool = False
+    """Whether the client is that of another API, and may look for the message in `detail.error`."""
 
     def response(self) -> Response:
         """Return it as a response."""
         headers = dict(self.headers)
         if self.problem.retry_after is not None:
             headers["Retry-After"] = str(max(1, math.ceil(self.problem.retry_after)))
-        body = Failure(error=self.problem).model_dump_json()
+        detail = Detail(error=self.problem.message) if self.drop_in else None
+        body = Failure(error=self.problem, detail=detail).model_dump_json(
+            exclude={"detail"} if detail is None else None
+        )
         return Response(body, self.status, headers, media_type="application/json")
 
 

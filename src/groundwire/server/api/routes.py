@@ -56,6 +56,7 @@ from groundwire.server.api.tool_routes import (
     VerifyReply,
     ask,
     call_tool,
+    list_tools,
     prepared,
     read_prepare,
     read_tool,
@@ -98,6 +99,13 @@ async def pages(caller: Caller, asked: PagesRequest) -> PagesReply:
     else:
         found = (await web.open_page(asked.url or "", cursor=asked.cursor, **given),)
     return PagesReply(pages=tuple(noted(page, asked.given) for page in found))
+
+
+def _as_text(made: BaseModel) -> str:
+    """Return a response as Markdown: results, an answer, or the content of pages."""
+    if isinstance(made, AskReply):
+        return made.text
+    return "\n\n".join(map(str, made.pages)) if isinstance(made, PagesReply) else str(made)
 
 
 JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
@@ -183,7 +191,7 @@ def _by_body_or_query(
     statuses = tuple(status for status in _CALL if status != 404 or model is PagesRequest)
 
     def endpoint(read: Reader[_R]) -> ASGIApp:
-        return Endpoint(context, read, work, usual=usual, events=True)
+        return Endpoint(context, read, work, usual=usual, events=True, text=_as_text)
 
     yield Operation(
         method="POST",
@@ -195,6 +203,7 @@ def _by_body_or_query(
         replies=(reply,),
         statuses=statuses,
         events=True,
+        text=True,
     )
     yield Operation(
         method="GET",
@@ -206,6 +215,7 @@ def _by_body_or_query(
         replies=(reply,),
         statuses=tuple(status for status in statuses if status != 415),
         events=True,
+        text=True,
     )
 
 
@@ -250,6 +260,15 @@ def operations(context: AppContext) -> tuple[Operation, ...]:
             bodies={JSON: VerifyRequest},
             replies=(VerifyReply,),
             statuses=(400, 415, 503, 504),
+        ),
+        Operation(
+            method="GET",
+            path="/v1/tools",
+            name="list_tools",
+            summary="List the tools with the JSON schemas of their arguments, for a model.",
+            app=Endpoint(context, read_nothing, list_tools, usual=_QUICK),
+            replies=(JsonObject,),
+            statuses=(503, 504),
         ),
         Operation(
             method="POST",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from starlette.requests import Request
 
 from groundwire.citations.verify.report import CitedPage, Finding, Report, Verdict
@@ -13,6 +13,7 @@ from groundwire.hosted import plan, prepare
 from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Needs
 from groundwire.models import Source
+from groundwire.models.aliases import tool_method
 from groundwire.server.api.context import Caller
 from groundwire.server.api.endpoint import is_json, read_json
 from groundwire.server.api.error_body import failed, invalid
@@ -28,7 +29,7 @@ from groundwire.server.api.request_models import (
     VerifyRequest,
 )
 from groundwire.server.request_json import parse_model_request
-from groundwire.tools import ToolResult, local_search_tool, open_page_tool, web_search_tool
+from groundwire.tools import ToolResult, local_search_tool, open_page_tool, web_search_tool, web_tool_definitions
 from groundwire.tools.definitions import local_search_definition, web_search_definition
 from groundwire.tools.permissions import Permission, guarded
 
@@ -43,6 +44,7 @@ __all__ = [
     "VerifyReply",
     "ask",
     "call_tool",
+    "list_tools",
     "prepared",
     "read_prepare",
     "read_tool",
@@ -77,6 +79,8 @@ class AskReply(BaseModel):
     """The question."""
     text: str
     """The answer in Markdown, with marks such as `[1]`."""
+    answer: str
+    """The same text, under the name that most APIs have for it."""
     sources: tuple[Source, ...]
     """The pages that it cites."""
     report: VerifyReply
@@ -127,6 +131,7 @@ def _asked(said: CitedAnswer) -> AskReply:
     return AskReply(
         question=said.question,
         text=said.text,
+        answer=said.text,
         sources=said.sources,
         report=_verified(said.report),
         model=said.model,
@@ -221,6 +226,12 @@ def _needs(caller: Caller) -> Needs:
     return Needs(allowed_domains=limits.allowed_domains, blocked_domains=limits.blocked_domains)
 
 
+async def list_tools(caller: Caller, _asked: object) -> JsonObject:
+    """Return the definitions of the tools, in the format of OpenAI's Chat Completions API."""
+    tools: list[JsonValue] = [tool.to_openai() for tool in web_tool_definitions(caller.web.settings)]
+    return JsonObject.model_construct(root={"tools": tools})
+
+
 async def call_tool(caller: Caller, asked: ToolCall) -> ToolResult:
     """Call a tool; every failure is reported in its result, for the model."""
     web = caller.session(asked.session)
@@ -237,6 +248,8 @@ def read_tool(request: Request, body: bytes) -> ToolCall:
         Failed: there is no such tool, or the arguments are not a JSON object.
     """
     name = request.path_params["name"]
+    if name not in get_args(ToolName):
+        name = {"search": "web_search"}.get(method := tool_method(name), method)
     if name not in get_args(ToolName):
         raise failed(404, "no_such_tool", f"There is no such tool; the tools are {', '.join(get_args(ToolName))}.")
     arguments = read_json(JsonObject, request, body).root
