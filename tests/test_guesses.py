@@ -236,6 +236,17 @@ async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settin
     with pytest.raises(TypeError, match="whose key 'api_key' is; name its provider"):
         SyncWeb(settings(), api_key="x")
     assert [tool.name for tool in web_tools(web)] == ["web_search", "open_page"]
+    for given in ((), ("openai",), (None,)):
+        with pytest.raises(TypeError, match=r"takes a Web or a SyncWeb.*to_openai"):
+            web_tools(*given)
+    options: dict[str, Any] = {"format": "openai"}
+    with pytest.raises(TypeError, match=r"to_openai"):
+        web_tools(web, **options)
+    with pytest.raises(AttributeError, match=r"did you mean 'SyncWeb\(\).verify'"):
+        _ = groundwire.verify_claim
+    assert str(found := web.search(QUERY)[0]).startswith(f"{found.citation_id}. {found.title}")
+    piece = web.open_page(found.url, max_length=500)
+    assert piece.next_offset == piece.next_cursor is not None
     with pytest.raises(TypeError, match="'max_retries'; leave it out"):
         Web(settings(), **typed)
     with pytest.raises(AttributeError, match=r"groundwire\.integrations\.langchain"):

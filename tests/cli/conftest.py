@@ -63,10 +63,10 @@ class Terminal:
             **self.variables,
         }
 
-    def here(self, *arguments: str | os.PathLike[str], **variables: str) -> Result:
-        """Run in this process."""
+    def here(self, *arguments: str | os.PathLike[str], typed: str = "", **variables: str) -> Result:
+        """Run in this process, with something on standard input."""
         runner = CliRunner(env=self.environment | variables)
-        return runner.invoke(group, [os.fspath(one) for one in arguments], prog_name="groundwire")
+        return runner.invoke(group, [os.fspath(one) for one in arguments], input=typed, prog_name="groundwire")
 
     def run(self, *arguments: str | bytes, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run in a process of its own."""

@@ -169,6 +169,13 @@ def test_the_message_names_the_option_where_the_field_has_another_name(terminal:
     assert "allowed_domains (--domain): " in terminal.here("search", "x", "-d", "?").stderr
 
 
+@pytest.mark.parametrize("arguments", [[], ["-"]])
+def test_words_are_read_from_a_pipe(arguments: list[str], terminal: Terminal) -> None:
+    done = terminal.here("search", *arguments, typed="reciprocal rank\nfusion\n")
+    assert done.exit_code == 0
+    assert terminal.world.searxng.requests[0].query["q"].split() == ["reciprocal", "rank", "fusion"]
+
+
 def test_words_after_two_dashes_are_words(terminal: Terminal) -> None:
     done = terminal.here("search", "--", "--json", "--zzzyyyxxx")
     assert done.exit_code in {0, 1}

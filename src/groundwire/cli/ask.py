@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress, storable
+from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress, words_or_input
 from groundwire.cli.completion import providers_that_search
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, shown_url, warn, wrap
 from groundwire.web import Web
@@ -37,7 +37,7 @@ Exit codes:
     short_help="Answer a question from the web, with citations.",
     epilog=_EXIT_CODES,
 )
-@click.argument("question", nargs=-1, required=True)
+@click.argument("question", nargs=-1, metavar="QUESTION...", callback=words_or_input)
 @click.option("-m", "--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
 @click.option("--base-url", metavar="URL", help="Base URL of its API. By default the setting answer.base_url.")
 @click.option(
@@ -60,7 +60,7 @@ Exit codes:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the answer, its sources and its verification as JSON.")
 def ask(
-    question: tuple[str, ...],
+    question: str,
     model: str | None,
     base_url: str | None,
     providers: tuple[str, ...],
@@ -74,13 +74,12 @@ def ask(
     The model is that of the settings, or one of a local server (Ollama, LM Studio, llama.cpp, vLLM). Without a model,
     the best passages are quoted. With --json and --stream, each event is a line of JSON.
     """
-    words = storable(" ".join(question))
     streams = (sys.stdout.isatty() and not as_json) if stream is None else stream
 
     async def call(web: Web) -> CitedAnswer:
         if not streams:
-            return await web.ask(words, quote=quote, timeout=timeout)
-        async with aclosing(await web.ask(words, stream=True, quote=quote, timeout=timeout)) as events:
+            return await web.ask(question, quote=quote, timeout=timeout)
+        async with aclosing(await web.ask(question, stream=True, quote=quote, timeout=timeout)) as events:
             async for event in events:
                 if event.type == "result":
                     return event.answer

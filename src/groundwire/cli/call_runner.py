@@ -57,6 +57,7 @@ __all__ = [
     "stop_progress",
     "storable",
     "without_waiting",
+    "words_or_input",
 ]
 
 
@@ -378,6 +379,15 @@ def print_json(result: ToolResult) -> None:
     from groundwire.tools import render_json
 
     click.echo(escaped(render_json(result)))
+
+
+def words_or_input(context: click.Context, argument: click.Parameter, words: Sequence[str]) -> str:
+    """Return the words of an argument as one text; without any, and with -, what is piped to standard input."""
+    piped = tuple(words) == ("-",) or not (words or context.resilient_parsing or sys.stdin.isatty())
+    text = storable(sys.stdin.read() if piped else " ".join(words))
+    if not (words or text.strip() or context.resilient_parsing):
+        raise click.MissingParameter(ctx=context, param=argument)
+    return text
 
 
 def storable(text: str) -> str:

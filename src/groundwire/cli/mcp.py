@@ -149,14 +149,18 @@ def _command() -> tuple[str, ...]:
 
 _GRACE = 2.0  # seconds for running calls when the server is stopped
 _TOKEN = "GROUNDWIRE_MCP_TOKEN"  # noqa: S105  # the environment variable
-_EXIT_CODES = """\b
+_EPILOG = """\b
+Configuration of most clients, which groundwire mcp install writes:
+  {"mcpServers": {"groundwire": {"command": "groundwire", "args": ["mcp"]}}}
+
+\b
 Exit codes:
   0  the client disconnected, or the server was stopped
   2  usage error: an argument or a setting
   3  the server failed"""
 
 
-@click.group(invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EXIT_CODES)
+@click.group(invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EPILOG)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
 @click.option(
     "-p", "--provider", "providers", multiple=True, metavar="NAME", help="Search with this provider; repeatable."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, print_json, run, storable
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run, words_or_input
 from groundwire.cli.completion import one_of, providers_that_search
 from groundwire.cli.terminal_text import ExitCode, clamped, clean, day, escaped, is_quiet, shown_url, warn, wrap
 from groundwire.errors import AllProvidersFailed, GroundwireError
@@ -27,7 +27,12 @@ __all__ = ["search"]
 
 _WIDEST = 100  # columns; longer lines are hard to read
 _INDENT = " " * 4
-_EXIT_CODES = """\b
+_EPILOG = """\b
+Examples:
+  groundwire search "reciprocal rank fusion" --limit 5 --time-range y
+  groundwire search "reciprocal rank fusion" --json | jq -r .url
+
+\b
 Exit codes:
   0  there are results
   1  searched, and found nothing
@@ -56,9 +61,9 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     failed=_failed,
     subject="query",
     short_help="Search the web.",
-    epilog=_EXIT_CODES,
+    epilog=_EPILOG,
 )
-@click.argument("query", nargs=-1, required=True)
+@click.argument("query", nargs=-1, metavar="QUERY...", callback=words_or_input)
 @click.option(
     "-n",
     "--limit",
@@ -137,16 +142,15 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     default="text",
     help="Print text; a line of JSON per result; or one JSON object, the tool's structured result, also of a failure.",
 )
-def search(query: tuple[str, ...], providers: tuple[str, ...], as_lines: bool, form: str, **options: Any) -> None:
-    """Search the web for QUERY; with - it is read from standard input.
+def search(query: str, providers: tuple[str, ...], as_lines: bool, form: str, **options: Any) -> None:
+    """Search the web for QUERY; without it, or with -, it is read from standard input.
 
     With --json, standard output has a line per result and nothing else, for jq; notes and errors go to standard error.
     """
-    words = storable(sys.stdin.read() if query == ("-",) else " ".join(query))
     options |= {name: each(options[name]) for name in ("allowed_domains", "blocked_domains")}
 
     async def call(web: Web) -> SearchResponse:
-        return await web.search(words, **options)
+        return await web.search(query, **options)
 
     started = time.perf_counter()
     response = run("Searching", {"search.providers": each(providers)} if providers else {}, call)

@@ -139,6 +139,7 @@ LIKE_METHODS: Mapping[str, str] = MappingProxyType(
         ),
         "stream": "ask(..., stream=True)",
         "provider": "search_providers[0].name",
+        **dict.fromkeys(("verify", "verify_answer", "verify_claim", "check_claims", "fact_check"), "SyncWeb().verify"),
         "timeout": "settings.search.timeout",
         **dict.fromkeys(("map", "map_url", "map_site", "get_links", "links", "extract_links"), "open_page(url).links"),
         **dict.fromkeys(("cost", "total_cost", "spent", "cost_usd", "stats", "credits", "get_usage"), "usage()"),

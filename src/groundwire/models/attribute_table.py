@@ -31,7 +31,9 @@ OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         **dict.fromkeys(("authors", "byline", "creator"), ("author",)),
         **dict.fromkeys(("mime_type", "media_type"), ("content_type",)),
         **dict.fromkeys(("resolved_url", "canonical_url", "response_url"), ("final_url",)),
-        **dict.fromkeys(("next", "next_page", "cursor"), ("next_cursor",)),
+        **dict.fromkeys(
+            ("next", "next_page", "cursor", "next_offset", "next_page_token", "continuation"), ("next_cursor",)
+        ),
         **dict.fromkeys(("hash", "etag", "checksum"), ("version",)),
         **dict.fromkeys(("cost", "price"), ("cost_usd",)),
     }

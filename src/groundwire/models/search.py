@@ -167,6 +167,9 @@ class SearchResult(FrozenModel):
             raise TypeError("This result was not returned by a search of this process: use open_page(result.url).")
         return opener.open_page(self.url, **options)
 
+    def __str__(self) -> str:
+        return f"{self.citation_id}. {self.title}\n   {self.url}\n   {self.snippet}".rstrip()
+
 
 def mark_opener(rows: Iterable[SearchResult], opener: object) -> None:
     """Let the `open` of results use the `open_page` of a `Web`; they must belong to one caller."""
@@ -266,8 +269,7 @@ class SearchResponse(FrozenModel):
         return self.results[index]
 
     def __str__(self) -> str:
-        rows = (f"{row.citation_id}. {row.title}\n   {row.url}\n   {row.snippet}".rstrip() for row in self.results)
-        return "\n\n".join(rows) or f"No results found for: {self.query}"
+        return "\n\n".join(map(str, self.results)) or f"No results found for: {self.query}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ import logging
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, wraps
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, ParamSpec, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -85,6 +85,7 @@ __all__ = [
     "web_tools",
 ]
 
+_P = ParamSpec("_P")
 _logger = logging.getLogger(__name__)
 
 _BRIEF = 800  # tokens; with fewer, the outline would take too much of them
@@ -135,6 +136,18 @@ class _BlockingTool(Tool):
             return self.web.submit(lambda _: self.call(*given, **arguments)).result()
 
 
+def _of_a_web(make: Callable[_P, Tools]) -> Callable[_P, Tools]:
+    @wraps(make)
+    def checked(*given: _P.args, **options: _P.kwargs) -> Tools:
+        web = options.get("web", next(iter(given), None))
+        if not hasattr(web, "open_page") or not options.keys() <= {"web", "needs"}:
+            raise TypeError("web_tools() takes a Web or a SyncWeb; for an API, as in web_tools(SyncWeb()).to_openai()")
+        return make(*given, **options)
+
+    return checked
+
+
+@_of_a_web
 def web_tools(web: Web | SyncWeb, needs: Needs | None = None) -> Tools:
     """Return `web_search` and `open_page` over a `Web`, which the caller closes.
 
