@@ -244,7 +244,8 @@ async def test_what_is_typed_from_memory_is_told_the_right_word(web: Any, settin
         web_tools(web, **options)
     with pytest.raises(AttributeError, match=r"did you mean 'SyncWeb\(\).verify'"):
         _ = groundwire.verify_claim
-    assert str(found := web.search(QUERY)[0]).startswith(f"{found.citation_id}. {found.title}")
+    found = web.search(QUERY)[0]
+    assert str(found).startswith(f"{found.citation_id}. {found.title}")
     piece = web.open_page(found.url, max_length=500)
     assert piece.next_offset == piece.next_cursor is not None
     with pytest.raises(TypeError, match="'max_retries'; leave it out"):
