@@ -396,10 +396,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("inverted", "firsts[two] <= firsts[one] and _alike(aligned, blocks[one], blocks[two])"),
             ("_changed_places", "inverted = there[1] <= there[0]"),
             ("_exchange_restores", "if any(b < a for a, b in itertools.pairwise(inner)):"),
-            (
-                "_exchange_restores",
-                "falls = sum(b < a for a, b in itertools.pairwise(order[max(0, one - 1) : two + 2]))",
-            ),
+            ("_exchange_restores", "falls = sum(b < a for a, b in itertools.pairwise(outer))"),
         )
     ),
     (
@@ -591,7 +588,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/main_content/select.py",
         "choose",
-        "if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < min(verdict.cut, _EVEN * 253) and not groups):",
+        "if is_tiny(layout) or best < MENUS_ONLY * 254 or (best < _EVEN * 253 and not groups):",
         "scores are whole numbers, and none lies between 126.5 and 127",
     ),
     *(
@@ -604,7 +601,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/main_content/select.py",
         "_keep_lists_whole",
-        "if 0 < kept <= len(inside) and whole:",
+        "if (kept > 0 or between) and kept <= len(inside) and whole:",
         "they are kept already",
     ),
     (
@@ -920,16 +917,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "two answers are only compared, and both change",
             ),
             ("alignment", "_expected", "for distance in range(0, len(to)):", "the word itself has no counterpart yet"),
-            *(
-                (
-                    "verifier",
-                    "_is_there",
-                    f"return bool(words) and (words in squeezed(passage.around({near}).text) "
-                    "or words in index.squeezed)",
-                    "what is near is on the page, too, which is looked at in any case",
-                )
-                for near in ("0, 1", "2, 1", "1, 0", "1, 2")
-            ),
             *(
                 (
                     "facts",
