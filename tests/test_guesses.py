@@ -654,8 +654,6 @@ def test_what_other_libraries_have_beside_fields(web: Any, tmp_path: Path) -> No
         assert len(getattr(found, text)) == len(found)
     with pytest.raises(AttributeError, match="'html'; did you mean 'content'"):
         _ = page.html
-    with pytest.raises(TypeError, match="last piece"):
-        page.next()
 
 
 def test_a_page_knows_its_links() -> None:

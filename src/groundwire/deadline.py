@@ -65,7 +65,7 @@ class Timeout:
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
-        self.expired = False
+        self.expired: bool = False
         """Whether its time was up before the block ended."""
 
     def __enter__(self) -> Self:

@@ -49,13 +49,19 @@ A class exists where a caller would act differently. Messages say what to do nex
 from __future__ import annotations
 
 import difflib
-from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from groundwire.models import Attempt, Outcome, RateWindow
+else:  # to a type checker a wrong name stays wrong
+
+    def __getattr__(name: str) -> type[Exception]:
+        from groundwire.models.attribute_table import error_class
+
+        return error_class(name, globals())
+
 
 __all__ = [
     "AllProvidersFailed", "AuthenticationFailed", "BlockedAddress", "BlockedByPolicy", "BlockedByRobots",
@@ -67,12 +73,6 @@ __all__ = [
     "RateLimited", "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider", "UnprovenEmpty",
     "UnsupportedContent",
 ]  # fmt: skip
-
-
-def __getattr__(name: str) -> type[GroundwireError]:
-    if name[0] != "_" and (found := import_module("groundwire.models.attribute_table").error_named(name, __all__)):
-        return globals()[found]  # type: ignore[no-any-return]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class GroundwireError(Exception):
@@ -162,7 +162,8 @@ class NativeUnsupported(ConfigurationError):
 
     def __init__(self, provider: str, reason: str, fix: str) -> None:
         super().__init__(f"The search mode is native, but {provider} cannot be used for it: {reason}. {fix}", provider)
-        self.reason, self.fix = reason, fix
+        self.reason: str = reason
+        self.fix: str = fix
 
 
 class BlockedByPolicy(GroundwireError):
@@ -234,8 +235,11 @@ class ProviderError(GroundwireError):
         windows: Sequence[RateWindow] = (),
     ) -> None:
         super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
-        self.provider, self.reason, self.fix = provider, reason, fix
-        self.status, self.retry_after = status, retry_after
+        self.provider = provider
+        self.reason = reason
+        self.status = status
+        self.retry_after = retry_after
+        self.fix = fix
         self.windows: tuple[RateWindow, ...] = tuple(windows)
 
 
@@ -284,8 +288,6 @@ class ProviderUnreachable(ProviderError):
 class ProviderUnavailable(ProviderError):
     """The service responded that it cannot answer."""
 
-    outcome: ClassVar[Outcome] = "unavailable"
-
 
 class ProviderUnsupported(ProviderError):
     """The service is not configured for the request."""
@@ -295,8 +297,6 @@ class ProviderUnsupported(ProviderError):
 
 class UnprovenEmpty(ProviderError):
     """The service returned no results, which it also does when it blocks a client."""
-
-    outcome: ClassVar[Outcome] = "unavailable"
 
 
 class UnexpectedResponse(ProviderError):

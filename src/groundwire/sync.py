@@ -30,12 +30,10 @@ _T = TypeVar("_T")
 
 
 def _opened_by(opener: object, result: _T) -> _T:
-    """Return a result; `open()` of the rows of a search response and `next()` of a page are synchronous."""
-    from groundwire.models import Page, SearchResponse
+    """Return a result; if it is a search response, `open()` of its rows is synchronous."""
+    from groundwire.models import SearchResponse
 
-    if isinstance(result, SearchResponse):
-        return result.opened_by(opener)
-    return result.opened_by(opener) if isinstance(result, Page) else result
+    return result.opened_by(opener) if isinstance(result, SearchResponse) else result
 
 
 def _blocking(

@@ -9,7 +9,17 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["CLASSES", "COMPUTED", "ERRORS", "LIKE", "OTHER_NAMES", "WHOLE", "PageMetadata", "error_named"]
+__all__ = [
+    "CLASSES",
+    "COMPUTED",
+    "ERRORS",
+    "LIKE",
+    "OTHER_NAMES",
+    "WHOLE",
+    "PageMetadata",
+    "error_class",
+    "error_named",
+]
 
 OTHER_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -131,6 +141,22 @@ def error_named(name: str, known: Iterable[str]) -> str:
     """
     plain = (name, ERRORS.get(name, ""), name.removesuffix("Error"), name.removesuffix("Exception"))
     return next((one for one in plain if one in tuple(known)), "")
+
+
+def error_class(name: str, module: Mapping[str, Any]) -> type[Exception]:
+    """Return an error by another library's name, for the `__getattr__` of the module of errors.
+
+    Args:
+        name: Such as `RateLimitError`.
+        module: The names of that module.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    if name[0] != "_" and (found := error_named(name, module["__all__"])):
+        error: type[Exception] = module[found]
+        return error
+    raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
 
 
 class PageMetadata(dict[str, Any]):

@@ -167,8 +167,6 @@ class Link(str):
 class Page(FrozenModel):
     """A page that was read, or the reason why it was not."""
 
-    __slots__ = ("_opener",)  # the web that read it, beside the fields
-
     citation_id: int = 0
     """The number to cite it by, the same as that of a search result with this URL; 0 if it has none."""
     url: str
@@ -241,36 +239,6 @@ class Page(FrozenModel):
         for text, linked, bare in _LINK.findall(self.content):
             found.setdefault(linked or bare, Link(linked or bare, text))
         return tuple(found.values())
-
-    def next(self, **options: Any) -> Any:
-        """Read the next piece with the web that read this one.
-
-        Args:
-            options: The arguments of `Web.open_page`, except for the URL and the cursor.
-
-        Returns:
-            The `Page`; for an asynchronous `Web`, an awaitable of it.
-
-        Raises:
-            TypeError: there is no next piece, or this page was not read by a `Web` of this process.
-        """
-        opener = getattr(self, "_opener", None)
-        if opener is None or self.next_cursor is None:
-            why = "it is the last piece" if self.next_cursor is None else "no Web of this process has read it"
-            raise TypeError(f"This page has no next(): {why}. Use open_page(page.url, cursor=page.next_cursor).")
-        return opener.open_page(self.url, cursor=self.next_cursor, **options)
-
-    def opened_by(self, opener: object) -> Self:
-        """Return the page with a `next` that uses the `open_page` of a `Web`."""
-        page = self.model_copy()  # other callers may share it
-        object.__setattr__(page, "_opener", opener)
-        return page
-
-    def __len__(self) -> int:
-        return len(self.content)
-
-    def __bool__(self) -> bool:
-        return True  # also without content
 
     def __str__(self) -> str:
         return self.content or self.error

@@ -259,7 +259,7 @@ class Web(AnsweringView):
         check_url("url", url)
         deadline = self._begin(timeout, self.settings.read.timeout)
         target = PageTarget(url, selection, deadline, self._cache_mode(refresh, keep))
-        return (await self._open_pages.one(target, self._budget)).opened_by(self)
+        return await self._open_pages.one(target, self._budget)
 
     async def open_pages(
         self,
