@@ -49,6 +49,7 @@ A class exists where a caller would act differently. Messages say what to do nex
 from __future__ import annotations
 
 import difflib
+from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
@@ -58,9 +59,9 @@ if TYPE_CHECKING:
 else:  # to a type checker a wrong name stays wrong
 
     def __getattr__(name: str) -> type[Exception]:
-        from groundwire.models.attribute_table import error_class
-
-        return error_class(name, globals())
+        if name[0] == "_":  # asked for by the import system: the table loads the models
+            raise AttributeError(name)
+        return import_module("groundwire.models.attribute_table").error_class(name, globals())
 
 
 __all__ = [
@@ -237,8 +238,7 @@ class ProviderError(GroundwireError):
         super().__init__(f"{provider}: {reason}" + (f". {fix}" if fix else ""))
         self.provider = provider
         self.reason = reason
-        self.status = status
-        self.retry_after = retry_after
+        self.status, self.retry_after = status, retry_after
         self.fix = fix
         self.windows: tuple[RateWindow, ...] = tuple(windows)
 

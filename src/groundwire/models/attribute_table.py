@@ -153,7 +153,7 @@ def error_class(name: str, module: Mapping[str, Any]) -> type[Exception]:
     Raises:
         AttributeError: there is none.
     """
-    if name[0] != "_" and (found := error_named(name, module["__all__"])):
+    if found := error_named(name, module["__all__"]):
         error: type[Exception] = module[found]
         return error
     raise AttributeError(f"module {module['__name__']!r} has no attribute {name!r}")
