@@ -465,6 +465,20 @@ def test_several_pages_under_other_names(web: Any) -> None:
     assert web.scrape(first, formats=["markdown"], only_main_content=True).raise_for_status().success
 
 
+def test_an_unknown_name_is_a_key_error_as_of_a_dictionary(web: Any) -> None:
+    with pytest.raises(KeyError, match="the tools are web_search and open_page"):
+        web.tools["send_mail"]
+    answer = web.ask(QUERY)
+    assert answer["answer"] == answer.text
+    with pytest.raises(KeyError, match="mood"):
+        answer["mood"]
+
+
+def test_of_several_searches_the_error_of_one_is_raised(web: Any) -> None:
+    with pytest.raises(InvalidRequest, match="query"):
+        web.search_many([QUERY, " "])
+
+
 async def test_events_of_an_answer_are_read_with_and_without_await(settings: Make) -> None:
     async with Web(settings()) as made:
         web: Any = made

@@ -42,12 +42,8 @@ class Deadline(NamedTuple):
         """Return this deadline, or one `seconds` from now if that is earlier."""
         return Deadline(min(self.at, self.clock() + seconds), self.clock)
 
-    def timeout(self) -> asyncio.Timeout:
-        """Return an `async with` block that raises TimeoutError at the deadline."""
-        return asyncio.timeout(self.remaining())
-
-    def limit(self) -> Timeout:
-        """Return a `with` block that does the same at a third of the cost."""
+    def timeout(self) -> Timeout:
+        """Return a `with` block that raises TimeoutError at the deadline."""
         return Timeout(self.remaining())
 
 

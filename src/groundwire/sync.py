@@ -202,7 +202,6 @@ class SyncWeb:
         """
         if self._closed:
             raise Closed("This SyncWeb was closed; make a new one.")
-
         return self._submit(lambda: start(self._web))
 
     @property

@@ -406,7 +406,7 @@ async def test_a_load_that_meets_the_deadline_can_say_what_it_tried(cache: Cache
 
     async def load() -> str:
         try:
-            async with deadline.timeout():
+            with deadline.timeout():
                 await asyncio.Event().wait()
         except TimeoutError:
             await asyncio.sleep(0.001)

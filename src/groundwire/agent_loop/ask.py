@@ -77,7 +77,10 @@ class CitedAnswer:
 
         def __getitem__(self, name: str) -> Any:
             """Return a field by its name, as where answers are dictionaries."""
-            return getattr(self, name)
+            try:
+                return getattr(self, name)
+            except AttributeError:
+                raise KeyError(name) from None
 
         def __getattr__(self, name: str) -> Any:
             if name in _NAMES:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress, words_or_input
-from groundwire.cli.completion import providers_that_search
+from groundwire.cli.completion import search_with
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, shown_url, warn, wrap
 from groundwire.web import Web
 
@@ -40,15 +40,7 @@ Exit codes:
 @click.argument("question", nargs=-1, metavar="QUESTION...", callback=words_or_input)
 @click.option("-m", "--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
 @click.option("--base-url", metavar="URL", help="Base URL of its API. By default the setting answer.base_url.")
-@click.option(
-    "-p",
-    "--provider",
-    "providers",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=providers_that_search,
-    help="Search with this provider; repeatable. By default the setting search.providers.",
-)
+@search_with
 @click.option(
     "--timeout", type=float, metavar="SECONDS", help="Timeout of the whole answer. By default answer.timeout."
 )

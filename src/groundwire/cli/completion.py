@@ -10,7 +10,7 @@ from click.shell_completion import BashComplete, CompletionItem, FishComplete, Z
 
 from groundwire.errors import ConfigurationError
 
-__all__ = ["SHELLS", "Complete", "completion", "one_of", "providers_that_read", "providers_that_search"]
+__all__ = ["SHELLS", "Complete", "completion", "one_of", "providers_that_read", "providers_that_search", "search_with"]
 
 
 class _Zsh(ZshComplete):
@@ -70,6 +70,18 @@ def providers_that_search(ctx: click.Context, param: click.Parameter, incomplete
 def providers_that_read(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Complete with the installed read providers."""
     return _providers(incomplete, search=False)
+
+
+search_with = click.option(
+    "-p",
+    "--provider",
+    "providers",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=providers_that_search,
+    help="Search with this provider; repeatable, in order of preference. By default the setting search.providers.",
+)
+"""The option of each command that searches."""
 
 
 def _providers(incomplete: str, *, search: bool) -> list[CompletionItem[str]]:

@@ -21,9 +21,9 @@ from groundwire.models.validators import did_you_mean
 from groundwire.providers.registry import provider_class
 from groundwire.settings import KEY_VARIABLES, Settings, SettingValue, load, provider_rows, variable
 from groundwire.settings.provider_options import provider_names, setting_named
-from groundwire.settings.schema import known_keys
+from groundwire.settings.schema import known_keys, parse_store_url
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
-from groundwire.settings.user_folders import expand_user, parse_store_url, read, user_folder
+from groundwire.settings.user_folders import expand_user, read, user_folder
 from groundwire.storage.archive.store import default_path
 from groundwire.web import Web
 

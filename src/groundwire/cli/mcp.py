@@ -17,6 +17,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from groundwire._version import install_extra
+from groundwire.cli.completion import search_with
 from groundwire.cli.terminal_text import ExitCode, clean, diff, say_error, warn
 from groundwire.errors import ConfigurationError
 
@@ -162,9 +163,7 @@ Exit codes:
 
 @click.group(invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EPILOG)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
-@click.option(
-    "-p", "--provider", "providers", multiple=True, metavar="NAME", help="Search with this provider; repeatable."
-)
+@search_with
 @click.option(
     "-t",
     "--transport",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, words_or_input
-from groundwire.cli.completion import one_of, providers_that_search
+from groundwire.cli.completion import one_of, search_with
 from groundwire.cli.terminal_text import ExitCode, clamped, clean, day, escaped, is_quiet, shown_url, warn, wrap
 from groundwire.errors import AllProvidersFailed, GroundwireError
 from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse
@@ -102,16 +102,7 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     metavar="NAME",
     help="Exclude this domain; repeatable.",
 )
-@click.option(
-    "-p",
-    "--provider",
-    "providers",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=providers_that_search,
-    help=f"Use this provider; repeatable, in order of preference. By default the setting search.providers "
-    f"({', '.join(_DEFAULTS.providers)}).",
-)
+@search_with
 @click.option("--language", metavar="CODE", help="A language such as en or pt-BR.")
 @click.option("--region", metavar="CODE", help="A country such as us or de.")
 @click.option(

@@ -13,6 +13,7 @@ import click
 
 from groundwire._version import install_extra
 from groundwire.cli.call_runner import without_waiting
+from groundwire.cli.completion import search_with
 from groundwire.cli.terminal_text import clean, warn
 from groundwire.errors import ConfigurationError
 from groundwire.settings import ServerSettings, Settings, load
@@ -72,9 +73,7 @@ Exit codes:
     metavar="SECONDS",
     help="Seconds for which /readyz reports the shutdown while calls are still accepted.",
 )
-@click.option(
-    "-p", "--provider", "providers", multiple=True, metavar="NAME", help="Search with this provider; repeatable."
-)
+@search_with
 @click.option("--no-page", "without_page", is_flag=True, help="Serve no web page at /.")
 def serve(
     host: str | None,

@@ -17,7 +17,7 @@ from groundwire.errors import GroundwireError, ProviderUnavailable
 from groundwire.providers.registry import create
 from groundwire.reading.browser.chromium import LIBRARY_MISSING, NO_SANDBOX
 from groundwire.reading.browser.launch import HINT, find_chromium
-from groundwire.settings.user_folders import parse_store_url
+from groundwire.settings.schema import parse_store_url
 from groundwire.transport.clients import HttpClients
 
 __all__ = ["check_extras", "check_keyring", "check_packages", "check_python", "faults_of_requirements"]

@@ -17,8 +17,8 @@ from groundwire.doctor.context import Examination, Seen
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings
-from groundwire.settings.schema import shown
-from groundwire.settings.user_folders import expand_user, parse_store_url, user_folder
+from groundwire.settings.schema import parse_store_url, shown
+from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import default_path
 from groundwire.storage.sqlite_db import APPLICATION_ID, VERSION

@@ -74,7 +74,7 @@ class ArchiveProvider:
         self._check(limited)
         wanted = max(1, min(limit, _MOST))
         try:
-            async with limited.timeout():
+            with limited.timeout():
                 found = await self._archive.search(
                     query, viewer=self._owner, limit=wanted, filters=filters, offset=(filters.page - 1) * wanted
                 )
@@ -100,7 +100,7 @@ class ArchiveProvider:
         limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
         self._check(limited)
         try:
-            async with limited.timeout():
+            with limited.timeout():
                 page = await self._archive.get_page(url, viewer=self._owner)
         except TimeoutError as error:
             raise ProviderTimeout(self.name, "searching the archive took too long") from error

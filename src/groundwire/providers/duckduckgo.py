@@ -137,7 +137,7 @@ class DuckDuckGoSearchProvider:
         text, warning = with_site_operators(query, filters)
         loop = asyncio.get_running_loop()
         try:
-            async with deadline.timeout():
+            with deadline.timeout():
                 rows = await loop.run_in_executor(self._threads, self._search, text, filters, deadline)
         except TimeoutError as error:
             raise ProviderTimeout(self.name, "no answer in time") from error

@@ -291,7 +291,7 @@ class Readers:
         url, deadline = reading.call.url, reading.until or reading.call.deadline
         reader = reader.owned_by(reading.call.owner) if hasattr(reader, "owned_by") else reader
         try:
-            async with deadline.timeout():
+            with deadline.timeout():
                 if not reader.capabilities.guarded:
                     result = await self._ask_another(reader, reading)
                 elif reader.capabilities.revalidates and (freshness := reading.freshness(reader)) is not None:

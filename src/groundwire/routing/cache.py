@@ -305,7 +305,7 @@ class Cache:
     async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> CacheEntry[_T] | None:
         try:
             if job.look.answers is None:
-                async with deadline.timeout():
+                with deadline.timeout():
                     job.look.answers = await self._ask(self._store.batch(job.look.operations), (None, True))
         except BaseException as error:
             self.abandon(job.key)

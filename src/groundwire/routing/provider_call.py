@@ -247,7 +247,7 @@ class ProviderCaller:
         """Call one provider, and enforce the timeout even if it ignores its deadline."""
         limited = deadline.capped(max(timeout, self.attempt_timeout))
         try:
-            with limited.limit():
+            with limited.timeout():
                 rows = await provider.search(query.text, limit=query.limit, filters=query, deadline=limited)
         except TimeoutError as error:
             if isinstance(error, GroundwireError):

@@ -17,10 +17,17 @@ from typing import Any
 from pydantic import SecretStr, ValidationError
 
 from groundwire.errors import ConfigurationError
-from groundwire.models.aliases import foreign
 from groundwire.models.validators import did_you_mean, faults
-from groundwire.settings.provider_options import option_model, provider_entry, provider_names, setting_named
-from groundwire.settings.schema import KEY_VARIABLES, Settings, conflicting_settings, is_section, known_keys, sections
+from groundwire.settings.provider_options import option_model, provider_entry, provider_names
+from groundwire.settings.schema import (
+    KEY_VARIABLES,
+    Settings,
+    conflicting_settings,
+    is_section,
+    known_keys,
+    parse_store_url,
+    sections,
+)
 from groundwire.settings.sections import SessionSettings
 from groundwire.settings.sources import (
     FILE_NAME,
@@ -39,54 +46,39 @@ from groundwire.settings.sources import (
     variable,
     working_folder,
 )
-from groundwire.settings.user_folders import no_home, parse_store_url
+from groundwire.settings.user_folders import no_home
 
-__all__ = ["FILE_NAME", "PREFIX", "load", "variable", "with_options"]
+__all__ = ["FILE_NAME", "PREFIX", "changed_by", "load", "variable"]
 
 _KEYS = "keys."
 _USUAL_THRESHOLD: int = SessionSettings.model_fields["warning_threshold"].default
 
 
-def with_options(
-    settings: Settings | Mapping[str, Any] | None, options: Mapping[str, Any], known: Iterable[str]
-) -> tuple[Settings, Mapping[str, Any], Mapping[str, str | None]]:
-    """Return settings changed by the arguments of a client, the providers among these, and the keys among them.
+def changed_by(settings: Settings | Mapping[str, Any] | None, given: Mapping[str, Any]) -> Settings:
+    """Return the settings of a client.
 
     Args:
         settings: The settings, or values by dotted key or by section; by default the current settings.
-        options: Arguments such as `cache=False`, `provider="brave"` or `tavily_api_key=...`.
-        known: The arguments that the client has beside these, for the message about a name that means nothing.
+        given: Further values by dotted key.
 
     Raises:
-        ConfigurationError: a value is invalid. TypeError: a name is unknown, or settings were given, and options
-            beside them.
+        ConfigurationError: a value is invalid. TypeError: there are settings, and values beside them.
     """
-    keys = {name: value for name, value in options.items() if name.upper() in KEY_VARIABLES}
-    named = {setting_named(name, known_keys()): value for name, value in options.items() if name not in keys}
-    if (folder := named.pop("cache_dir", None)) is not None:
-        named["storage.url"] = f"sqlite:///{Path(folder).expanduser().absolute()}/store.sqlite3"
-    for name in named:
-        if "." not in name:
-            raise TypeError(f"Web() has no argument {name!r}{foreign(name, known, {})}")
-    providers = {
-        role: [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
-        for role in ("search.providers", "read.providers")
-        if (value := named.pop(role, None)) is not None
-    }
-    given = {key: value for key, value in named.items() if value is not None}
-    if isinstance(settings, Settings):
-        if given:
-            raise TypeError(f"Web() got settings and {next(iter(given))!r}: write it into the settings")
-        return settings, providers, keys
-    return load({**_flat(settings or {}), **given} or None), providers, keys
+    if not isinstance(settings, Settings):
+        return load({**dict(_by_key(settings or {})), **given} or None)
+    if given:
+        raise TypeError(f"Web() got settings and {next(iter(given))!r}: write it into the settings")
+    return settings
 
 
-def _flat(values: Mapping[str, Any], path: str = "") -> dict[str, Any]:
-    """Return values by dotted key."""
-    found: dict[str, Any] = {}
+def _by_key(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
-        found |= _flat(value, f"{path}{name}.") if isinstance(value, Mapping) else {path + name: value}
-    return found
+        if name == "providers":
+            yield from ((f"providers.{one}.{key}", own) for one, its in value.items() for key, own in its.items())
+        elif isinstance(value, Mapping) and name in sections():
+            yield from _flattened(name, value)
+        else:
+            yield name, value
 
 
 def load(

@@ -12,14 +12,16 @@ from functools import lru_cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
 from groundwire.models.alias_table import KEY_PREFIXES, SETTINGS
-from groundwire.settings.schema import Settings, SettingValue, shown
+from groundwire.models.aliases import foreign
+from groundwire.settings.schema import KEY_VARIABLES, Settings, SettingValue, known_keys, shown
 
 __all__ = [
+    "client_options",
     "option_model",
     "option_names",
     "own_provider_names",
@@ -135,6 +137,33 @@ def setting_named(name: str, known: Iterable[str]) -> str:
     last = [key for key in keys if key.rpartition(".")[2] == plain and not key.startswith("providers.")]
     right = SETTINGS.get(plain, "")
     return next((one[0] for one in (found, [right] if right else [], last) if len(one) == 1), name)
+
+
+def client_options(
+    options: Mapping[str, Any], known: Iterable[str]
+) -> tuple[dict[str, Any], dict[str, Sequence[Any]], dict[str, str | None]]:
+    """Return the arguments of a client as settings by dotted key, providers by setting, and keys by argument.
+
+    Args:
+        options: Such as `cache=False`, `provider="brave"` or `tavily_api_key=...`.
+        known: The arguments that the client has beside these, for the message about a name that means nothing.
+
+    Raises:
+        TypeError: a name is unknown.
+    """
+    keys = {name: value for name, value in options.items() if name.upper() in KEY_VARIABLES}
+    named = {setting_named(name, known_keys()): value for name, value in options.items() if name not in keys}
+    if (folder := named.pop("cache_dir", None)) is not None:
+        named["storage.url"] = f"sqlite:///{Path(folder).expanduser().absolute()}/store.sqlite3"
+    for name in named:
+        if "." not in name:
+            raise TypeError(f"Web() has no argument {name!r}{foreign(name, known, {})}")
+    providers = {
+        role: [value] if isinstance(value, str) or not isinstance(value, Sequence) else value
+        for role in ("search.providers", "read.providers")
+        if (value := named.pop(role, None)) is not None
+    }
+    return {key: value for key, value in named.items() if value is not None}, providers, keys
 
 
 _P = TypeVar("_P")

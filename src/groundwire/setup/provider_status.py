@@ -210,7 +210,7 @@ async def verify(
     provider: SearchProvider | ReadProvider | None = None
     try:
         provider = create(name, settings, own or cast("Transports", transports))
-        async with deadline.timeout():
+        with deadline.timeout():
             cost, what = await _call(provider, deadline, page)
     except (GroundwireError, TimeoutError) as error:
         known = error if isinstance(error, GroundwireError) else ProviderTimeout(name, "no answer in time")

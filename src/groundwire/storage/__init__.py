@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from groundwire.settings.user_folders import parse_store_url, user_folder
+from groundwire.settings.schema import parse_store_url
+from groundwire.settings.user_folders import user_folder
 from groundwire.storage.base import Count, Entry, Pace, Store, StoreError
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.storage.memory import MemoryStore

@@ -187,9 +187,12 @@ class Tools(tuple[Tool, Tool]):
 
         def __getitem__(self, key: Any) -> Any:
             """Return a tool by its place or its name."""
-            if isinstance(key, str):
-                return next(tool for tool in self if tool.name in (key, tool_method(key), f"web_{tool_method(key)}"))
-            return super().__getitem__(key)
+            if not isinstance(key, str):
+                return super().__getitem__(key)
+            for tool in self:
+                if tool.name in (key, tool_method(key), f"web_{tool_method(key)}"):
+                    return tool
+            raise KeyError(f"there is no tool {key!r}: the tools are {' and '.join(tool.name for tool in self)}")
 
         def call(self, name: str, arguments: Any = None, **more: Any) -> Any:
             """Call a tool by its name, with the arguments that a model wrote."""

@@ -184,7 +184,7 @@ def _within(deadline: Deadline) -> Timeout:
     """
     if deadline.passed:
         raise TimeoutError
-    return deadline.limit()
+    return deadline.timeout()
 
 
 def _record(

@@ -35,8 +35,11 @@ class AnsweringView(SessionView):
 
         async def _search_several(self, queries: Sequence[str], **options: Any) -> list[SearchResponse]:
             """Return a response for each query, in order."""
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self.search(query, **options)) for query in queries]
+            try:
+                async with asyncio.TaskGroup() as group:
+                    tasks = [group.create_task(self.search(query, **options)) for query in queries]
+            except BaseExceptionGroup as errors:  # as of one search
+                raise errors.exceptions[0] from None
             return [task.result() for task in tasks]
 
     @overload

@@ -88,13 +88,13 @@ class Web(AnsweringView):
         **keys: Any,
     ) -> None:
         from groundwire.cassette import choose_cassette
-        from groundwire.settings.load import with_options
-        from groundwire.settings.provider_options import with_keys
+        from groundwire.settings.load import changed_by
+        from groundwire.settings.provider_options import client_options, with_keys
         from groundwire.web.resources import Resources, changed
 
         _bind_annotations()
-        settings, providers, only_keys = with_options(settings, keys, inspect.signature(Web).parameters)
-        settings = changed(settings, timeout=timeout, proxy=proxy)
+        given, providers, only_keys = client_options(keys, inspect.signature(Web).parameters)
+        settings = changed(changed_by(settings, given), timeout=timeout, proxy=proxy)
         read_providers = providers.get("read.providers", read_providers)
         search_providers = providers.get("search.providers", search_providers)
         settings, search_providers = with_keys(settings, search_providers, api_key, only_keys)
@@ -116,7 +116,7 @@ class Web(AnsweringView):
         self._quota = None
         self._provider_names: tuple[str, ...] | None = None
         if ranker is None and self.settings.read.ranker == "embeddings":
-            from groundwire.reading.passages.bm25 import EmbeddingRanker
+            from groundwire.reading.passages.embeddings import EmbeddingRanker
 
             ranker = EmbeddingRanker()
         self._own_functions: tuple[CountTokens | None, Ranker | None] = count_tokens, ranker

@@ -103,7 +103,7 @@ class OpenPageFlow:
         if self.sources is not None and target.cache_mode != "bypass":
             page = await self.sources.number_page(budget, page)
         try:
-            async with target.deadline.timeout():
+            with target.deadline.timeout():
                 part = await view_off_loop(self.workers, page, selection)
         except TimeoutError as error:
             raise DeadlineExceeded("The page was read, but searching it took too long. Allow more time.") from error

@@ -13,7 +13,8 @@ from groundwire import Settings, Web
 from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.models import Page
-from groundwire.reading.passages.bm25 import EmbeddingRanker, Ranker, rank
+from groundwire.reading.passages.bm25 import Ranker, rank
+from groundwire.reading.passages.embeddings import EmbeddingRanker
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.view import check_ask, view
 from groundwire.testing.world import World
@@ -31,7 +32,7 @@ def refuse(event, arguments):
         raise RuntimeError(f"{event} {arguments}")
 
 sys.addaudithook(refuse)
-from groundwire.reading.passages.bm25 import EmbeddingRanker
+from groundwire.reading.passages.embeddings import EmbeddingRanker
 ranker = EmbeddingRanker()
 # one character that stands for eighteen, an unpaired surrogate, no characters, and the one that ends a text in C
 hostile = ("\\ufdfa" * 20_000, "\\ud800 cat", "", "cat\\x00 sat", "x" * 1_000_000, "\\U0010ffff" * 5_000)

@@ -131,7 +131,7 @@ async def visit_page(
     """
     target = guard.admit(url)
     try:
-        async with deadline.timeout():
+        with deadline.timeout():
             rendered = await _politely(gate, target, deadline, lambda: show(target))
     except TimeoutError as error:
         if isinstance(error, GroundwireError):

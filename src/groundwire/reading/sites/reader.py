@@ -167,7 +167,7 @@ class SiteReader:
             await gate.check(self._url, whole, remote=True)
         own = whole.capped(_SHARE * whole.remaining())
         try:
-            async with own.timeout():
+            with own.timeout():
                 page = await self._page(own)
                 if page.file:
                     return await self._file(page, url, own)

@@ -298,7 +298,7 @@ class Conversion:
             UnsupportedContent: it needs a process, and none can be started.
         """
         try:
-            async with deadline.timeout():
+            with deadline.timeout():
                 return await self._convert(body, content_type, url, headers, deadline)
         except TimeoutError as error:
             raise DeadlineExceeded("The page was fetched, but its conversion to Markdown took too long.") from error
