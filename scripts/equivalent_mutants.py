@@ -900,7 +900,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             (
                 "quantities",
                 "_in_kanji",
-                "if _TENTHS.match(text, end) and value < _TEN:",
+                "if _TENTHS.match(text, end) and value < 10:",
                 "ten is one character, which is no number of its own",
             ),
             (

@@ -80,14 +80,12 @@ _KANJI_SCALES: Final[Mapping[str, float]] = dict(
     zip("十百千万亿億兆", (10.0, 100.0, 1e3, 1e4, 1e8, 1e8, 1e12), strict=True)
 )
 _TENTHS: Final = re.compile(r"割|成(?![员員立功果本为為都])")
-_TEN: Final = 10
 _MOST_PARTS: Final = 4  # parts of a hyphenated number: quatre-vingt-dix-neuf
 _GAP: Final = 16  # characters between the numbers of a range, and of the word that says so
 _COUNTER: Final = 4  # characters of a counter, and the bound after it: 40人以上
 _ENDS_COUNT: Final = re.compile(r"[\d、，。,]")
 _SENTENCE_ENDS: Final = re.compile(r"[\d,.;:!?、，。]")
 _OPENING: Final = re.compile(r"\b(?:half )?an? $", re.IGNORECASE)
-_OPENING_LENGTH: Final = len("half an ")
 _HALF: Final = re.compile(r"\bhalf an? (?=[^\W\d_]+)", re.IGNORECASE)
 
 
@@ -105,7 +103,14 @@ def numbers_of(text: str, tongue: Language | None = None) -> list[Number]:
         if taken.isdisjoint(range(number.start, number.end)):
             found.append(number)
             taken.update(range(number.start, number.end))
-    return _in_spans(sorted(found, key=lambda number: number.start), text, tongue)
+    numbers: list[Number] = []
+    for one in sorted(found, key=lambda number: number.start):
+        last = numbers[-1] if tongue.dense and numbers else None
+        if last and last.end == one.start and one.amount < tongue.scales.get(last.text[-1], 0.0):
+            amount, mark = last.amount + one.amount, last.mark or one.mark  # 3万5000
+            one = Number(text[last.start : one.end], (amount,), one.unit, mark, numbers.pop().start, one.end)
+        numbers.append(one)
+    return _in_spans(numbers, text, tongue)
 
 
 def _in_spans(numbers: list[Number], text: str, tongue: Language) -> list[Number]:
@@ -136,14 +141,10 @@ def _mark(text: str, begins: int, ends: int, tongue: Language) -> str:
     before = " ".join(fold(text[max(0, begins - 24) : begins]).rstrip("$€£¥₹ \n").split())
     for phrase, mark in tongue.marked.items():
         if before.endswith(phrase) and (
-            tongue.dense or (text[begins - 1 : begins] in {" ", "$", "€", "£", "¥", "₹"} and _ends_word(before, phrase))
+            tongue.dense or (text[begins - 1 : begins] in set(" $€£¥₹") and not before[: -len(phrase)][-1:].isalnum())
         ):
             return mark
     return ""
-
-
-def _ends_word(text: str, phrase: str) -> bool:
-    return len(text) == len(phrase) or not text[-len(phrase) - 1].isalnum()
 
 
 def _in_digits(match: re.Match[str], tongue: Language) -> Number:
@@ -296,8 +297,7 @@ def _glued(piece: str, tongue: Language) -> float | None:
 
 
 def _opening(text: str, start: int) -> re.Match[str] | None:
-    """Return the "a" or "half a" before a scale."""
-    return _OPENING.search(text, start - _OPENING_LENGTH, start)
+    return _OPENING.search(text, start - len("half an "), start)
 
 
 def _goes_on(run: Sequence[_NumberWord], value: float, is_scale: bool, code: str) -> bool:
@@ -370,8 +370,8 @@ def _in_kanji(text: str, tongue: Language) -> Iterator[Number]:
                 total, part, digit = total + (part + digit or 1.0) * scale, 0.0, 0.0
         value, end = total + part + digit, match.end()
         unit = "%" if group == "percent" else _unit_at(text, end, tongue)[0]
-        if _TENTHS.match(text, end) and value <= _TEN:
-            value, unit, end = value * _TEN, "%", end + 1
+        if _TENTHS.match(text, end) and value <= 10:
+            value, unit, end = value * 10, "%", end + 1
         yield Number(
             text[match.start() : end], (value,), unit, _mark(text, match.start(), end, tongue), match.start(), end
         )
