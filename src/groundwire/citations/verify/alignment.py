@@ -31,6 +31,7 @@ __all__ = [
     "is_evident",
     "same_value",
     "sentence_at",
+    "stretches",
     "tokens_of",
 ]
 
@@ -371,10 +372,19 @@ def is_evident(one: Disagreement, aligned: Alignment) -> bool:
     return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
 
 
+def stretches(begins: Sequence[bool]) -> list[range]:
+    """Return the sentences or clauses of a text.
+
+    Args:
+        begins: For each word, whether one begins there.
+    """
+    starts = [0, *itertools.compress(range(len(begins)), begins), len(begins)]
+    return [range(*span) for span in itertools.pairwise(starts)]
+
+
 def sentence_at(tokens: Sequence[WordToken], at: int) -> range:
     """Return the sentence that a word is in."""
-    begin = next((place for place in range(at, 0, -1) if tokens[place].stops), 0)
-    return range(begin, next((place for place in range(at + 1, len(tokens)) if tokens[place].stops), len(tokens)))
+    return next(one for one in stretches([token.stops for token in tokens]) if at in one)
 
 
 def is_close(aligned: Alignment, place: int) -> bool:
@@ -392,8 +402,7 @@ def is_close(aligned: Alignment, place: int) -> bool:
 
 def home_of(aligned: Alignment) -> range:
     """Return the sentence of the passage that has most words of a sentence, from two thirds of them."""
-    starts = [0, *(place for place, token in enumerate(aligned.page) if token.stops), len(aligned.page)]
-    spans = [range(*span) for span in itertools.pairwise(starts)]
+    spans = stretches([token.stops for token in aligned.page])
     counts = [sum(at in aligned.back and aligned.page[at].kind != "function" for at in span) for span in spans]
     told = sum(token.kind in {"word", "number"} for token in aligned.claim)
     best = max(range(len(spans)), key=lambda at: counts[at])

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken
+from groundwire.citations.verify.alignment import Alignment, WordToken, sentence_at
 from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
@@ -137,7 +137,8 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     page_voice = _passive(aligned, page, first, second)
     names = aligned.claim[left.first].name
     other = (aligned.claim[at].keys[:1] != page[pairs[at]].keys[:1] for at in (left.first, right.first) if not names)
-    if any(token.stops for token in page[first + 1 : second + 1]) or any(other):  # a synonym may govern otherwise
+    home = sentence_at(page, first)
+    if second not in home or any(other):  # a synonym may govern otherwise
         return False
     if aligned.tongue.code == "ja" and names:
         return _by_particle(aligned, left, right)
@@ -162,9 +163,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
         return False
     if _compared(aligned, left, right):
         return True
-    begin = next((place for place in range(first, 0, -1) if page[place].stops), 0)
-    end = next((place for place in range(second + 1, len(page)) if page[place].stops), len(page))
-    same = [place for place, start in enumerate(at) if begin <= start < end]
+    same = [place for place, start in enumerate(at) if start in home]
     return _exchange_restores([at[place] for place in same], same.index(one), same.index(two))
 
 
@@ -175,7 +174,7 @@ def _another_way(aligned: Alignment, first: int, second: int) -> bool:
         not tongue.agent.isdisjoint(words) and not tongue.passive.isdisjoint(words)
         for words in ([fold_text(token) for token in tokens] for tokens in (aligned.claim, aligned.page))
     ]
-    between = range(first + 1, second)
+    between = range(first, second)
     return voices[0] != voices[1] or any(
         aligned.page[place].kind == "word" and place not in aligned.back for place in between
     )
@@ -300,23 +299,19 @@ def _is_list(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> b
 
 def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
     """Return whether two positions are items of one list, with separators after the one and before the other."""
-    if right - left > 12 or right <= left:
-        return False
     if right == left + 1 and aligned.tongue.script == "arabic" and tokens[right].text.startswith("و"):
         return True  # "and" is a letter of the word
     joins = aligned.tongue.conjunctions
-    items = 1
-    for place in range(left + 1, right + 1):
-        token = tokens[place]
-        if token.breaks or fold_text(token) in joins:
-            items = 0
-        elif token.kind in {"word", "number"} and place != right:
-            items += 1
-            if items > 2:
-                return False
-        if place == left + 1 and not (token.breaks or fold_text(token) in joins):
+    separates = [token.breaks or fold_text(token) in joins for token in tokens[left + 1 : right + 1]]
+    between = tokens[left + 1 : right]
+    words = 0
+    for token, parts in zip(between, separates, strict=False):
+        words = 0 if parts else words + (token.kind in {"word", "number"})
+        if words > 2:
             return False
-    near = tokens[left + 1 : right][-2:]
+    if not any(separates[:1]):
+        return False
+    near = between[-2:]
     follows = any(fold_text(token) in joins for token in near[-1:])
     article = len(near) == 2 and near[1].kind == "function" and fold_text(near[0]) in joins
     return tokens[right].breaks or follows or article
@@ -390,11 +385,7 @@ def turned(aligned: Alignment, at: int, against: int) -> bool:
 
 def beside(aligned: Alignment, at: int, place: int) -> bool:
     """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
-    to = aligned.to
-    sides = (range(at - 1, -1, -1), range(at + 1, len(to)))
-    near = [next((there for one in side if (there := to[one]) is not None), None) for side in sides]
-    return any(
-        there is not None
-        and not any(token.stops for token in aligned.page[min(there, place) + 1 : max(there, place) + 1])
-        for there in near
-    ) or near == [None, None]
+    sides = (reversed(aligned.to[:at]), aligned.to[at:])
+    near = [next((there for there in side if there is not None), None) for side in sides]
+    home = sentence_at(aligned.page, place)
+    return near == [None, None] or any(there in home for there in near if there is not None)

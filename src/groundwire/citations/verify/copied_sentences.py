@@ -6,13 +6,12 @@ Two parts are exchanged, a word is replaced, or words belong to something else o
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close, same_value
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close, same_value, stretches
 from groundwire.citations.verify.argument_roles import fold_text, joined, joined_by_and
 from groundwire.citations.verify.entities import comparable
 from groundwire.citations.verify.language_packs import Language, fold
@@ -39,17 +38,17 @@ def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
     The replacing word may be elsewhere in the passage too, so that the alignment does not miss it.
     """
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    starts = [0, *(place for place, token in enumerate(page) if token.stops), len(page)]
     mine, theirs = [fold(token.text) for token in claim], [fold(token.text) for token in page]
     if len(mine) > _LONGEST or len(theirs) > 4 * _LONGEST:
         return None
     known = frozenset(mine)
-    begin, end = max(itertools.pairwise(starts), key=lambda span: len(known.intersection(theirs[slice(*span)])))
-    matcher = SequenceMatcher(None, mine, theirs[begin:end], autojunk=False)
+    spans = stretches([token.stops for token in page])
+    home = max(spans, key=lambda span: len(known.intersection(theirs[span.start : span.stop])))
+    matcher = SequenceMatcher(None, mine, theirs[home.start : home.stop], autojunk=False)
     changes = [
-        (kind, first, last, begin + start, begin + stop)
+        (kind, first, last, home.start + start, home.start + stop)
         for kind, first, last, start, stop in matcher.get_opcodes()
-        if kind != "equal" and not (kind == "insert" and (not start or stop == end - begin))
+        if kind != "equal" and not (kind == "insert" and (not start or stop == len(home)))
     ]
     if [change[0] for change in changes] != ["replace"]:
         return None
@@ -207,7 +206,7 @@ def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -
             commas split clauses, too, where three words or more are on both sides.
     """
     starts = [0]
-    breaks = [0, *(place for place, token in enumerate(tokens) if token.breaks), len(tokens)]
+    ends = {one.start: one.stop for one in stretches([token.breaks for token in tokens])}
     for place, token in enumerate(tokens[1:], start=1):
         small = token.kind == "function"
         joins = small and fold_text(token) in tongue.conjunctions
@@ -216,7 +215,7 @@ def _clauses(tokens: Sequence[WordToken], tongue: Language, *, elliptic: bool) -
         if (
             (token.stops and not (len(tokens[place - 1].text) <= _TITLE and tokens[place - 1].text.istitle()))
             or (small and fold_text(token) in tongue.contrasting)
-            or (elliptic and token.breaks and _is_long(tokens, starts[-1], place, breaks))
+            or (elliptic and token.breaks and _is_long(tokens[starts[-1] : place], tokens[place : ends[place]]))
             or counts
             or (joins and place + 1 < len(tokens) and tokens[place + 1].name)
         ):
@@ -231,13 +230,9 @@ def _counts_apart(tokens: Sequence[WordToken], start: int, place: int) -> bool:
     return begins and tokens[start].value is not None and len(_words(tokens[start:place])) >= _CLAUSE
 
 
-def _is_long(tokens: Sequence[WordToken], start: int, place: int, breaks: Sequence[int]) -> bool:
+def _is_long(*sides: Sequence[WordToken]) -> bool:
     """Return whether a comma has enough words on both sides for a clause each."""
-    end = breaks[bisect_right(breaks, place)]
-    return all(
-        sum(token.kind in {"word", "number"} for token in side) >= _CLAUSE
-        for side in (tokens[start:place], tokens[place:end])
-    )
+    return all(len(_words(side)) >= _CLAUSE for side in sides)
 
 
 def _has(token: WordToken, clause: Sequence[WordToken], keys: frozenset[str]) -> bool:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, sentence_at
+from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, sentence_at, stretches
 from groundwire.citations.verify.argument_roles import beside, inverted, joined, roles, turned
 from groundwire.citations.verify.copied_sentences import denied_instead, exchanged, mismatched, overstated, substituted
 from groundwire.citations.verify.language_packs import Marker
@@ -43,7 +42,7 @@ _DROPPED: Final[Mapping[str, AbstractSet[str]]] = {
     "quantifier": {"few", "half"},
     "modal": {"may", "must"},
 }
-_SHARES: Final[Mapping[str, tuple[float, float]]] = {"most": (50.0, 100.0), "half": (45.0, 55.0), "few": (0.0, 20.0)}
+_SHARES: Final = (("most", 50.0, 100.0), ("half", 45.0, 55.0), ("few", 0.0, 20.0))  # percent
 
 
 def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
@@ -133,11 +132,11 @@ def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bo
     other = aligned.claim if of_page else aligned.page
     if marker.kind == "may" and any(token.marker and token.marker.kind == "under" for token in other):  # up to
         return True
-    low, high = _SHARES.get(marker.kind, (0.0, 0.0))
-    shares = [one.value.values[0] for one in other if isinstance(one.value, Number) and one.value.unit == "%"]
+    shares = [one.value.amount for one in other if isinstance(one.value, Number) and one.value.unit == "%"]
     words = aligned.tongue.modal_words.get(marker.kind, frozenset()) if marker.family == "modal" else frozenset()
     said = (aligned.tongue.normal_form(token.text) in words for token in other)
-    return any(low < share < high for share in shares) or any(said)
+    spans = ((low, high) for kind, low, high in _SHARES if kind == marker.kind)
+    return any(low < share < high for low, high in spans for share in shares) or any(said)
 
 
 def _belongs(aligned: Alignment, place: int) -> bool:
@@ -154,14 +153,15 @@ def _belongs(aligned: Alignment, place: int) -> bool:
 def _within(aligned: Alignment, place: int) -> bool:
     """Return whether the sentence's counterparts surround a position in the passage without a break."""
     page, reach = aligned.page, _NEAR + 1
-    starts = [0, *(at for at, token in enumerate(page) if token.stops), len(page)]
-    share = [sum(at in aligned.back for at in range(*span)) for span in itertools.pairwise(starts)]
-    if share[bisect_right(starts, place) - 1] * 2 < max(share):  # another sentence of the passage is meant
+    spans = stretches([token.stops for token in page])
+    most, mine = (
+        max(sum(at in aligned.back for at in span) for span in some) for some in (spans, [sentence_at(page, place)])
+    )
+    if 2 * mine < most:  # another sentence of the passage is meant
         return False
     if aligned.tongue.dense:
-        begin = next((at for at in range(place, 0, -1) if page[at].breaks), 0)
-        end = next((at for at in range(place + 1, len(page)) if page[at].breaks), len(page))
-        return any(at in aligned.back for at in range(begin, end))
+        clauses = stretches([token.breaks for token in page])
+        return any(place in clause and not aligned.back.keys().isdisjoint(clause) for clause in clauses)
     for other in range(len(page))[place + 1 : place + reach]:
         if page[other].stops:
             return False
@@ -380,9 +380,9 @@ def _matters(
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     words = [claim[at] for at in range(first, last)]
     others = [page[place] for place in there]
-    vague = [any(one.key in tongue.generic for one in side) for side in (words, others)]
-    named = [any(one.name for one in side) for side in (words, others)]
-    if (vague[0] and named[1]) or (vague[1] and (named[0] or not near().isdisjoint(words[-1].keys))):
+    vague, vague_there = (any(one.key in tongue.generic for one in side) for side in (words, others))
+    named, named_there = (any(one.name for one in side) for side in (words, others))
+    if (vague and named_there) or (vague_there and (named or not near().isdisjoint(words[-1].keys))):
         return False
     if first <= 10 and all(one.key in tongue.attribution for one in words):
         return False
@@ -392,4 +392,4 @@ def _matters(
     if len(words) == 1 and len(others) > 1 and initials.startswith(words[0].text.casefold()[:2]):
         return False
     known = all(not near().isdisjoint(one.keys) for one in words)
-    return not (known and named[1] and not named[0])
+    return not (known and named_there and not named)

@@ -99,7 +99,7 @@ class Claim:
 
 
 def disagreements(
-    claim: Claim, passage: IndexedPassage, aligned: Alignment, *, words: bool = True
+    claim: Claim, passage: IndexedPassage, aligned: Alignment, *, words: bool
 ) -> Iterator[Disagreement]:
     """Yield the differences between a sentence and the passage most similar to it.
 
@@ -388,10 +388,7 @@ def _bare_words(text: str, tongue: Language) -> set[str]:
 
 def _closest(claim: Claim, passage: IndexedPassage) -> tuple[str, float]:
     """Return the sentence of a passage most similar to a claim, and the share of its words it has."""
-    best, best_share = "", 0.0
     wanted = claim.words.keys()
-    for text in passage.texts:
-        share = len(wanted & set(words_of(text, claim.language))) / (len(wanted) or 1)
-        if share > best_share:
-            best, best_share = text, share
-    return best, best_share
+    told = {text: len(wanted & set(words_of(text, claim.language))) for text in passage.texts}
+    best = max(told, key=told.__getitem__)
+    return best, told[best] / len(wanted)
