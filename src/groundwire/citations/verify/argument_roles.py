@@ -82,7 +82,7 @@ def inverted(aligned: Alignment) -> bool:
     return any(
         firsts[two] < firsts[one] and _alike(aligned, blocks[one], blocks[two])
         for one in range(len(blocks))
-        for two in range(len(blocks))[one + 1 : one + 8]
+        for two in range(len(blocks))[one : one + 8]
     )
 
 
@@ -208,7 +208,7 @@ def _companions(aligned: Alignment, blocks: Sequence[_AlignedWords], one: int, t
     mine = _class(aligned, blocks[one])
     if mine != _class(aligned, blocks[two]):
         return None
-    others = (*blocks[:one][-3:], *blocks[one + 1 : two], *blocks[two + 1 : two + 4])
+    others = (*blocks[:one][-3:], *blocks[one : two + 4])  # a part is no companion of one of its kind
     for third, fourth in itertools.combinations(others, 2):
         kind = _kind(aligned, third)
         if kind != _kind(aligned, fourth) or kind in {"", mine, _kind(aligned, blocks[one])}:
@@ -248,7 +248,7 @@ def _pairing(places: Sequence[int], tokens: Sequence[WordToken]) -> bool | None:
 def _passive(aligned: Alignment, tokens: Sequence[WordToken], left: int, right: int) -> bool:
     """Return whether the second part is the agent: an agent marker precedes it."""
     tongue = aligned.tongue
-    between = [fold_text(token) for token in tokens[left + 1 : right]]
+    between = [fold_text(token) for token in tokens[left:right]]
     if tongue.code == "zh":
         return "被" in between or "由" in between
     tail = [word for word in between[-3:] if word not in tongue.articles]
@@ -265,7 +265,7 @@ def _by_particle(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) 
     topics = {"は", "が", "のは"}
 
     def acts(tokens: Sequence[WordToken], at: int) -> bool | None:
-        after = next((token.text for token in tokens[at + 1 : at + 3] if token.kind == "function"), "")
+        after = next((token.text for token in tokens[at : at + 3] if token.kind == "function"), "")
         return True if after in topics else False if after in {"を", "に", "の", "から"} else None
 
     pairs = aligned.pairs
@@ -278,16 +278,14 @@ def _by_particle(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) 
 
 def _is_passive_ja(tokens: Sequence[WordToken]) -> bool:
     """Return whether a Japanese sentence has a verb in the passive: a syllable in "a" before "re"."""
-    return re.search("[わかがさたなばまら]れ[たてるま、]", "".join(token.text for token in tokens)) is not None
+    return bool(re.search("[わかがさたなばまら]れ[たてるま、]", "".join(token.text for token in tokens)))
 
 
 def _has_converse(aligned: Alignment) -> bool:
     """Return whether the sentence uses the converse of a word in the passage: buy, sell."""
     mine = [token for at, token in enumerate(aligned.claim) if aligned.to[at] is None]
-    theirs = {key for at, token in enumerate(aligned.page) if at not in aligned.back for key in token.keys[:2]}
-    return any(
-        not aligned.tongue.converse.get(key, frozenset()).isdisjoint(theirs) for one in mine for key in one.keys[:2]
-    )
+    theirs = {key for at, token in enumerate(aligned.page) if at not in aligned.back for key in token.keys}
+    return any(not aligned.tongue.converse.get(key, frozenset()).isdisjoint(theirs) for one in mine for key in one.keys)
 
 
 def _is_list(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:

@@ -111,15 +111,13 @@ def _forms(aligned: Alignment, tokens: Sequence[WordToken]) -> list[str]:
 
 
 def _crosswise(mine: Sequence[str], theirs: Sequence[str]) -> tuple[int, int, int, int] | None:
-    """Return the start, the two lengths and the end of two parts that are exchanged; something is between them."""
+    """Return the start, the two lengths and the end of two parts that are exchanged."""
     differ = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
     if not differ:
         return None
     first, last = differ[0], differ[-1] + 1
     for left in range(1, _PART):
         for right in range(1, _PART):
-            if left + right >= last - first:
-                break
             if (
                 mine[first : first + left] == theirs[last - left : last]
                 and mine[last - right : last] == theirs[first : first + right]
@@ -138,9 +136,11 @@ def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, in
         return False
     if aligned.tongue.nouns and not all(part[0].text[0].isupper() or part[0].value for part in parts):
         return False  # an adverb may come first: only nouns are capitalized
-    if all(token.kind == "function" and fold_text(token) in aligned.tongue.conjunctions for token in between):
-        return False
-    if joined_by_and(aligned, tokens, after_left - 1, right) or any(token.stops for token in tokens[first + 1 : last]):
+    if (
+        not between
+        or joined_by_and(aligned, tokens, after_left - 1, right)
+        or any(token.stops for token in tokens[first + 1 : last])
+    ):
         return False
     if any(part[0].value is None for part in parts) and any(part[0].value is not None for part in parts):
         return False
@@ -162,7 +162,7 @@ def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
         told = _words(part)
         has = [[_has(token, clause, own) for token in told] for clause, own in zip(clauses, keys, strict=True)]
         counts = [sum(one) for one in has]
-        most = max(counts, default=0)
+        most = max(counts)
         if most < _SHARED or 2 * most < len(told):
             continue
         homes = [at for at, count in enumerate(counts) if count == most]
@@ -170,11 +170,9 @@ def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
             homes = [at for at in homes if has[at][0]]
         if len(homes) != 1:
             continue
-        home = homes[0]
+        (home,) = homes
         for place, token in enumerate(told):
-            elsewhere = [one for one in has if one[place]]
-            if not elsewhere or has[home][place]:
-                continue
+            elsewhere = [one for one in has if one[place] and not has[home][place]]
             strays = {other for one in elsewhere for other in _only(one, has[home])} - {place}
             alone = all(token.name and told[other].name for other in strays)  # further parts of a name
             if not alone or not any(_only(has[home], one) for one in elsewhere):

@@ -24,6 +24,7 @@ _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what 
 _LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
 _MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
 _RUN: Final = 2  # words of a replacement
+_APART: Final = 6  # words from one neighbor of a replacement to the other
 _FAMILIES: Final[Mapping[str, Kind]] = {
     "negation": "negation",
     "quantifier": "quantifier",
@@ -90,7 +91,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             for place in free
             if place not in taken and (one := page[place].marker) and one.family == marker.family
         ]
-        rival = min(others, key=lambda place: abs(place - (head if head is not None else 0)), default=None)
+        rival = min(others, key=lambda place: place if head is None else abs(place - head), default=None)
         if rival is not None and page[rival].marker != marker:
             if {marker.kind, (page[rival].marker or marker).kind} in _NEARLY:
                 taken.add(rival)
@@ -115,7 +116,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             yield Disagreement(kind=_FAMILIES[marker.family], claimed=joined(claim[at : at + 4], False), stated="")
     for place in free:
         marker = page[place].marker
-        if place in taken or marker is None or marker.kind not in _DROPPED.get(marker.family, ()):
+        if marker is None or marker.kind not in _DROPPED.get(marker.family, ()):
             continue
         same = [at for at, one in enumerate(claim) if one.marker and one.marker.family == marker.family]
         if any(at not in aligned.pairs or marker.family != "negation" for at in same):
@@ -179,7 +180,7 @@ def _within(aligned: Alignment, place: int) -> bool:
 
 def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense: bool) -> int | None:
     """Return the counterpart of a marker's head: the next word that has one, or the previous."""
-    ahead = range(len(tokens))[at + 1 : at + _NEAR]
+    ahead = range(len(tokens))[at : at + _NEAR]
     behind = reversed(range(at)[1 - _NEAR :])
     for place in (*ahead, *behind) if not dense else (*sorted((*ahead, *behind), key=lambda one: abs(one - at)),):
         if tokens[place].kind in {"word", "number"}:
@@ -255,7 +256,7 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
         form = tongue.normal_form(token.text) if token.kind == "function" else ""
         if to[at] is not None or form not in tongue.opposites:
             continue
-        after = next((there for there in to[at + 1 : at + 4] if there is not None), None)
+        after = next((there for there in to[at : at + 4] if there is not None), None)
         for place in range(after)[-3:] if after is not None else ():
             other = page[place]
             unmatched = other.kind == "function" and place not in aligned.back
@@ -312,8 +313,8 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
     if last < len(to) and right is None and aligned.claim[last].kind == "function" and last + 1 < len(to):
         right = to[last + 1]
     found: list[int] = []
-    if left is not None and right is not None and 0 < right - left <= _RUN + 4:
-        found = [place for place in range(left + 1, right) if page[place].kind == "word" and place not in aligned.back]
+    if left is not None and right is not None and left < right <= left + _APART:
+        found = [place for place in range(left, right) if page[place].kind == "word" and place not in aligned.back]
         strangers = [
             place for place in range(left + 1, right) if place in aligned.back and page[place].kind != "function"
         ]
@@ -323,8 +324,6 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
     if left is not None and (right is None or right < left):
         found = _stretch(aligned, range(left + 1, len(page)))
         if last < len(to) and right is None and aligned.claim[last].kind != "function":
-            return []
-        if right is not None and found and not _ends(aligned, found[-1] + 1):
             return []
         return found
     if right is not None and left is None and first <= 1:
@@ -339,10 +338,6 @@ def _copied(aligned: Alignment, first: int, last: int) -> bool:
     return not turns and _runs(aligned) == [(first, last)]
 
 
-def _ends(aligned: Alignment, place: int) -> bool:
-    return place >= len(aligned.page) or aligned.page[place].breaks or aligned.page[place].kind == "function"
-
-
 def _stretch(aligned: Alignment, places: range) -> list[int]:
     """Return the words without a counterpart at the start of a stretch of the passage, in order."""
     found: list[int] = []
@@ -350,9 +345,7 @@ def _stretch(aligned: Alignment, places: range) -> list[int]:
         token = aligned.page[place]
         if token.kind == "function" and not found and place not in aligned.back:
             continue
-        if token.kind != "word" or place in aligned.back or len(found) >= _RUN + 2:
-            break
-        if found and abs(place - found[-1]) > 1:
+        if token.kind != "word" or place in aligned.back:
             break
         found.append(place)
         if token.breaks and places.step > 0 and len(found) > 1:
@@ -378,18 +371,19 @@ def _matters(
 ) -> bool:
     """Return whether words that replace others say something else than these."""
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    words = [claim[at] for at in range(first, last)]
+    words = claim[first:last]
+    word = words[-1]
     others = [page[place] for place in there]
     vague, vague_there = (any(one.key in tongue.generic for one in side) for side in (words, others))
     named, named_there = (any(one.name for one in side) for side in (words, others))
-    if (vague and named_there) or (vague_there and (named or not near().isdisjoint(words[-1].keys))):
+    if (vague and named_there) or (vague_there and (named or not near().isdisjoint(word.keys))):
         return False
-    if first <= 10 and all(one.key in tongue.attribution for one in words):
+    if all(one.key in tongue.attribution for one in words):
         return False
     if not tongue.dense and all(len(one.text) < 2 for one in words):
         return False
     initials = "".join(one.text[0] for one in others).casefold()
-    if len(words) == 1 and len(others) > 1 and initials.startswith(words[0].text.casefold()[:2]):
+    if len(words) == 1 and len(others) > 1 and initials.startswith(word.text.casefold()[:2]):
         return False
     known = all(not near().isdisjoint(one.keys) for one in words)
     return not (known and named_there and not named)

@@ -98,9 +98,7 @@ class Claim:
         return bool(self.numbers or self.dates or any(not name.first or len(name.words) > 1 for name in self.names))
 
 
-def disagreements(
-    claim: Claim, passage: IndexedPassage, aligned: Alignment, *, words: bool
-) -> Iterator[Disagreement]:
+def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment, *, words: bool) -> Iterator[Disagreement]:
     """Yield the differences between a sentence and the passage most similar to it.
 
     Args:
@@ -152,8 +150,6 @@ def _outside(numbers: Sequence[Number], dates: Sequence[Date]) -> list[Number]:
 
 
 def _dates(claim: Claim, passage: IndexedPassage, near: IndexedPassage) -> Iterator[Disagreement]:
-    if not claim.dates:
-        return
     stated = passage.dates
     for date in claim.dates:
         if any(same_date(date, other) for other in stated):
@@ -188,8 +184,6 @@ def _in_parts(date: Date, passage: IndexedPassage) -> bool:
 
 
 def _numbers(claim: Claim, passage: IndexedPassage, near: IndexedPassage, *, copied: bool) -> Iterator[Disagreement]:
-    if not claim.numbers:
-        return
     stated = passage.numbers
     taken: list[Number] = []
     missing: list[Number] = []
@@ -261,8 +255,6 @@ def _with_unit(number: Number) -> str:
 def _names(
     claim: Claim, page: PageIndex, said: str, near: IndexedPassage, aligned: Alignment
 ) -> Iterator[Disagreement]:
-    if not claim.names:
-        return
     tongue = claim.language
     found = {token.start for token, there in zip(aligned.claim, aligned.to, strict=True) if there is not None}
     here = _bare_words(said, tongue)
