@@ -99,6 +99,7 @@ def _alignment(code: str, claim: str, page: str) -> object:
         ],
         [[one.start, one.end, one.key] for one in aligned.page],
         [round(aligned.share, 3), round(aligned.strict_share, 3), aligned.copies],
+        [round(aligned.literal_share, 3), aligned.anchored],
     ]
 
 
