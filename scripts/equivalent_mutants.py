@@ -886,12 +886,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 )
             ),
             (
-                "alignment",
-                "sentence_at",
-                "begin = next((place for place in range(at, (-1), -1) if tokens[place].stops), 0)",
-                "no sentence ended before the first word",
-            ),
-            (
                 "verifier",
                 "_loose_end",
                 "while at < len(aligned.claim) and aligned.claim[at].start <= cut:",
@@ -931,6 +925,111 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "_is_end",
                 "if _DAY.search(text, dot - 3, dot + 1) and (month := _MONTH.match(text, after, end)):",
                 "what precedes two digits is looked at in any case",
+            ),
+        )
+    ),
+    *(
+        (f"src/groundwire/citations/verify/{module}.py", function, line, reason)
+        for module, function, line, reason in (
+            ("alignment", "tokens_of", "place = (-1)", "a search from before the text begins with the text"),
+            ("alignment", "_after_number", "if not unit: => if False:", "the long way gives what the short way gives"),
+            (
+                "alignment",
+                "_dense",
+                "sizes = range(min(tongue.longest, len(run) - place), (-1), -1)",
+                "no known word is empty",
+            ),
+            (
+                "alignment",
+                "is_evident",
+                "return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, (-1.0))",
+                "no share is negative",
+            ),
+            (
+                "alignment",
+                "is_close",
+                "if not (-1) <= at < len(page) or page[max(at, at - way)].breaks:",
+                "no word precedes the first, and the first has no comma before it",
+            ),
+            ("argument_roles", "_kind", 'return "date" => return None', "kinds are only compared"),
+            (
+                "argument_roles",
+                "_kind",
+                'return "year" if not (is_year(token.value)) else "number"',
+                "kinds are only compared",
+            ),
+            *(
+                ("argument_roles", "joined_by_and", f"words = {some}", "the first word separates, or nothing is joined")
+                for some in ("1", "(-1)")
+            ),
+            ("differences", "_head", "if place >= at and not dense:", "a marker is not its own head"),
+            (
+                "differences",
+                "_in_place",
+                "if left is not None and (right is None or right <= left):",
+                "no two words have one counterpart",
+            ),
+            *(
+                ("copied_sentences", "mismatched", line, "the long way gives what the short way gives")
+                for line in ("if len(clauses) < 2: => if False:", "if len(clauses) < 1:")
+            ),
+            *(
+                ("entities", "_on_side", line, "equal numbers are the same before this is asked")
+                for line in ("return stated < value", 'return claimed.mark != "over" or stated > value')
+            ),
+            ("entities", "dates_of", "if not _DIGIT.search(text): => if False:", "every date has a digit"),
+            (
+                "facts",
+                "_names",
+                "if all(word in here for name in claim.names for word in name.words): => if False:",
+                "the long way gives what the short way gives",
+            ),
+            (
+                "facts",
+                "Claim.words",
+                "return {form: word for form, word in words.items() if not form[(-1)].isdecimal()} or words",
+                "a word is of letters or of digits",
+            ),
+            (
+                "facts",
+                "Claim.digits",
+                "return [form for form, _ in spelled_words(self.text, self.language) if form[(-1)].isdecimal()]"
+                "[:_DIGITS]",
+                "a word is of letters or of digits",
+            ),
+            ("segmentation", "spelled_words", "elif word[(-1)].isdecimal():", "a word is of letters or of digits"),
+            ("segmentation", "_is_end", "character = following[0]", "what precedes the letter has no case"),
+            *(
+                (
+                    "segmentation",
+                    "clauses",
+                    f"clauses, said = list[str](), {some} # and the words of the last one",
+                    "it is set with the first clause",
+                )
+                for some in ("1", "(-1)")
+            ),
+            ("passage_index", "PageIndex._stems", "if word[(-1)].isdecimal():", "a word is of letters or of digits"),
+            ("passage_index", "PageIndex._is", "if found[(-1)].isdecimal()", "a word is of letters or of digits"),
+            (
+                "passage_index",
+                "PageIndex._places",
+                "if word in self._found: => if False:",
+                "what is kept is what would be found",
+            ),
+            (
+                "passage_index",
+                "PageIndex._places",
+                "self._found[word] = places => pass",
+                "what is kept is what would be found",
+            ),
+            *(
+                (
+                    "verifier",
+                    "_against",
+                    f"passage, share = index.literally(text), {some}",
+                    "a literal copy has the share 1 in the end",
+                )
+                for some in ("0.0", "2.0")
             ),
         )
     ),

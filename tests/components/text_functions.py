@@ -84,7 +84,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         citations.verify.entities: dates_of denied names_of
         citations.verify.language_packs: fold language_of script_of
         citations.verify.quantities: numbers_of
-        citations.verify.segmentation: normal_form pieces_of quotes_of spelled_words squeezed words_of
+        citations.verify.segmentation: pieces_of quotes_of spelled_words squeezed words_of
         providers.http_parsing: any_date day
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count

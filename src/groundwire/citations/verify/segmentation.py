@@ -25,7 +25,6 @@ __all__ = [
     "blocks",
     "clauses",
     "most_like",
-    "normal_form",
     "other_first_names",
     "pieces_of",
     "quotes_of",
@@ -177,11 +176,6 @@ _MARKUP: Final = re.compile(
 def blank_markup(text: str) -> str:
     """Replace Markdown syntax and link destinations with spaces; every character keeps its position."""
     return _MARKUP.sub(lambda found: " " * len(found[0]), text)
-
-
-def normal_form(word: str) -> str:
-    """Return an English word without case, diacritics and the most common endings."""
-    return language("en").normal_form(word)
 
 
 def words_of(text: str, tongue: Language | None = None) -> list[str]:
