@@ -11,6 +11,7 @@ from typing import Final
 __all__ = ["MODULES"]
 
 _VERIFICATION: Final = (
+    "tests/citations/test_word_order.py",
     "tests/citations/test_meanings.py",
     "tests/citations/test_page_index.py",
     "tests/citations/test_variations.py",
@@ -108,6 +109,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "quantities",
             "segmentation",
             "verifier",
+            "word_order",
         )
     ),
     ("reading/main_content/select", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),

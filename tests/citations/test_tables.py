@@ -49,6 +49,7 @@ from groundwire.citations.verify.segmentation import (
     spelled_words,
     table_heads,
 )
+from groundwire.citations.verify.word_order import renamed, reordered
 
 pytestmark = pytest.mark.req("B9", "B35")
 
@@ -113,6 +114,11 @@ def _rewording(code: str, claim: str, page: str) -> object:
         substituted(aligned),
         _shown(reworded(aligned, lambda: near)),
     ]
+
+
+def _order(code: str, claim: str, page: str) -> object:
+    aligned = _aligned(code, claim, page)
+    return [_shown(reordered(aligned)), _shown(renamed(aligned))]
 
 
 def _relations(code: str, claim: str, page: str) -> object:
@@ -192,6 +198,7 @@ STAGES: Final[Mapping[str, Callable[..., object]]] = {
     "alignment": _alignment,
     "rewording": _rewording,
     "relations": _relations,
+    "order": _order,
     "equality": _equality,
     "passages": _passages,
     "verification": _verification,
@@ -235,8 +242,6 @@ KNOWN_ERRORS: Final = (
     ("The mill was sold by Anna Berg to Otto Lund [1].", ("Otto Lund sold the mill to Anna Berg.",), "altered"),
     ("The United States signed the treaty [1].", ("The US signed the treaty.",), "supported"),
     ("He resigned because he was ill [1].", ("He resigned although he was ill.",), "altered"),
-    ("The mill, which Anna Berg had built in 1931, burned in 1908 [1].",
-     ("Anna Berg built the mill in 1908. It burned in 1931.",), "altered"),
     ("The score was 3-1 [1].", ("The score was 1-3.",), "altered"),
     ("2.5 million people live there [1].", ("Two and a half million people live there.",), "supported"),
 )  # fmt: skip

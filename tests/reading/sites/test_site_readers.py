@@ -18,8 +18,7 @@ from groundwire.models.validators import SITE_READERS
 from groundwire.reading.sites import SITES
 from groundwire.settings import Settings
 from groundwire.testing import InjectedFault
-from groundwire.testing.site_apis import SITE_APIS
-from groundwire.testing.site_apis.base import HIDDEN
+from groundwire.testing.site_apis import HIDDEN, SITE_APIS
 from groundwire.testing.world import World
 
 Make = Callable[..., Web]

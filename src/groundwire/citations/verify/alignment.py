@@ -350,18 +350,19 @@ def _akin(one: WordToken, other: WordToken, tongue: Language) -> bool:
 def each_time(aligned: Alignment, at: int) -> list[int] | None:
     """Return the other units of time in the passage if "every" belongs to one: every day, per week; None if not."""
     for place in range(len(aligned.claim))[at + 1 : at + 3]:
-        if aligned.claim[place].kind != "function" or aligned.tongue.dense:
-            if not _is_time(aligned.claim[place], aligned.tongue):
-                return None
-            page = enumerate(aligned.page)
-            others = [there for there, token in page if there not in aligned.back and _is_time(token, aligned.tongue)]
-            return [] if aligned.to[place] is not None else others or None
+        unit = _time_of(aligned.claim[place], aligned.tongue)
+        if unit or aligned.claim[place].kind != "function" or aligned.tongue.dense:
+            times = {at: time for at, token in enumerate(aligned.page) if (time := _time_of(token, aligned.tongue))}
+            if not unit or aligned.to[place] is not None or unit in times.values():
+                return [] if unit else None
+            return [at for at in times if at not in aligned.back] or None
     return None
 
 
-def _is_time(token: WordToken, tongue: Language) -> bool:
+def _time_of(token: WordToken, tongue: Language) -> str:
+    """Return the unit of time that a word is; empty if it is none."""
     unit = tongue.units.get(fold(token.text), "") if token.value is None else ""
-    return dimension_of(unit) in {"time", "months"}
+    return unit if dimension_of(unit) in {"time", "months"} else ""
 
 
 def is_evident(one: Disagreement, aligned: Alignment) -> bool:

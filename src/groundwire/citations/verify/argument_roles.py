@@ -17,9 +17,10 @@ from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["beside", "fold_text", "inverted", "joined", "joined_by_and", "roles", "turned"]
+__all__ = ["beside", "fold_text", "has_converse", "inverted", "joined", "joined_by_and", "roles", "turned"]
 
 _AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
+_DEGREES: Final = frozenset({"more", "less", "over", "under"})
 _SAME_WORDS: Final = 0.9  # share of all words from which their order tells who does what, where names are not known
 
 
@@ -129,6 +130,10 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     left, right = blocks[one], blocks[two]
     at, there = [pairs[block.first] for block in blocks], (pairs[left.first], pairs[right.first])
     inverted = there[1] < there[0]
+    if aligned.claim[left.first].value is not None and aligned.claim[right.first].value is not None:
+        counted = _counted(aligned, left.first, right.first)
+        if counted is not None:
+            return counted
     paired = _companions(aligned, blocks, one, two) if _class(aligned, left) != "word" else None
     if paired is not None:
         return paired
@@ -155,7 +160,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
     if claim_voice != page_voice or _is_list(aligned, left, right) or _is_symmetric(aligned, left, right):
         return False
-    if _has_converse(aligned) or _keeps_case(aligned, left, right) or _moved_along(aligned, left, right):
+    if has_converse(aligned) or _keeps_case(aligned, left, right) or _moved_along(aligned, left, right):
         return False
     if two == one + 1 and not (names and arabic) and not _crossed_ties(aligned, left, right):
         return False
@@ -185,6 +190,33 @@ def _compared(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> 
     than = aligned.tongue.than
     here, there = ([word in than for word in side] for side in _ties(aligned, left, right))
     return here == [False, True] and there == [True, False]
+
+
+def _counted(aligned: Alignment, one: int, two: int) -> bool | None:
+    """Return whether two numbers count what the passage counts with the other: 6 cakes and 40 rolls; None if unclear.
+
+    What a number counts is around it, up to the next comma, conjunction or number.
+    """
+    here = [_phrase(aligned, aligned.claim, at) for at in (one, two)]
+    there = [_phrase(aligned, aligned.page, aligned.pairs[at]) for at in (one, two)]
+    own, other = here[0] - here[1], here[1] - here[0]
+    first, second = there[0] - there[1], there[1] - there[0]
+    straight, crossed = bool(own & first and other & second), bool(own & second and other & first)
+    return crossed if straight != crossed else None
+
+
+def _phrase(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> frozenset[str]:
+    found: set[str] = set()
+    for way in (1, -1):
+        place = at
+        while 0 <= (place := place + way) < len(tokens):
+            token = tokens[place]
+            ends = tokens[max(place, place - way)].breaks or fold_text(token) in aligned.tongue.conjunctions
+            if ends or token.value is not None:
+                break
+            if token.kind == "word":
+                found.add(token.key)
+    return frozenset(found)
 
 
 def _exchange_restores(at: Sequence[int], one: int, two: int) -> bool:
@@ -272,7 +304,7 @@ def _by_particle(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) 
     here = [acts(aligned.claim, block.last) for block in (left, right)]
     there = [acts(aligned.page, pairs[block.last]) for block in (left, right)]
     crossed = here[0] == there[1] and here[1] == there[0] and None not in here and here[0] != here[1]
-    turned = _has_converse(aligned) != (_is_passive_ja(aligned.claim) != _is_passive_ja(aligned.page))
+    turned = has_converse(aligned) != (_is_passive_ja(aligned.claim) != _is_passive_ja(aligned.page))
     return here == there and None not in here if turned else crossed
 
 
@@ -281,11 +313,15 @@ def _is_passive_ja(tokens: Sequence[WordToken]) -> bool:
     return bool(re.search("[わかがさたなばまら]れ[たてるま、]", "".join(token.text for token in tokens)))
 
 
-def _has_converse(aligned: Alignment) -> bool:
-    """Return whether the sentence uses the converse of a word in the passage: buy, sell."""
-    mine = [token for at, token in enumerate(aligned.claim) if aligned.to[at] is None]
-    theirs = {key for at, token in enumerate(aligned.page) if at not in aligned.back for key in token.keys}
-    return any(not aligned.tongue.converse.get(key, frozenset()).isdisjoint(theirs) for one in mine for key in one.keys)
+def has_converse(aligned: Alignment) -> bool:
+    """Return whether the sentence uses the converse of a word in the passage: buy, sell; more, less."""
+    mine = [token for at, token in enumerate(aligned.claim) if at not in aligned.pairs]
+    theirs = [token for at, token in enumerate(aligned.page) if at not in aligned.back]
+    keys = {key for token in theirs for key in token.keys[:2]}
+    if any(not aligned.tongue.converse.get(key, frozenset()).isdisjoint(keys) for one in mine for key in one.keys[:2]):
+        return True
+    kinds = [{one.marker.kind for one in side if one.marker} & _DEGREES for side in (mine, theirs)]
+    return all(kinds) and kinds[0].isdisjoint(kinds[1])
 
 
 def _is_list(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:

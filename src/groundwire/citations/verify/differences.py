@@ -5,14 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, sentence_at, stretches
-from groundwire.citations.verify.argument_roles import beside, inverted, joined, roles, turned
+from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, home_of, sentence_at, stretches
+from groundwire.citations.verify.argument_roles import beside, fold_text, inverted, joined, roles, turned
 from groundwire.citations.verify.copied_sentences import denied_instead, exchanged, mismatched, overstated, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
+from groundwire.citations.verify.word_order import renamed, reordered
 
 __all__ = ["made_up", "reworded"]
 
@@ -23,6 +25,7 @@ _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
 _LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
 _MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
+_NOR: Final = frozenset({"neither", "nor", "weder", "noch", "ni", "nem", "ни"})
 _RUN: Final = 2  # words of a replacement
 _APART: Final = 6  # words from one neighbor of a replacement to the other
 _FAMILIES: Final[Mapping[str, Kind]] = {
@@ -55,13 +58,14 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     """
     if aligned.share < 0.3:
         return
-    swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned))
+    swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned)) or list(reordered(aligned))
     yield from (one for one in swapped if one.claimed != one.stated)
     if aligned.share >= _CLOSE:
         marked = list(_markers(aligned))
         beyond = [] if any(one.stated for one in marked) else list(overstated(aligned))
         yield from beyond or marked
         yield from denied_instead(aligned) if aligned.copies else ()
+    yield from renamed(aligned)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
@@ -78,6 +82,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield the words that deny, count, weaken or compare, if the other side has none or another."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
     free = [at for at, token in enumerate(page) if token.marker is not None and at not in aligned.back]
+    home = home_of(aligned) or range(len(page))
     taken: set[int] = set()
     for at, token in enumerate(claim):
         marker = token.marker
@@ -90,19 +95,25 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             place
             for place in free
             if place not in taken and (one := page[place].marker) and one.family == marker.family
+            if place in home
         ]
         rival = min(others, key=lambda place: place if head is None else abs(place - head), default=None)
         if rival is not None and page[rival].marker != marker:
-            if {marker.kind, (page[rival].marker or marker).kind} in _NEARLY:
+            kinds = {marker.kind, (page[rival].marker or marker).kind}
+            barred = marker.kind == "may" and any(one.denies for one in claim[max(0, at - _DENIED) : at + _DENIED + 1])
+            may_not = barred and not any(page[place].denies for place in home)
+            if kinds in _NEARLY or (may_not and "must" in kinds):  # may not without a ticket, must have one
                 taken.add(rival)
                 continue
-            if marker.family == "degree" and inverted(aligned):  # A has more than B, B has less than A
+            if marker.family in {"degree", "bound"} and inverted(_at_home(aligned)):  # A has more, B has less
                 continue
             if head is None or abs(rival - head) <= 2 * _NEAR:
                 taken.add(rival)
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
         denies = any(one.denies for one in claim)
+        if marker.family == "negation" and _excludes(aligned):
+            continue
         spared = (marker.kind == "must" and denies) or _said_by(aligned, marker)
         told = marker.kind in _TOLD.get(marker.family, ()) and not spared and aligned.literal_share >= _MARKED
         if marker.family == "modal" and denies and _balanced(aligned, at, "negation"):
@@ -116,7 +127,8 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             yield Disagreement(kind=_FAMILIES[marker.family], claimed=joined(claim[at : at + 4], False), stated="")
     for place in free:
         marker = page[place].marker
-        if marker is None or marker.kind not in _DROPPED.get(marker.family, ()):
+        astray = place not in home and marker is not None and marker.family != "negation"
+        if marker is None or astray or marker.kind not in _DROPPED.get(marker.family, ()):
             continue
         same = [at for at, one in enumerate(claim) if one.marker and one.marker.family == marker.family]
         if any(at not in aligned.pairs or marker.family != "negation" for at in same):
@@ -126,6 +138,31 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=joined(page[place : place + 4], False))
+
+
+def _excludes(aligned: Alignment) -> bool:
+    """Return whether a sentence denies what the passage limits: no show without music, not on Sundays."""
+    home = home_of(aligned) or range(len(aligned.page))
+    page = [aligned.page[at] for at in home]
+    limits = {token.marker.kind for token in page if token.marker} & {"all", "only"}
+    said = {token.marker.kind for token in aligned.claim if token.marker}
+    denials = [at for at, token in enumerate(aligned.claim) if token.denies]
+    twice = "all" in limits and len(denials) == 2 and _NOR.isdisjoint(fold_text(aligned.claim[at]) for at in denials)
+    barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[0])
+    return (twice or barred) and limits.isdisjoint(said) and not any(token.denies for token in page)
+
+
+def _permits(aligned: Alignment, at: int) -> bool:
+    """Return whether a permission is beside a word."""
+    words = aligned.tongue.modal_words.get("may", frozenset())
+    near = aligned.claim[max(0, at - _DENIED) : at + _DENIED + 1]
+    return any((token.marker and token.marker.kind == "may") or token.key in words for token in near)
+
+
+def _at_home(aligned: Alignment) -> Alignment:
+    """Return the alignment with the one sentence that has most of the words, if there is one."""
+    home = home_of(aligned)
+    return replace(aligned, to=[there if there in home else None for there in aligned.to]) if home else aligned
 
 
 def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bool:
@@ -211,8 +248,8 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
 
 
 def made_up(aligned: Alignment) -> bool:
-    """Return whether a negation on one side corresponds to an antonym on the other."""
-    return any(
+    """Return whether a negation on one side corresponds to an antonym on the other, or to a limit."""
+    return _excludes(aligned) or any(
         token.denies and _balanced(aligned, at, "negation", of_page=of_page)
         for of_page, tokens in ((False, aligned.claim), (True, aligned.page))
         for at, token in enumerate(tokens)

@@ -1,0 +1,265 @@
+"""Word order: whether a sentence in the words of its passage says of one thing what the passage says of another.
+
+The subject and the object of a verb, what is compared and what it is compared with, what a preposition or a particle
+belongs to. Names and numbers that have changed places are found before, by `argument_roles`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of
+from groundwire.citations.verify.argument_roles import fold_text, has_converse, joined
+from groundwire.citations.verify.report import Disagreement
+
+__all__ = ["renamed", "reordered"]
+
+_PREPOSED: Final = frozenset({"al", "à", "lo", "los", "la", "las", "le", "les"})
+_OBJECT_FIRST: Final = frozenset({"lo", "los", "la", "las", "le", "les"})  # El museo lo fundó Ana
+_SUBJECT: Final = frozenset({"は", "が"})
+_OBJECT: Final = frozenset({"を", "に", "から", "より"})
+_NOMINATIVE: Final = frozenset({"der", "ein"})
+_ACCUSATIVE: Final = frozenset({"den", "einen"})
+_SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
+_STEM: Final = 5  # letters that two forms of a verb have in common
+_NEAR: Final = 5  # tokens between a word and its particle
+
+
+def reordered(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield what has exchanged its place around a verb, in a comparison, or behind a preposition.
+
+    Args:
+        aligned: A sentence and its passage.
+    """
+    home = home_of(aligned)
+    if not home or aligned.share < _SAME or _converse(aligned):
+        return
+    content = [at for at, there in aligned.pairs.items() if there in home and _carries(aligned.claim[at])]
+    found = (
+        _compared(aligned, content)
+        or _around_verb(aligned, content)
+        or _by_particle(aligned, content)
+        or _by_article(aligned, content)
+        or _by_preposition(aligned, content)
+    )
+    if found:
+        one, other = sorted(found)
+        places = sorted(aligned.pairs[at] for at in found)
+        dense = aligned.tongue.dense
+        yield Disagreement(
+            kind="order",
+            claimed=joined(aligned.claim[one : other + 1], dense),
+            stated=joined(aligned.page[places[0] : places[1] + 1], dense),
+        )
+
+
+def _carries(token: WordToken) -> bool:
+    return token.kind == "word" and token.value is None
+
+
+def _converse(aligned: Alignment) -> bool:
+    """Return whether a word without a counterpart is the opposite of one of the passage: high, low."""
+    mine = [token for at, token in enumerate(aligned.claim) if at not in aligned.pairs]
+    keys = {key for at, token in enumerate(aligned.page) if at not in aligned.back for key in token.keys}
+    return has_converse(aligned) or any(
+        not aligned.tongue.opposites.get(key, frozenset()).isdisjoint(keys) for token in mine for key in token.keys
+    )
+
+
+def _compared(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
+    """Return two things of which the other one is compared with the first: more bread than cake."""
+    claim, page, pairs = aligned.claim, aligned.page, aligned.pairs
+    than = aligned.tongue.than
+    here = next((at for at, token in enumerate(claim) if fold_text(token) in than and at > content[0]), None)
+    there = next((at for at in home_of(aligned) if fold_text(page[at]) in than), None)
+    if here is None or there is None or not than:
+        return None
+    if any(_carries(token) and at not in pairs for at, token in enumerate(claim[:here]) if here - at <= _NEAR):
+        return None
+    behind = next((at for at in content if at > here), None)
+    standard = next((at for at in content if pairs[at] > there), None)
+    if behind is None or standard is None or not pairs[behind] < there or not standard < here:
+        return None
+    return standard, behind
+
+
+def _around_verb(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
+    """Return a subject and something behind the verb that have changed sides of the verb."""
+    claim, page, pairs, tongue = aligned.claim, aligned.page, aligned.pairs, aligned.tongue
+    if tongue.code not in {"en", "fr", "es", "pt", "it", "zh"}:
+        return None
+    for verb in content:
+        there = pairs[verb]
+        if not _same_verb(claim[verb].key, page[there].key) or not (
+            _governs(aligned, claim, verb) or _governs(aligned, page, there)
+        ):
+            continue
+        if claim[verb].key in tongue.symmetric or _voice(aligned, claim, verb) != _voice(aligned, page, there):
+            continue
+        clause = max((at for at in range(verb) if claim[at].breaks), default=0)
+        before = [at for at in content if at < verb and verb - at != there - pairs[at] and not _moved(aligned, at)]
+        subject = [at for at in before if at >= clause] or before
+        behind = [at for at in content if at > verb and pairs[at] < there and not _moved(aligned, at)]
+        if subject and behind and all(pairs[at] > there for at in subject):
+            return subject[0], behind[0]
+    return None
+
+
+def _same_verb(one: str, other: str) -> bool:
+    """Return whether two words are one verb: a synonym may have its object where the other has its subject."""
+    return one == other or (len(one) >= _STEM and one[:_STEM] == other[:_STEM])
+
+
+def _governs(aligned: Alignment, tokens: Sequence[WordToken], verb: int) -> bool:
+    """Return whether a word has an object: an article follows it, and no article or preposition precedes it."""
+    after = next((fold_text(token) for token in tokens[verb + 1 : verb + 2] if not token.breaks), "")
+    if aligned.tongue.code == "zh":
+        return after in {"了", "过"}
+    nominal = any(
+        token.kind == "function"
+        and (fold_text(token) in aligned.tongue.articles or _preposition(aligned, fold_text(token)))
+        for token in tokens[:verb][-1:]
+    )
+    return not nominal and (after in aligned.tongue.articles or after in _PREPOSED)
+
+
+def _preposition(aligned: Alignment, word: str) -> bool:
+    tongue = aligned.tongue
+    return not any(word in group for group in (tongue.passive, tongue.pronouns, tongue.conjunctions, tongue.certain))
+
+
+def _voice(aligned: Alignment, tokens: Sequence[WordToken], verb: int) -> bool:
+    """Return whether the subject may follow a verb: it is passive, or its object precedes it."""
+    tongue = aligned.tongue
+    near = [fold_text(token) for token in tokens[max(0, verb - 3) : verb + 4]]
+    before = [fold_text(token) for token in tokens[:verb][-2:] if token.kind == "function"]
+    return (
+        not tongue.agent.isdisjoint(near)
+        or not tongue.passive.isdisjoint(before)
+        or not _OBJECT_FIRST.isdisjoint(before[-1:])
+    )
+
+
+def _moved(aligned: Alignment, at: int) -> bool:
+    """Return whether a word has the same preposition in the passage: in May."""
+    here, there = _tie(aligned, aligned.claim, at), _tie(aligned, aligned.page, aligned.pairs[at])
+    return bool(here) and here == there
+
+
+def _tie(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
+    """Return the preposition of a word, before its article and the other words of its name."""
+    tongue = aligned.tongue
+    for token in reversed(tokens[:at][-3:]):
+        word = fold_text(token)
+        if token.kind == "word" and token.name and tokens[at].name:
+            continue
+        if token.kind == "function" and word in tongue.articles and not tokens[at].breaks:
+            continue
+        tied = token.kind == "function" and _preposition(aligned, word) and not tokens[at].breaks
+        return word if tied else ""
+    return ""
+
+
+def _by_particle(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
+    """Return the subject and the object of a Japanese sentence that are the passage's object and subject."""
+    if aligned.tongue.code != "ja":
+        return None
+    acts = {at: (_acts(aligned.claim, at), _acts(aligned.page, aligned.pairs[at])) for at in content}
+    subject = next((at for at, said in acts.items() if said == (True, False)), None)
+    other = next((at for at, said in acts.items() if said == (False, True)), None)
+    if subject is None or other is None:
+        return None
+    voices = (
+        _is_passive(tokens[last + 1 : last + 2 * _NEAR])
+        for tokens, last in (
+            (aligned.claim, max(subject, other)),
+            (aligned.page, max(aligned.pairs[subject], aligned.pairs[other])),
+        )
+    )
+    return (subject, other) if len(set(voices)) == 1 else None
+
+
+def _acts(tokens: Sequence[WordToken], at: int) -> bool | None:
+    """Return whether the particle after a word and what it belongs to is a subject's; None if it is neither."""
+    for token in tokens[at + 1 : at + _NEAR]:
+        if token.text in _SUBJECT:
+            return True
+        if token.text in _OBJECT:
+            return False
+        if token.breaks:
+            return None
+    return None
+
+
+def _is_passive(tokens: Sequence[WordToken]) -> bool:
+    clause = "".join(token.text for token in itertools.takewhile(lambda token: not token.breaks, tokens))
+    return any(f"{syllable}れ" in clause for syllable in "わかがさたなばまら")
+
+
+def _by_article(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
+    """Return a subject that is the object of a passage in the same words, or the reverse: der, den."""
+    if aligned.tongue.code != "de" or not _same_words(aligned, content):
+        return None
+    sides = [[fold_text(token) for token in tokens] for tokens in (aligned.claim, aligned.page)]
+    if any(not aligned.tongue.agent.isdisjoint(words) for words in sides):
+        return None
+    for at in content:
+        here, there = _case(aligned, aligned.claim, at), _case(aligned, aligned.page, aligned.pairs[at])
+        if here and there and here != there:
+            other = next((one for one in content if (one > at) != (aligned.pairs[one] > aligned.pairs[at])), None)
+            return None if other is None else (at, other)
+    return None
+
+
+def _case(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
+    """Return the case of a masculine word, if its article tells it and no preposition precedes."""
+    article = next((fold_text(token) for token in tokens[:at][-1:]), "")
+    if _tie(aligned, tokens, at):
+        return ""
+    return "nominative" if article in _NOMINATIVE else "accusative" if article in _ACCUSATIVE else ""
+
+
+def _same_words(aligned: Alignment, content: Sequence[int]) -> bool:
+    told = [at for at, token in enumerate(aligned.claim) if _carries(token)]
+    return told == list(content) and all(aligned.claim[at].key == aligned.page[aligned.pairs[at]].key for at in content)
+
+
+def _by_preposition(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
+    """Return two words of which one has the other's preposition, in a sentence of the passage's words."""
+    if aligned.tongue.dense or not _same_words(aligned, content):
+        return None
+    ties = {at: (_tie(aligned, aligned.claim, at), _tie(aligned, aligned.page, aligned.pairs[at])) for at in content}
+    for at, (here, there) in ties.items():
+        for other, (its, their) in ties.items():
+            if other <= at or here != their or its != there or here == its or _are_list(aligned, at, other):
+                continue
+            if aligned.pairs[other] < aligned.pairs[at] or aligned.pairs[other] - aligned.pairs[at] <= _NEAR:
+                return at, other
+    return None
+
+
+def _are_list(aligned: Alignment, one: int, two: int) -> bool:
+    """Return whether a conjunction joins two words: between the old town and the new port."""
+    return any(fold_text(token) in aligned.tongue.conjunctions for token in aligned.claim[one + 1 : two])
+
+
+def renamed(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield a name of which one character is another one, in a script without spaces."""
+    claim, page, to = aligned.claim, aligned.page, aligned.to
+    if not aligned.tongue.dense or aligned.share < _SAME:
+        return
+    for at in range(2, len(claim)):
+        before = to[at - 1]
+        if before is None or to[at - 2] != before - 1 or to[at] is not None or not _ends_name(claim, at):
+            continue
+        if before + 1 not in aligned.back and _ends_name(page, before + 1):
+            claimed, stated = claim[at - 2 : at + 1], page[before - 1 : before + 2]
+            yield Disagreement(kind="name", claimed=joined(claimed, True), stated=joined(stated, True))
+
+
+def _ends_name(tokens: Sequence[WordToken], at: int) -> bool:
+    """Return whether an unknown character follows another one, and none follows it."""
+    run = [token.name and not token.breaks for token in tokens[at - 1 : at + 2]]
+    return run[:2] == [True, True] and run[2:] != [True]
