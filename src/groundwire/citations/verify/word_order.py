@@ -34,7 +34,7 @@ def reordered(aligned: Alignment) -> Iterator[Disagreement]:
         aligned: A sentence and its passage.
     """
     home = home_of(aligned)
-    if not home or aligned.share < _SAME or _converse(aligned):
+    if not home or aligned.share < _SAME or has_converse(aligned):
         return
     content = [at for at, there in aligned.pairs.items() if there in home and _carries(aligned.claim[at])]
     found = (
@@ -59,15 +59,6 @@ def _carries(token: WordToken) -> bool:
     return token.kind == "word" and token.value is None
 
 
-def _converse(aligned: Alignment) -> bool:
-    """Return whether a word without a counterpart is the opposite of one of the passage: high, low."""
-    mine = [token for at, token in enumerate(aligned.claim) if at not in aligned.pairs]
-    keys = {key for at, token in enumerate(aligned.page) if at not in aligned.back for key in token.keys}
-    return has_converse(aligned) or any(
-        not aligned.tongue.opposites.get(key, frozenset()).isdisjoint(keys) for token in mine for key in token.keys
-    )
-
-
 def _compared(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
     """Return two things of which the other one is compared with the first: more bread than cake."""
     claim, page, pairs = aligned.claim, aligned.page, aligned.pairs
@@ -76,7 +67,7 @@ def _compared(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | N
     there = next((at for at in home_of(aligned) if fold_text(page[at]) in than), None)
     if here is None or there is None or not than:
         return None
-    if any(_carries(token) and at not in pairs for at, token in enumerate(claim[:here]) if here - at <= _NEAR):
+    if any(_carries(token) and at not in pairs for at, token in enumerate(claim[:here])):
         return None
     behind = next((at for at in content if at > here), None)
     standard = next((at for at in content if pairs[at] > there), None)
@@ -164,8 +155,6 @@ def _tie(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
 
 def _by_particle(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
     """Return the subject and the object of a Japanese sentence that are the passage's object and subject."""
-    if aligned.tongue.code != "ja":
-        return None
     acts = {at: (_acts(aligned.claim, at), _acts(aligned.page, aligned.pairs[at])) for at in content}
     subject = next((at for at, said in acts.items() if said == (True, False)), None)
     other = next((at for at, said in acts.items() if said == (False, True)), None)
@@ -200,7 +189,7 @@ def _is_passive(tokens: Sequence[WordToken]) -> bool:
 
 def _by_article(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
     """Return a subject that is the object of a passage in the same words, or the reverse: der, den."""
-    if aligned.tongue.code != "de" or not _same_words(aligned, content):
+    if not _same_words(aligned, content):
         return None
     sides = [[fold_text(token) for token in tokens] for tokens in (aligned.claim, aligned.page)]
     if any(not aligned.tongue.agent.isdisjoint(words) for words in sides):
