@@ -900,8 +900,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             (
                 "argument_roles",
                 "turned",
-                "return subject is not None and subject >= against "
-                "and any(there is not None for there in aligned.to[at + 1 :])",
+                "return subject is not None and subject >= against and any(there is not None for there in aligned.to[at:])",
                 "a verb is not its own subject",
             ),
             (
@@ -976,6 +975,25 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             *(
                 ("entities", "_on_side", line, "equal numbers are the same before this is asked")
                 for line in ("return stated < value", 'return claimed.mark != "over" or stated > value')
+            ),
+            (
+                "entities",
+                "_is_sum",
+                'dimension, base = UNIT_BASES.get(number.unit, ("", 2.0))',
+                "the sum and its terms are multiplied by it",
+            ),
+            (
+                "alignment",
+                "Alignment._begins",
+                'one.kind == "function" and not one.breaks and one.keys[(-1)] not in self.tongue.articles '
+                "for one in follows",
+                "a function word has one key",
+            ),
+            (
+                "alignment",
+                "Alignment.anchored",
+                "telling = told.keys() < self.pairs.keys() and any(one.telling for one in told.values())",
+                "a word without a value has a counterpart, too",
             ),
             ("entities", "dates_of", "if not _DIGIT.search(text): => if False:", "every date has a digit"),
             (

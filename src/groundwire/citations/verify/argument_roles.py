@@ -399,7 +399,7 @@ def _ties(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> tupl
 def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     """Return the preposition of a part: the word before it and its article."""
     tongue = aligned.tongue
-    for token in reversed(tokens[:at][-3:]):
+    for token in reversed(tokens[:at]):
         word = fold_text(token)
         if token.kind == "function" and word in tongue.articles:
             continue
@@ -414,7 +414,7 @@ def turned(aligned: Alignment, at: int, against: int) -> bool:
         return False
     names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
     subject = next((there for there in reversed(list(names)) if there is not None), None)
-    return subject is not None and subject > against and any(there is not None for there in aligned.to[at + 1 :])
+    return subject is not None and subject > against and any(there is not None for there in aligned.to[at:])
 
 
 def beside(aligned: Alignment, at: int, place: int) -> bool:

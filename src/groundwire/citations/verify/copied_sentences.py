@@ -355,7 +355,7 @@ def overstated(aligned: Alignment) -> Iterator[Disagreement]:
     "Has approved" where a decision is expected; "also" where the passage has "not"; nine where it is two of the nine.
     """
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    for place, token in enumerate(page[:-2]):  # two of the nine members, one of the lanes
+    for place, token in enumerate(page):  # two of the nine members, one of the lanes
         if place in aligned.back or not (isinstance(token.value, Number) or fold_text(token) in tongue.vague):
             continue
         whole = next((at for at in range(len(page))[place + 1 : place + 4] if page[at].kind != "function"), place)

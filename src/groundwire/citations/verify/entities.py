@@ -185,7 +185,7 @@ def dates_of(text: str) -> list[Date]:
         if group["a5"]:
             year, one, two = int(group["y5"]), int(group["a5"]), int(group["b5"])
             orders = ((two, one), (one, two)) if one != two else ((one, two),)
-            readings = tuple((year, month, day) for month, day in orders if 1 <= month <= 12 and 1 <= day <= 31)
+            readings = tuple((year, month, day) for month, day in orders if 1 <= month <= 12 and day)
         else:
             kind = next(number for number in "123467" if group.get(f"m{number}") or group.get(f"y{number}"))
             month = group.get(f"m{kind}") or ""
@@ -268,7 +268,7 @@ def _is_share(number: Number, told: Sequence[Number], stated: Sequence[Number]) 
         return any(abs(share - value) < (0.5 if value == int(value) else 0.05) for share in shares)
     shares = [one.amount / 100 for one in stated if one.unit == "%"]
     wholes = [one.amount for one in stated if one.unit == number.unit]
-    if any(abs(share * whole - value) <= 1e-9 * value for share in shares for whole in wholes):
+    if any(math.isclose(share * whole, value) for share in shares for whole in wholes):
         return True
     parts = [(one.amount, two.amount) for one, two in itertools.pairwise(told) if number in {one, two}]
     return any(0 < one < two and abs(one / two - share) < _CLOSE for one, two in parts for share in shares)
@@ -294,7 +294,7 @@ def _is_sum(number: Number, stated: Sequence[Number], dates: Sequence[Date]) -> 
         if any(last - first in {span, span - 1} for first in days for last in days):
             return True
     return any(
-        abs(abs(total) - value) <= 1e-9 * abs(value)
+        math.isclose(abs(total), value)
         for one, two in itertools.combinations(terms[:_TERMS], 2)
         for total in (one + two, one - two)
     )
@@ -350,7 +350,7 @@ def same_number(claimed: Number, stated: Number) -> bool:
         return claimed.span[0] <= stated.amount <= claimed.span[1]
     for one in claimed.values:
         for two in stated.values:
-            if abs(one - two) <= 1e-12 * max(abs(one), abs(two)):
+            if math.isclose(one, two, rel_tol=1e-12):
                 return True
             scaled = claimed.rounded or (len(claimed.values) == 1 and one >= 1e5 and claimed.text[-1].isalpha())
             if scaled and two and _on_side(claimed, one, two) and abs(one - two) <= _tolerance(claimed, stated, one):
@@ -368,7 +368,7 @@ def same_quantity(claimed: Number, stated: Number) -> bool:
     steps = (10 ** round(power), 7, 12, 24, 60)
     related = any(math.isclose(ratio, step) for ratio in (factor, 1 / factor) for step in steps)
     value, converted = claimed.amount, stated.amount * factor
-    if abs(value - converted) <= 1e-6 * max(abs(value), abs(converted)):
+    if math.isclose(value, converted, rel_tol=1e-6):
         return True
     loose = claimed.rounded or stated.rounded or not related
     return loose and _on_side(claimed, value, converted) and abs(value - converted) <= _half_a_digit(claimed, value)
