@@ -900,7 +900,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             (
                 "argument_roles",
                 "turned",
-                "return subject is not None and subject >= against and any(there is not None for there in aligned.to[at:])",
+                "return subject is not None and subject >= against "
+                "and any(there is not None for there in aligned.to[at:])",
                 "a verb is not its own subject",
             ),
             (
