@@ -214,3 +214,45 @@ def test_words_of_other_scripts_are_found() -> None:
     assert page("Завод построили в Туле.").has("тул", "Туле") or page("Завод построили в Туле.").has("туле", "Туле")
     assert page("افتتح المتحف في دمشق.").has("متحف", "المتحف")
     assert page("Die Häuser sind alt.").has("haus", "Haus") or page("Die Häuser sind alt.").has("hauser", "Häuser")
+
+
+@pytest.mark.parametrize(
+    ("length", "said", "code"),
+    [
+        (399, "the", "en"),
+        (400, "the", ""),
+        (400, "the of and", ""),
+        (400, "the of and the", "en"),
+    ],
+)
+def test_a_longer_page_needs_more_small_words_for_a_language(length: int, said: str, code: str) -> None:
+    assert PageIndex(f"{said} {'Ulm ' * length}"[:length]).spoken[1] == code
+
+
+def test_of_a_very_long_passage_the_beginning_is_compared() -> None:
+    span = passage(PageIndex("mill " + "stone " * 3_000 + "end"), "mill stone").span
+    assert (span.start, span.end) == (0, 12_000)
+    row = passage(PageIndex("Rows of " + "7, " * 900 + "end"), "Rows of 7")
+    assert len(row.numbers) == 800
+
+
+def test_further_occurrences_of_a_word_do_not_lower_its_weight() -> None:
+    few, most, more = (
+        PageIndex("mill " * often + "hall " * (500 - often)).weight("mill", "mill") for often in (399, 400, 401)
+    )
+    assert few > most == more
+
+
+@pytest.mark.parametrize(("before", "share"), [(5, 1.0), (6, 0.5)])
+def test_six_blocks_are_searched(before: int, share: float) -> None:
+    far = "Apples. It was so. It was so. It was so. Pears. It was so. It was so. It was so."
+    index = PageIndex("\n\n".join([*[far] * before, "Apples and pears.", *[far] * 3]))
+    assert best(index, "apples", "pears")[1] == pytest.approx(share, abs=0.01)
+
+
+def test_neighbors_decide_which_blocks_are_searched() -> None:
+    alone = "Apples and red pears."
+    index = PageIndex(
+        "\n\n".join([*[f"{alone}\n\nNothing."] * 7, "Red apples.\n\nRed apples, and pears of wine.", "Nothing."])
+    )
+    assert best(index, "apples", "pears", "red", "wine")[0] == "Red apples, and pears of wine."
