@@ -160,7 +160,7 @@ class Date:
     """That it identifies what it is said of."""
 
 
-_MONTH: Final = "|".join(sorted(months_of_all(), key=len, reverse=True))
+_MONTH: Final = "|".join(months_of_all())
 _DATE: Final = re.compile(
     r"\b(?P<y1>\d{4})-(?P<m1>\d{2})-(?P<d1>\d{2})(?!\d)"
     rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th|er|\.)?(?: of| de)? (?P<m2>{_MONTH})\.?(?:,? (?:de |del )?(?P<y2>\d{{4}}))?\b"
@@ -243,7 +243,7 @@ def is_derived(
     told, stated, near = figures
     value = number.amount
     if not is_year(number) and number.unit not in _YEARS:
-        return _is_share(number, told, stated) or _is_sum(number, stated, dates)
+        return _is_share(number, told, stated) or _is_sum(number, stated)
     years = {other.amount for other in near if is_year(other)}
     years |= {float(year) for date in dates for year, _, _ in date.readings if year}
     if not is_year(number):
@@ -274,7 +274,7 @@ def _is_share(number: Number, told: Sequence[Number], stated: Sequence[Number]) 
     return any(0 < one < two and abs(one / two - share) < _CLOSE for one, two in parts for share in shares)
 
 
-def _is_sum(number: Number, stated: Sequence[Number], dates: Sequence[Date]) -> bool:
+def _is_sum(number: Number, stated: Sequence[Number]) -> bool:
     """Return whether a number is the sum or the difference of two others: 58 and 13 million, an hour and 40 minutes."""
     dimension, base = UNIT_BASES.get(number.unit, ("", 1.0))
     if not number.unit:
@@ -288,8 +288,7 @@ def _is_sum(number: Number, stated: Sequence[Number], dates: Sequence[Date]) -> 
         or (not other.unit and other.amount >= _LEAST and not is_year(other))
     ]
     if number.unit in _DAYS:  # from 4 to 17 August, both included or not
-        days = [float(day) for date in dates for _, _, day in date.readings[:1] if day]
-        days += [other.amount for other in stated if not other.unit and other.amount <= _MONTH_DAYS]
+        days = [other.amount for other in stated if not other.unit and other.amount <= _MONTH_DAYS]
         span = number.amount * _DAYS[number.unit]
         if any(last - first in {span, span - 1} for first in days for last in days):
             return True
