@@ -362,6 +362,8 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
         found = _stretch(aligned, range(left + 1, len(page)))
         if last < len(to) and right is None and aligned.claim[last].kind != "function":
             return []
+        if right is not None and found and not _ends(aligned, found[-1] + 1):
+            return []
         return found
     if right is not None and left is None and first <= 1:
         return _stretch(aligned, range(right - 1, -1, -1))
@@ -375,6 +377,10 @@ def _copied(aligned: Alignment, first: int, last: int) -> bool:
     return not turns and _runs(aligned) == [(first, last)]
 
 
+def _ends(aligned: Alignment, place: int) -> bool:
+    return place >= len(aligned.page) or aligned.page[place].breaks or aligned.page[place].kind == "function"
+
+
 def _stretch(aligned: Alignment, places: range) -> list[int]:
     """Return the words without a counterpart at the start of a stretch of the passage, in order."""
     found: list[int] = []
@@ -382,7 +388,7 @@ def _stretch(aligned: Alignment, places: range) -> list[int]:
         token = aligned.page[place]
         if token.kind == "function" and not found and place not in aligned.back:
             continue
-        if token.kind != "word" or place in aligned.back:
+        if token.kind != "word" or place in aligned.back or len(found) >= _RUN + 2:
             break
         found.append(place)
         if token.breaks and places.step > 0 and len(found) > 1:
@@ -415,7 +421,7 @@ def _matters(
     named, named_there = (any(one.name for one in side) for side in (words, others))
     if (vague and named_there) or (vague_there and (named or not near().isdisjoint(word.keys))):
         return False
-    if all(one.key in tongue.attribution for one in words):
+    if first <= 10 and all(one.key in tongue.attribution for one in words):
         return False
     if not tongue.dense and all(len(one.text) < 2 for one in words):
         return False
