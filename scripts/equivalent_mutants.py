@@ -963,12 +963,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 for some in ("1", "(-1)")
             ),
             ("differences", "_head", "if place >= at and not dense:", "a marker is not its own head"),
-            (
-                "differences",
-                "_in_place",
-                "if left is not None and (right is None or right <= left):",
-                "no two words have one counterpart",
-            ),
             *(
                 ("copied_sentences", "mismatched", line, "the long way gives what the short way gives")
                 for line in ("if len(clauses) < 2: => if False:", "if len(clauses) < 1:")

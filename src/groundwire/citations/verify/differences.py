@@ -349,22 +349,14 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
         left = to[first - 2]
     if last < len(to) and right is None and aligned.claim[last].kind == "function" and last + 1 < len(to):
         right = to[last + 1]
-    found: list[int] = []
-    if left is not None and right is not None and left < right <= left + _APART:
-        found = [place for place in range(left, right) if page[place].kind == "word" and place not in aligned.back]
-        strangers = [
-            place for place in range(left + 1, right) if place in aligned.back and page[place].kind != "function"
-        ]
-        return found if not strangers else []
+    if left is not None and right is not None and right <= left + _APART:
+        return [place for place in range(left, right) if page[place].kind == "word" and place not in aligned.back]
     if aligned.strict_share < _ONE_SIDED:
         return []
-    if left is not None and (right is None or right < left):
-        found = _stretch(aligned, range(left + 1, len(page)))
-        if last < len(to) and right is None and aligned.claim[last].kind != "function":
+    if left is not None and right is None:
+        if last < len(to) and aligned.claim[last].kind != "function":
             return []
-        if right is not None and found and not _ends(aligned, found[-1] + 1):
-            return []
-        return found
+        return _stretch(aligned, range(left + 1, len(page)))
     if right is not None and left is None and first <= 1:
         return _stretch(aligned, range(right - 1, -1, -1))
     return []
@@ -375,10 +367,6 @@ def _copied(aligned: Alignment, first: int, last: int) -> bool:
     places = [there for there in aligned.to if there is not None]
     turns = any(after < before for before, after in itertools.pairwise(places))
     return not turns and _runs(aligned) == [(first, last)]
-
-
-def _ends(aligned: Alignment, place: int) -> bool:
-    return place >= len(aligned.page) or aligned.page[place].breaks or aligned.page[place].kind == "function"
 
 
 def _stretch(aligned: Alignment, places: range) -> list[int]:
