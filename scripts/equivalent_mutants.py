@@ -940,7 +940,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "no known word is empty",
             ),
             (
-                "alignment",
+                "facts",
                 "is_evident",
                 "return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, (-1.0))",
                 "no share is negative",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, Literal
@@ -18,7 +18,6 @@ from typing import Final, Literal
 from groundwire.citations.verify.entities import Date, dates_of, names_of, same_date, same_number, same_quantity
 from groundwire.citations.verify.language_packs import Language, Marker, dimension_of, fold
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
-from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.segmentation import CONTENT_WORD
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "each_time",
     "home_of",
     "is_close",
-    "is_evident",
     "same_value",
     "sentence_at",
     "stretches",
@@ -41,7 +39,6 @@ _HIRAGANA: Final = re.compile(r"[\u3041-\u309f]")
 _BREAK: Final = re.compile(r"[,;:.()–—、，；。：،؛]")
 _STOP: Final = re.compile(r"[.!?;؛。！？؟]\s|[；]|[。！？؟]|\n\s*\n")
 _COPIED: Final = 0.75  # share of all words, small ones included, from which a sentence copies another
-_RATHER: Final[Mapping[str, float]] = {"order": 0.6, "name": 0.4}  # share of all words from which it is a change
 _CLOSE: Final = 5  # words between two of a clause
 _WHOLE_PART: Final = 5  # letters of a word that may end a longer one, in a language with compounds
 _BRIEF: Final = 5  # words of a sentence that copies another if it has all words but one
@@ -363,14 +360,6 @@ def _time_of(token: WordToken, tongue: Language) -> str:
     """Return the unit of time that a word is; empty if it is none."""
     unit = tongue.units.get(fold(token.text), "") if token.value is None else ""
     return unit if dimension_of(unit) in {"time", "months"} else ""
-
-
-def is_evident(one: Disagreement, aligned: Alignment) -> bool:
-    """Return whether a difference contradicts a sentence: it has a counterpart, or all else is in the page's words."""
-    words = map(aligned.tongue.normal_form, (one.claimed, one.stated))
-    if not one.stated or (one.kind == "word" and not aligned.tongue.exclude(*words)):
-        return aligned.copies or one.kind == "quote"
-    return aligned.copies or aligned.strict_share >= _RATHER.get(one.kind, 0.0)
 
 
 def stretches(begins: Sequence[bool]) -> list[range]:
