@@ -1021,6 +1021,53 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 )
                 for some in ("1", "(-1)")
             ),
+            *(
+                ("quantities", "_in_digits", line, "of a single value, the first ones and the last ones are the same")
+                for some in ("len(values) >= 1", "len(values) > 0")
+                for line in (
+                    f'if {some} and tongue.code in {{"en", "zh", "ja"}} and "," in digits:',
+                    f'elif {some} and tongue.code not in {{"en", "zh", "ja"}} and "." in digits:',
+                )
+            ),
+            *(
+                (
+                    "quantities",
+                    "_pieces",
+                    f'tried = ("-".join(parts[at : at + count]) for count in range({some}, -1))',
+                    "a part on its own is the default, and none is empty",
+                )
+                for some in (
+                    "min(_MOST_PARTS, len(parts) - at), 1",
+                    "min(_MOST_PARTS, len(parts) - at), (-1)",
+                    "min(_MOST_PARTS, len(parts) + at), 0",
+                )
+            ),
+            ("quantities", "_value", "return None, False => return None, True", "without a value, it is not asked"),
+            (
+                "quantities",
+                "_glued",
+                "for length in range(min(8, len(piece) + place), 1, -1):",
+                "a longer part ends with the word",
+            ),
+            (
+                "quantities",
+                "_number_of",
+                'current = 0.5 if opening and opening[0].lower().startswith("half") else 0.0',
+                "without a value, a scale is taken once",
+            ),
+            *(
+                ("segmentation", "_is_end", f"return True => return {some}", "what is left of a block is a sentence")
+                for some in ("None", "False")
+            ),
+            *(
+                (
+                    "segmentation",
+                    "_is_end",
+                    f"return marked or not _ABBREVIATION.search(text, dot - {some}, dot + 1)",
+                    "no abbreviation is as long",
+                )
+                for some in (11, 13)
+            ),
             ("passage_index", "PageIndex._stems", "if word[(-1)].isdecimal():", "a word is of letters or of digits"),
             ("passage_index", "PageIndex._is", "if found[(-1)].isdecimal()", "a word is of letters or of digits"),
             (
