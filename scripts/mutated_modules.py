@@ -20,6 +20,8 @@ _VERIFICATION: Final = (
     "tests/citations/test_verify.py",
     "tests/citations/test_languages.py",
     "tests/citations/test_copies.py",
+    "tests/citations/test_paraphrases.py",
+    "tests/citations/test_overstated.py",
     "tests/citations/test_numbers.py",
     "tests/citations/test_report.py",
     "tests/citations/test_number_words.py",

@@ -145,6 +145,8 @@ def quoted_otherwise(claim: Claim, page: PageIndex) -> Iterator[Disagreement]:
         quote = claim.text[span.start : span.end]
         if all(part in page.squeezed for part in map(squeezed, pieces_of(quote)) if part):
             continue
+        if " " not in quote and page.has(page.language.normal_form(quote), quote):  # in another case
+            continue
         passage, share = page.best(dict(spelled_words(quote, page.language)), widest=2)
         stated = " ".join(passage.text.split()) if passage is not None and share >= 0.5 else ""
         yield Disagreement(kind="quote", claimed=quote, stated=most_like(quote, stated, page.language))

@@ -210,7 +210,7 @@ def _of_part(
     worst = max(told, key=_rank)
     if worst.verdict == "supported":
         places = {(finding.source, finding.passage_start) for finding in told}
-        return (told[0], saying) if len(places) > 1 else (best, set())
+        return (told[0] if len(places) > 1 else best), saying
     if supported and worst.verdict != "altered":
         return best, saying
     return (worst if len(pages) > 1 else best), set()
