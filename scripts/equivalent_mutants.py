@@ -14,6 +14,33 @@ _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
+        ("src/groundwire/routing/hedging.py", function, line, reason)
+        for function, line, reason in (
+            (
+                "_HedgedRun._start",
+                "state.timeout = _PATIENCE * self._runner.latencies(provider.name).quantile(0.75, (-1.0))",
+                "the caller's own timeout is the minimum",
+            ),
+            (
+                "_HedgedRun._wait",
+                "late = 1.0",
+                "it is used as it stands only where a call that is sent changes nothing",
+            ),
+            (
+                "_HedgedRun._wait",
+                "late = (-1.0)",
+                "it is used as it stands only where a call that is sent changes nothing",
+            ),
+            ("_HedgedRun._wait", "if late >= 0:", _WORK),
+            ("_HedgedRun._wait", "await self._until_one_ends(wake, until_sent=late <= 1)", _WORK),
+            (
+                "_HedgedRun._until_one_ends",
+                "async def _until_one_ends(self, wake: float, *, until_sent: bool = False) -> None:",
+                _WORK,
+            ),
+        )
+    ),
+    *(
         (
             "src/groundwire/reading/passages/terms.py",
             "",

@@ -32,7 +32,9 @@ class Runs:
         self.time = asyncio.get_running_loop().time
         self.providers = providers
         self.health = Health(jitter=lambda: 1.0)
-        self.runner = HedgedRunner(HedgePolicy(**numbers), self.health, random_=lambda: 0.5)  # type: ignore[arg-type]
+        self.random = 0.5
+        policy = HedgePolicy(**numbers)  # type: ignore[arg-type]
+        self.runner = HedgedRunner(policy, self.health, random_=lambda: self.random)
         self.limiter = RateLimiter(MemoryStore(clock=self.time))
         self.looks = 0
         self._caller = ProviderCaller(self.health, limiter=self.limiter)
@@ -320,11 +322,41 @@ async def test_a_hedge_that_fails_is_not_paid_and_one_that_is_cancelled_with_the
 
 @virtually
 async def test_lost_calls_are_followed_later_in_each_round_and_three_times_at_most() -> None:
+    await asyncio.sleep(1.0)
     only = Timed("only", SLOW_ENOUGH)
     runs = Runs(only)
     runs.usual("only", [0.2] * 40)
     await runs.search(5.5)
-    assert only.asked == [0.0, 0.5, 1.5, 3.5]
+    assert only.asked == [1.0, 1.5, 2.5, 4.5]
+
+
+@virtually
+async def test_who_follows_a_lost_call_takes_a_retry() -> None:
+    only = Timed("only", SLOW_ENOUGH)
+    runs = Runs(only, retries=1e-6, retries_kept=1.0)
+    runs.usual("only", [0.2] * 40)
+    await runs.search(5.5)
+    assert only.asked == [0.0, 0.5]
+
+
+@virtually
+async def test_a_call_is_lost_sooner_by_half_of_what_is_even() -> None:
+    habits = [number / 100 for number in range(1, 201)]
+    only = Timed("only", SLOW_ENOUGH, 0.1)
+    runs = Runs(only)
+    runs.usual("only", habits)
+    assert runs.health.lost("only") == 0.01
+    await runs.search()
+    assert only.asked == [0.0, habits[int((1 - 1.5 * 0.01 / 0.99) * 200)]]
+
+
+@virtually
+async def test_the_newest_call_is_lost_in_its_own_time_when_another_ends() -> None:
+    empty, lost = Timed("empty", 1.0, rows=0), Timed("lost", SLOW_ENOUGH, 0.1)
+    runs = Runs(empty, lost)
+    runs.usual("lost", [0.2] * 40)
+    await runs.search()
+    assert lost.asked == [0.8, 1.3]
 
 
 @virtually
@@ -412,7 +444,7 @@ async def test_who_had_no_turn_was_not_sent_and_costs_nothing() -> None:
 
 @virtually
 async def test_a_probe_is_late_at_its_median_and_calls_are_late_sooner_when_two_are() -> None:
-    habits = [number / 80 for number in range(10, 110)]
+    habits = [number / 80 for number in range(10, 111)]
     for sick, share in ((False, 0.95), (True, 0.5)):
         first, paid = Timed("first", SLOW_ENOUGH), Timed("paid", 0.1, price=PRICE)
         runs = Runs(first, paid, rounds=1)
@@ -423,7 +455,7 @@ async def test_a_probe_is_late_at_its_median_and_calls_are_late_sooner_when_two_
             await asyncio.sleep(3.0)
         began = now()
         await runs.search()
-        assert paid.asked == [pytest.approx(began + habits[int(share * 100)], abs=0.002)]
+        assert paid.asked == [pytest.approx(began + habits[int(share * 101)], abs=0.002)]
         await runs.runner.aclose()
     began = now()
     first, second = Timed("first", SLOW_ENOUGH), Timed("second", SLOW_ENOUGH)
@@ -439,13 +471,16 @@ async def test_a_probe_is_late_at_its_median_and_calls_are_late_sooner_when_two_
 
 @virtually
 async def test_a_retry_waits_its_pause_and_no_longer_than_the_time_allows() -> None:
-    for seconds, asked in ((0.66, [0.0, 0.15]), (0.64, [0.0])):
+    for seconds, asked in ((0.65, [0.0, 0.15]), (0.64, [0.0])):
         began, only = now(), Timed("only", down("only"), 0.1)
         await Runs(only).search(seconds)
         assert [round(at - began, 3) for at in only.asked] == asked
     began, only = now(), Timed("only", down("only"))
     await Runs(only).search()
     assert [round(at - began, 3) for at in only.asked] == [0.0, 0.15, 0.45], "0.1 s, doubled, with three quarters"
+    began, only = now(), Timed("only", down("only"))
+    await Runs(only, rounds=4).search()
+    assert [round(at - began, 3) for at in only.asked] == [0.0, 0.15, 0.45, 1.05]
 
 
 @virtually
@@ -541,6 +576,7 @@ async def test_a_late_free_provider_is_called_once_more_before_a_paid_one_unless
             runs.pace_free()
         finish = await runs.search()
         assert (len(free.asked), len(paid.asked)) == (calls, calls - 1 == 0), "it answers, at no cost"
+        assert free.asked[1:] == [pytest.approx(free.asked[0] + 0.8)] * (calls - 1)
         assert finish.winner is not None
         await runs.runner.aclose()
 
@@ -603,15 +639,26 @@ async def test_an_outage_is_not_waited_for_without_rows_in_the_last_minute() -> 
     began = now()
     assert (await runs.search()).winner is None
     assert now() - began < 2.0
+    once = DownUntil("once", 0.1)
+    runs = Runs(once)
+    await runs.search()
+    answered = now()
+    assert runs.runner.answers == 1
+    await asyncio.sleep(57.9)
+    once.until = now() + 60.0
+    assert (await runs.search()).winner is None
+    assert runs.runner.answers == 1
+    assert [round(at - answered, 2) for at in once.asked[1:]] == [57.9, 58.15, 58.55, 58.9, 59.8, 60.8]
 
 
 @pytest.mark.parametrize(
     ("usual", "starts"),
     [
-        ((), 8.0),  # until it is known, 1.5 seconds and half of one
-        ((0.2,), 8.5),  # a second at least
-        ((2.5,), 7.0),
-        ((9.0,), 6.0),  # four seconds at most
+        ((), 10.0),  # until it is known, 1.5 seconds and half of one
+        ((0.2,) * 20, 10.5),  # a second at least
+        ((2.5,) * 19 + (0.2,), 9.0),
+        ((1.0,) * 19 + (9.0,), 10.5),  # of twenty answers, one may take longer
+        ((9.0,) * 20, 8.0),  # four seconds at most
     ],
 )
 def test_a_paid_provider_is_called_while_it_has_time_left_whatever_it_costs(
@@ -622,9 +669,9 @@ def test_a_paid_provider_is_called_while_it_has_time_left_whatever_it_costs(
         runs = Runs(first, paid, extra_paid=1e-6, extra_paid_kept=4.0)
         runs.pace_free()
         runs.runner.extra.spend(4.0)
-        runs.usual("first", [9.0] * 100)  # it is as likely to answer as ever
-        runs.usual("paid", usual * 20)
-        await runs.search()
+        runs.usual("first", [20.0] * 100)  # it is as likely to answer as ever
+        runs.usual("paid", usual)
+        await runs.search(12.0)
         assert paid.asked == [pytest.approx(starts, abs=0.11)]
         await runs.runner.aclose()
 
@@ -635,7 +682,7 @@ def test_a_paid_provider_is_called_while_it_has_time_left_whatever_it_costs(
 async def test_a_slow_provider_has_three_times_its_third_quartile() -> None:
     for quartile, ends in ((1.0, 6.0), (2.5, 7.5), (4.0, 10.0)):
         began, runs = now(), Runs(Timed("first", SLOW_ENOUGH), rounds=0)
-        runs.usual("first", [0.1] * 15 + [quartile] + [30.0] * 4)
+        runs.usual("first", [0.1] * 16 + [quartile] + [30.0] * 5)
         finish = await runs.search()
         assert now() - began == pytest.approx(ends, abs=0.001)
         assert finish.results[0].attempt.outcome == "timeout"
@@ -669,12 +716,53 @@ def test_the_defaults_of_the_policy() -> None:
 
 @virtually
 async def test_an_outage_is_ridden_out_in_steps_and_left_in_time_for_a_retry() -> None:
+    for random, tries, ends in ((0.5, [0.0, 0.2, 1.2, 2.2], 2.4), (0.0, [0.0, 0.15, 1.2, 2.25], 2.45)):
+        only = DownUntil("only", 0.1)
+        runs = Runs(only, retries=0.0, retries_kept=0.0)
+        await runs.search()
+        runs.random, began = random, now()
+        only.until = began + 60.0
+        finish = await runs.search(3.0)
+        assert finish.winner is None
+        assert [at - began for at in only.asked[1:]] == pytest.approx(tries, abs=0.002)
+        assert now() - began == pytest.approx(ends, abs=0.002), "half a second for a retry, and a tenth to notice"
+
+
+@virtually
+async def test_waiting_for_the_end_of_an_outage_takes_no_retries() -> None:
     only = DownUntil("only", 0.1)
-    runs = Runs(only, retries=0.0, retries_kept=0.0)
+    runs = Runs(only, retries=1.0, retries_kept=1.0)
     await runs.search()
-    began = now()
-    only.until = began + 60.0
-    finish = await runs.search(3.0)
-    assert finish.winner is None
-    assert [at - began for at in only.asked[1:]] == pytest.approx([0.0, 0.2, 1.2, 2.2], abs=0.002)
-    assert now() - began == pytest.approx(2.4, abs=0.002), "half a second for a retry, and a tenth to notice"
+    only.until = now() + 200.0
+    await runs.search()
+    assert len(only.asked) > 4
+    await asyncio.sleep(100.0)
+    before = len(only.asked)
+    await runs.search()
+    assert len(only.asked) - before == 2
+
+
+@virtually
+async def test_a_probe_that_is_too_dear_in_a_further_round_is_given_up() -> None:
+    free, paid = Timed("free", down("free"), 0.1), Timed("paid", down("paid"), 0.1, price=PRICE)
+    runs = Runs(free, paid, extra_paid=1e-6, extra_paid_kept=4.0, retry_pause=3.0)
+    for _ in range(3):
+        runs.health.report(Attempt(provider="paid", outcome="unavailable"), answered=False)
+    runs.runner.extra.spend(4.0)
+    await runs.search()
+    assert (len(free.asked), len(paid.asked)) == (2, 1)
+    assert runs.health.order([paid]).probes == {"paid"}
+
+
+@virtually
+async def test_who_waits_for_a_slot_is_as_likely_to_answer_as_one_that_has_just_been_called() -> None:
+    paced, paid = Timed("paced", 0.1, 1.0), Timed("paid", 5.0, price=PRICE)
+    runs = Runs(paced, paid, extra_paid=1e-6, extra_paid_kept=4.0, slot_wait=9.0)
+    runs.pace("paced", 6.0)
+    await runs.search()
+    searching = asyncio.create_task(runs.search())
+    await asyncio.sleep(1.0)
+    assert (paced.asked, paid.asked) == ([0.0], [0.9])
+    assert runs.spent(4.0) == pytest.approx(0.99, abs=0.002)
+    await searching
+    await runs.runner.aclose()

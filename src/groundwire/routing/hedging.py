@@ -144,7 +144,7 @@ class _HedgedRun:
             while not self._is_over():
                 if self._may_start():
                     if (pause := self._pause()) > 0:
-                        await self._wait_at_most(pause)
+                        await self._until_one_ends(min(pause, self._deadline.remaining()))
                     else:
                         self._start(self._take())
                 elif self._running:
@@ -199,11 +199,12 @@ class _HedgedRun:
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
             charged = self._would_answer(self._newest()) if earlier else 1.0
-        state.timeout = _PATIENCE * self._runner.latencies(provider.name).quantile(0.75, 0.0) if self._hedged else 0.0
+        if self._hedged:
+            state.timeout = _PATIENCE * self._runner.latencies(provider.name).quantile(0.75, 0.0)
         task = self._loop.create_task(self._attempt(provider, state))
         self._running[task] = _Running(provider, self._loop.time(), state)
         self._started.append(self._loop.time())
-        if self._hedged and len(self._started) > 1 and price_of(provider):
+        if self._hedged and price_of(provider):
             self._repeat_free()
         if charged:
             self._runner.extra.spend(charged)
@@ -235,13 +236,6 @@ class _HedgedRun:
         if state.sent and done.rows:
             self._runner.latencies(provider.name).add(self._loop.time() - state.sent_at.result())
         return done
-
-    async def _wait_at_most(self, seconds: float) -> None:
-        """Wait until a call ends, up to a limit."""
-        if self._running:
-            await self._until_one_ends(min(seconds, self._deadline.remaining()))
-        else:
-            await asyncio.sleep(min(seconds, self._deadline.remaining()))
 
     async def _wait(self) -> None:
         """Wait until a call ends, or until the next provider may have to start."""
