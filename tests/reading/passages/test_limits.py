@@ -411,6 +411,10 @@ class TestPieces:
         assert piece.before == ""
         piece = wrapped(document, text.index("\nx ="), text.index("y ="))
         assert piece.before == "```python"
+        piece = wrapped(document, 0, text.index("\nx ="))
+        assert (piece.before, piece.after) == ("", "")  # no line of code is in it
+        piece = wrapped(document, 0, text.index("x ="))
+        assert (piece.before, piece.after) == ("", "```")
 
     def test_a_piece_without_room_for_its_context_has_none(self) -> None:
         rows = "".join(f"| {number:04} |\n" for number in range(40))
@@ -472,6 +476,23 @@ class TestPieces:
             cut_piece(Outline("antidisestablishmentarianism"), 0, TextBudget(characters=100, tokens=1))
         with pytest.raises(InvalidRequest, match="max_length: is too little for a single word"):
             cut_piece(Outline("a"), 0, TextBudget(characters=0))
+
+    def test_the_header_of_a_table_is_left_out_when_40_characters_are_left_for_its_rows(self) -> None:
+        head = "| depot |\n| ----- |\n"
+        document = Outline(f"{head}| {'x' * 200} |\n| end |")
+        for room, tried in ((51, [44, 40]), (52, [45, 41, 37]), (61, [53, 48, 43, 39])):  # halves, to 8 characters
+            with_head: list[int] = []
+
+            def count(text: str, sizes: list[int] = with_head) -> int:
+                """Nothing, except for the header with something after it, which is too much."""
+                if not text.startswith(head) or text == head:
+                    return 0
+                sizes.append(len(text) - len(head))
+                return 99
+
+            budget = TextBudget(characters=len(head) + room, tokens=10, count=count)
+            assert cut_piece(document, len(head), budget).before == ""
+            assert with_head == tried
 
     def test_backticks_in_code_do_not_close_it(self) -> None:
         text = "a\n\n```python\nx = 1\n``y\n```\n\nb"

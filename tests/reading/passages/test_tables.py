@@ -17,6 +17,7 @@ from groundwire.models import Page
 from groundwire.reading.passages.bm25 import rank
 from groundwire.reading.passages.excerpts import choose
 from groundwire.reading.passages.outline import Outline
+from groundwire.reading.passages.pagination import cut_piece
 from groundwire.reading.passages.terms import Terms
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import check_ask, view
@@ -67,11 +68,22 @@ def _growth(text: str, query: str, least: int, most: int) -> object:
     return found[1:]
 
 
+def _cuts(text: str, start: int, least: int, most: int, stop: int | None = None) -> object:
+    """Return from which limits on another piece is cut: what precedes its text, the text, and what follows."""
+    document, found = Outline(text), [[0, "", "", ""]]
+    for size in range(least, most):
+        piece = cut_piece(document, start, TextBudget(characters=size), stop)
+        if [piece.before, piece.text, piece.after] != found[-1][1:]:
+            found.append([size, piece.before, piece.text, piece.after])
+    return found[1:]
+
+
 STAGES: Final[Mapping[str, Callable[..., object]]] = {
     "outline": _outline,
     "terms": _terms,
     "view": _view,
     "growth": _growth,
+    "cuts": _cuts,
 }
 
 
