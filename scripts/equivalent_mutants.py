@@ -14,6 +14,62 @@ _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
+        ("src/groundwire/reading/passages/pagination.py", function, line, reason)
+        for function, line, reason in (
+            ("Cursor.__str__", 'place = self.place.to_bytes(5, "big").lstrip(b"\\0")', "leading zeros are removed"),
+            ("read_cursor", "if raw[3] | _WITH_FIND:", "otherwise nothing follows, and nothing is decompressed"),
+            (
+                "_position",
+                'word = re.search(r"\\S{0,60}\\Z", document.text[max(0, place - 61) : place])',
+                "at most 60 are taken",
+            ),
+            (
+                "_find_again",
+                "if best is not None and place - cursor.place > abs(best - cursor.place): => if False:",
+                _WORK,
+            ),
+            ("_find_again", "if best is not None and place - cursor.place >= abs(best - cursor.place):", _WORK),
+            ("_find_again", "if best is not None and place - cursor.place > abs(best + cursor.place):", _WORK),
+        )
+    ),
+    *(
+        ("src/groundwire/reading/passages/view.py", function, line, reason)
+        for function, line, reason in (
+            (
+                "view",
+                '"original_length": max(page.original_length or (-1), len(page.content)),',
+                "a length is at least 0",
+            ),
+            ("_Shower._that_fit", "low, high = (-1), min(len(matches), 1)", "no match takes no room"),
+            ("_Shower._that_fit", "low, high = high, min(len(matches), 3 * high)", _WORK),
+        )
+    ),
+    *(
+        ("src/groundwire/reading/passages/token_budget.py", function, line, reason)
+        for function, line, reason in (
+            (
+                "TokenBound.reach",
+                "cost = self._cost(part, text) if end - begin <= _STEPS[0] * _LONGEST else room + 2",
+                "either is more than is left",
+            ),
+            ("TokenBound._cost", 'if before >= "\\x7f" and before.isalnum():', "DEL is not alphanumeric"),
+            ("_longest_row", "best = [[(-1)] * (size + 1) for _ in range(size + 1)]", "neither is more than none"),
+            ("_longest_row", "for end in range(0, size + 1):", "nothing ends there"),
+            ("_longest_row", "if row >= longest and piece[before:end] not in words:", "the longest is the same"),
+            (
+                "_longest_row",
+                "best[start][end] = longest + 1 if longest or not start else (-1)",
+                "neither is more than none",
+            ),
+        )
+    ),
+    (
+        "src/groundwire/reading/passages/pagination.py",
+        "cut_piece",
+        "whole = wrapped(document, start, stop) if stop - start < room.characters else None",
+        "one without anything added is then taken as the last piece",
+    ),
+    *(
         ("src/groundwire/routing/hedging.py", function, line, reason)
         for function, line, reason in (
             (
@@ -528,12 +584,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         'level = len(match["hashes"]) if match["hashes"] else 1 if match["line"][(-1)] == "=" else 2',
         "a line is one character again and again",
     ),
-    (
-        "src/groundwire/reading/passages/pagination.py",
-        "_cut",
-        "if len(cut) >= len(before) and cut[len(before) :].strip():",
-        "nothing is left to strip where they are equal",
-    ),
     *(
         ("src/groundwire/citations/link_filter.py", "LinkFilter._opens", line, "a run is one character again and again")
         for line in (
@@ -728,12 +778,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     (
-        "src/groundwire/reading/passages/token_budget.py",
-        "TextBudget.__post_init__",
-        "if self.tokens is not None or self.count is None and self._bound is None:",
-        _WORK,
-    ),
-    (
         "src/groundwire/reading/passages/view.py",
         "_Shower.piece",
         "following = self._cursor(cut.end) if cut.end <= end and document.text[cut.end :].strip() else None",
@@ -841,11 +885,10 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "if label and headings is None and head < 1 and end - found[-1].start <= _LONG:",
         )
     ),
-    ("src/groundwire/reading/passages/token_budget.py", "TextBudget.__post_init__", "if False:", _WORK),
     (
         "src/groundwire/reading/passages/token_budget.py",
         "TextBudget.holds",
-        "return (self._bound or load_token_bound()).reach(text, (-1), self.tokens) == len(text)",
+        "return load_token_bound().reach(text, (-1), self.tokens) == len(text)",
         "what does not fit at once does not fit in steps",
     ),
     (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import itertools
 import math
 import re
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import Match, Page
+from groundwire.models import MAX_QUERY, Excerpt, Match, Page
 from groundwire.reading.passages.bm25 import passages_of, rank
 from groundwire.reading.passages.excerpts import (
     ExcerptSpan,
@@ -409,6 +411,8 @@ class TestPieces:
         assert (piece.before, piece.after) == ("", "")
         piece = wrapped(document, text.index("| 1") + 2, len(text))
         assert piece.before == ""
+        piece = wrapped(document, text.index("| 1") + 4, len(text))
+        assert piece.before == ""
         piece = wrapped(document, text.index("\nx ="), text.index("y ="))
         assert piece.before == "```python"
         piece = wrapped(document, 0, text.index("\nx ="))
@@ -500,6 +504,12 @@ class TestPieces:
         piece = wrapped(Outline(text), at, at + 4)
         assert (piece.before, piece.text, piece.after) == ("```python\n", "``y\n", "```")
 
+    def test_code_is_opened_again_where_it_begins(self) -> None:
+        text = "```sh\n\na\n\nb\n```"
+        opened = [wrapped(Outline(text), at, len(text)).before for at in range(5, 12)]
+        #          the end of the fence, an empty line, "a", its end, an empty line, "b", its end
+        assert opened == ["```sh", "```sh\n", "```sh\n", "```sh", "```sh\n", "```sh\n", "```sh"]
+
     def test_white_space_belongs_to_the_piece_before_it(self) -> None:
         text = "First one.\n\n\n\nSecond one."
         assert cut_piece(Outline(text), 0, TextBudget(characters=14)).text == "First one.\n\n\n\n"
@@ -520,8 +530,15 @@ class TestPieces:
         assert read_cursor(str(cursor)) == cursor
         assert Cursor.of(URL + "#part", document, 5) == cursor
         assert Cursor.of(URL, document, 5, "more").find == "more"
-        for other in (str(cursor)[:-1], str(cursor) + "A" * 4, "A" * 3_001, "", "é" * 22):
+        for other in (str(cursor)[:-1], str(cursor) + "A" * 4, f"{cursor}!!!!", "A" * 3_001, "", "é" * 22):
             assert read_cursor(other) is None
+        for size in range(16):
+            body = bytes(size)
+            signed = hashlib.sha256(b"groundwire cursor" + body).digest()[:3] + body
+            assert (read_cursor(base64.urlsafe_b64encode(signed).rstrip(b"=").decode()) is not None) is (size >= 12)
+        bomb = read_cursor(str(Cursor.of(URL, document, 5, "x" * 5_000)))
+        assert bomb is not None
+        assert bomb.find == "x" * 3_000
 
     @pytest.mark.parametrize(
         ("cursor", "start"), [("@0", 0), ("@5", 4), ("@4", 4), ("@3", 3), ("@ 7", 4), ("@8", 8), ("@9", 9), ("@12", 9)]
@@ -561,6 +578,11 @@ class TestPieces:
         assert resolve(cursor, URL, Outline(words + "\n" + "y " * 90 + words)).start == 0
         with pytest.raises(InvalidRequest, match="its position is gone"):
             resolve(cursor, URL, Outline("x " * 40 + "these are other words"))
+        again = "0123456789abcdefghi "
+        cursor = str(Cursor.of(URL, Outline("x " * 40 + again * 2), 80))
+        assert resolve(cursor, URL, Outline("y " * 35 + again * 3)).start == 70  # 90 is no nearer
+        cursor = str(Cursor.of(URL, Outline("a" + " " * 60 + "b"), 0))
+        assert resolve(cursor, URL, Outline("y a" + " " * 60 + "c")).start == 2  # 48 characters are looked at
         searching = str(Cursor.of(URL, Outline(old), 80, "words"))
         place = resolve(searching, URL, Outline("short words"))
         assert (place.start, place.find) == (11, "words")
@@ -812,6 +834,7 @@ class TestTokens:
             ("ab漢", 3), ("漢ab", 3), ("x" * 20, 20), ("x" * 21, 22), ("x" * 400, 420), ("x" * 401, 401),
             ("ñ" * 10, 10), ("ñ" * 11, 12), ("Àß", 2), ("À" * 10, 10), ("\u07ff", 2), ("\uffff", 3), ("\U00010000", 4),
             ("\x00", 1), ("\x00\x01", 2), ("漢", 1), ("丁", 2), ("あ", 2), ("힣", 3), ("😀", 4), ("\u0301", 2),
+            ("\x80", 2), ("ÿ", 1), ("\u0800" * 401, 1_203),
         ],
     )  # fmt: skip
     def test_a_bound_with_a_small_vocabulary(self, text: str, tokens: int) -> None:
@@ -829,6 +852,12 @@ class TestTokens:
     def test_a_vocabulary_may_split_a_word_before_a_capital_letter(self) -> None:
         joined = TokenBound(frozenset({"bC", "bc"}), frozenset(), frozenset(), frozenset())
         assert (joined("abcd"), joined("abCD")) == (3, 4)
+        known = TokenBound(frozenset({"ab", "abC"}), frozenset(), frozenset(), frozenset())
+        assert known("abCDE") == 4  # "ab" is one
+
+    def test_no_two_tokens_side_by_side_are_one_together(self) -> None:
+        joined = TokenBound(frozenset({"ab", "abx"}), frozenset(), frozenset(), frozenset())
+        assert (joined("aby"), joined("abxy")) == (2, 2)  # not "a", "b", "y", nor "ab", "x", "y"
 
     def test_the_limit_is_reached_at_a_boundary(self) -> None:
         text = "ab ab ab ab"
@@ -837,6 +866,7 @@ class TestTokens:
         assert SMALL.reach("x" * 401, 0, 1_000) == 401
         assert SMALL.reach("x" * 1_000, 0, 100) < 100
         assert SMALL.reach("", 0, 5) == 0
+        assert [SMALL.reach("12" + "x" * 400, 0, limit) for limit in (1_000, 50)] == [402, 2]
         assert [SMALL.reach("x" * 401 + " ab", 0, limit) for limit in (421, 422, 423)] == [400, 401, 404]
         long = "x" * 100  # 105 tokens at once, and one more for every twenty of them that are looked at alone
         assert [SMALL.reach(long, 0, limit) for limit in (105, 104, 50, 1)] == [100, 96, 45, 0]
@@ -867,6 +897,7 @@ class TestTokens:
         assert budget.tokens_of("one two") == bound("one two") == 2
         assert (budget.holds("one two three"), budget.holds("one two three four")) == (True, False)
         assert not TextBudget(characters=5, tokens=3).holds("one two")
+        assert not TextBudget(characters=5, tokens=1).holds("a b c")
         assert budget.reach("one two three four", 0) == len("one two three")
         assert TextBudget(characters=5, tokens=3).reach("one two three", 0) == 5
         assert budget.less("one two").tokens == 1
@@ -895,6 +926,11 @@ class TestTokens:
             found[tokens] = TextBudget(characters=1_000, tokens=tokens, count=len).reach("x" * 500, 0)
         # Halves of twelve characters a token: 72, 36, 18, 9, and 4 are tried for six tokens.
         assert found == {1: 1, 4: 3, 5: 3, 6: 4, 10: 7, 11: 8, 12: 9, 16: 12}
+        found = {}
+        for characters, tokens in ((64, 20), (72, 22), (2, 1)):
+            found[characters] = TextBudget(characters=characters, tokens=tokens, count=len).reach("x" * 500, 0)
+        assert found == {64: 16, 72: 22, 2: 1}  # 24 - 16 are eight characters, and 27 - 18 are nine
+        assert TextBudget(characters=9, tokens=1, count=lambda text: 2 * len(text)).reach("x" * 500, 0) == 0
 
     def test_the_words_that_are_kept_are_50_000(self) -> None:
         for kept, left in ((50_000, 50_001), (50_001, 1)):
@@ -902,10 +938,13 @@ class TestTokens:
             bound._rows.update((str(number), 1) for number in range(kept))
             assert bound("abab") == 3
             assert len(bound._rows) == left
+            bound._rows = {str(number): 1 for number in range(kept)}
+            assert bound.reach("abab", 0, 3) == 4
+            assert len(bound._rows) == left
+        bound._rows.clear()
         bound._rows.update((str(number), 1) for number in range(70_000))
-        bound._rows.pop("abab")
         assert bound._row("abab") == 3
-        bound._rows.update((str(number), 1) for number in range(70_001))
+        bound._rows = {str(number): 1 for number in range(70_001)}
         assert bound._row("cabab") == 5  # letter by letter
 
 
@@ -931,6 +970,7 @@ class TestViews:
             ({"max_length": 10_000_000}, True), ({"max_length": 10_000_001}, False),
             ({"max_tokens": 2_500_000}, True), ({"max_tokens": 2_500_001}, False), ({"max_tokens": 1}, True),
             ({"max_length": 1}, True), ({"cursor": "x" * 3_000}, True), ({"cursor": "x" * 3_001}, False),
+            ({"query": "x" * MAX_QUERY}, True), ({"query": "x" * (MAX_QUERY + 1)}, False),
             ({"cursor": 5}, False), ({"cursor": "  "}, False), ({"find": "x" * 500}, True),
         ],
     )  # fmt: skip
@@ -976,6 +1016,9 @@ class TestViews:
         again = self.opened(text, cursor=page.next_cursor, max_length=9)
         assert [one.start for one in again.matches] == [20]
         assert again.next_cursor is None
+        page = self.opened("a a bcdefghi", find="a", max_length=4)
+        assert (page.content, [one.start for one in page.matches]) == ("a a ", [0])
+        assert self.opened("ab cd efgh", find="ab", max_length=2).matches == (Match(start=0, end=2),)
         page = self.opened(text, find="match", max_length=4)
         assert (page.content, page.matches) == (text[10:14], ())
         again = self.opened(text, cursor=page.next_cursor, max_length=4)
@@ -1001,6 +1044,7 @@ class TestViews:
         last = self.opened("one two", cursor="@4")
         assert (last.content, last.truncated, last.next_cursor) == ("two", True, None)
         assert not self.opened("one two").truncated
+        assert self.opened("a b", cursor="@1").truncated
         empty = self.opened("")
         assert (empty.content, empty.content_length, empty.original_length, empty.truncated) == ("", 0, 0, False)
 
@@ -1017,6 +1061,10 @@ class TestViews:
         assert len(bare.content) - len(page.content) == 100
         assert (framed[0].content, framed[0].content_length, framed[0].original_length) == ("x", 0, len(text))
         assert len(framed[0].next_cursor or "") == 40
+        framed.clear()
+        self.opened(text, query="word", max_tokens=100, around=around)
+        assert framed[0].excerpts == (Excerpt(start=0, end=0, text=""),)
+        framed.clear()
         with pytest.raises(InvalidRequest, match=re.escape("Pass at least 120.")):
             self.opened(text, max_tokens=20, around=around)
         assert len(self.opened(text, max_length=100, around=around).content) == 100
@@ -1027,6 +1075,12 @@ class TestViews:
 
         text = "The ferry leaves. " * 4
         page = self.opened(text, query="ferry", max_tokens=160, around=around)
+        assert (page.content, page.truncated, page.next_cursor) == (text, False, None)
+
+        def around_whole(page: Page) -> str:
+            return "cut " * 200 if page.truncated and not page.excerpts else "whole"
+
+        page = self.opened(text, query="ferry", max_tokens=160, around=around_whole)
         assert (page.content, page.truncated, page.next_cursor) == (text, False, None)
 
     def test_another_process_gives_the_same(self) -> None:

@@ -103,7 +103,7 @@ def _piece(document: Outline, start: int, stop: int, before: str, size: int) -> 
     """Return a piece of at most `size` characters, including its closing text."""
     end, after = _cut(document.text, before, start, stop, size)
     filled = end - start
-    if not after and filled < size // 2 and size - filled > _LEAST:
+    if not after and filled < size // 2:
         end, after = _filled(document.text, start, stop, size, end)
     if not after:
         further = _after_blank(document.text, end, stop)
@@ -116,14 +116,12 @@ def _piece(document: Outline, start: int, stop: int, before: str, size: int) -> 
 def _cut(text: str, before: str, start: int, stop: int, size: int) -> tuple[int, str]:
     """Return the end of a non-empty piece of at most `size` characters, and its closing text."""
     window = before + text[start : min(stop, start + size + LINE)]
-    if start + size >= stop:
-        return stop, ""
     cut = truncate(window, len(before) + size)
     after = ""
     if not window.startswith(cut):
         kept, line_end, closing = cut.rpartition("\n")
         cut, after = kept, line_end + closing
-    if len(cut) > len(before) and cut[len(before) :].strip():
+    if cut[len(before) :].strip():
         return start + len(cut) - len(before), after
     return max(whole_character(text, start + size), start + 1), ""
 
@@ -165,7 +163,7 @@ def _opening(document: Outline, start: int) -> str:
 
 _KNOWN: Final = 11  # bytes: page 3, version 4, text 4; preceded by a checksum of 3 and a size of 1
 _WITH_FIND: Final = 0x80
-_LONGEST: Final = 3_000  # characters of a cursor
+_LONGEST: Final = 3_000  # bytes of a text to find
 _SIGN: Final = 24  # characters after a position that identify it
 _AGAIN: Final = "Open the page without a cursor, or with query or find."
 _NUMBER: Final = re.compile(r"([#@])\s*([0-9]{1,9})")
@@ -225,7 +223,7 @@ def read_cursor(text: str) -> Cursor | None:
     """Parse a cursor, or return None if it is invalid."""
     try:
         raw = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), b"-_", validate=True)
-        if len(text) > _LONGEST or len(raw) < _KNOWN + 4 or raw[:3] != _check(raw[3:]):
+        if len(raw) < _KNOWN + 4 or raw[:3] != _check(raw[3:]):
             return None
         size, body = raw[3] & ~_WITH_FIND, raw[4:]
         find = ""

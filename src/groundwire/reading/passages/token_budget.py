@@ -14,7 +14,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -160,7 +160,7 @@ class TokenBound:
         return found
 
     def _row_of_marks(self, piece: str) -> int:
-        if len(piece) == 1 or piece in self._marks:
+        if piece in self._marks:
             return 1
         return len(piece) if piece[0] != " " else len(piece) - 1
 
@@ -174,8 +174,7 @@ class TokenBound:
 
 def _longest_row(piece: str, words: Set[str], cut: Set[str]) -> int:
     size = len(piece)
-    whole = [at for at in range(size + 1) if at == size or not "\x80" <= piece[at] <= "\xbf"]  # starts of characters
-    inside = set(range(size)).difference(whole)
+    inside = {at for at, byte in enumerate(piece) if "\x80" <= byte <= "\xbf"}  # not at the start of a character
     # best[start][end]: the longest row for the first `end` bytes whose last token is piece[start:end]
     best = [[0] * (size + 1) for _ in range(size + 1)]
     for end in range(1, size + 1):
@@ -235,17 +234,12 @@ class TextBudget:
     """Maximum tokens; None for no limit."""
     count: CountTokens | None = None
     """Counts tokens; None uses upper bounds."""
-    _bound: TokenBound | None = field(default=None, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.tokens is not None and self.count is None and self._bound is None:
-            object.__setattr__(self, "_bound", load_token_bound())
 
     def tokens_of(self, text: str) -> int:
         """Return the tokens of a text, exact or as an upper bound; 0 if they are not limited."""
         if self.tokens is None:
             return 0
-        return self.count(text) if self.count is not None else (self._bound or load_token_bound())(text)
+        return self.count(text) if self.count is not None else load_token_bound()(text)
 
     def holds(self, text: str) -> bool:
         """Whether a text fits."""
@@ -253,7 +247,7 @@ class TextBudget:
             return len(text) <= self.characters
         if self.count is not None:
             return self.count(text) <= self.tokens
-        return (self._bound or load_token_bound()).reach(text, 0, self.tokens) == len(text)
+        return load_token_bound().reach(text, 0, self.tokens) == len(text)
 
     def reach(self, text: str, start: int) -> int:
         """Return approximately how much text from `start` fits; `holds` gives the exact answer."""
@@ -261,7 +255,7 @@ class TextBudget:
         if self.tokens is None:
             return end
         if self.count is None:
-            return min(end, (self._bound or load_token_bound()).reach(text, start, self.tokens))
+            return min(end, load_token_bound().reach(text, start, self.tokens))
         low, high = start, min(end, start + self.tokens * _CHARACTERS_PER_TOKEN)
         while high - low > (8 if low > start else 1):
             middle = (low + high) // 2
