@@ -14,6 +14,34 @@ _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
+        ("src/groundwire/routing/rate_limiter.py", function, line, reason)
+        for function, line, reason in (
+            ("_Learned", "limit: float = 1.0", "before a refusal none is allowed, as after a long time"),
+            ("_Learned", "limit: float = (-1.0)", "before a refusal none is allowed, as after a long time"),
+            (
+                "_Learned.refuse",
+                "self.burst = max(1, int(density[place]) // 5) if window > 2 else 1",
+                "no window lies between",
+            ),
+            ("RateLimiter.acquire", "held = self._held.get(where, (-1.0)) - clock()", "either has passed"),
+            ("RateLimiter.acquire", "wait = max((-1.0), held)", "neither is waited for"),
+            ("RateLimiter.acquire", "if wait >= 0:", _WORK),
+            ("RateLimiter.acquire", "if wait > (-1):", _WORK),
+            (
+                "RateLimiter._begin_rest",
+                "length = min(seconds, (_FIRST_REST if known else _UNKNOWN_REST) * 2 ** min(times, 21), _LONGEST_REST)",
+                "an hour is less",
+            ),
+            (
+                "RateLimiter._begin_rest",
+                "length = min(seconds, (_FIRST_REST if known else _UNKNOWN_REST) * 2 ** min(times, 19), _LONGEST_REST)",
+                "an hour is less",
+            ),
+            ("RateLimiter.pace", "return Rate(max(delay, rate.interval if rate else (-1.0)))", "the delay is more"),
+            ("_is_short", "return (window.seconds or window.reset or 1.0) <= LONGEST_WINDOW", "either is short"),
+        )
+    ),
+    *(
         ("src/groundwire/reading/passages/pagination.py", function, line, reason)
         for function, line, reason in (
             ("Cursor.__str__", 'place = self.place.to_bytes(5, "big").lstrip(b"\\0")', "leading zeros are removed"),

@@ -114,6 +114,7 @@ async def test_a_pause_begins_short_and_doubles_up_to_what_was_asked_for() -> No
     assert (refused.granted, refused.wait, refused.resting) == (False, 7.0, " (slow down)")
     slot = await turn(limiter, provider, max_wait=7.0)
     assert (slot.granted, slot.wait) == (True, 7.0)
+    await asyncio.sleep(2.0)
     assert limiter.rest_of(provider) == (0.0, "slow down")
     assert tell(limiter, slot) == {}
     assert limiter.rest_of(provider) is None
@@ -218,7 +219,8 @@ async def test_a_used_up_window_holds_calls_back_until_it_ends() -> None:
         (RateWindow(limit=10, seconds=60, remaining=0, reset=99.0), 60.0),
         (RateWindow(limit=10, seconds=61, remaining=0, reset=9.0), 0.0),
         (RateWindow(limit=10, seconds=30, remaining=1, reset=9.0), 0.0),
-        (RateWindow(limit=1, seconds=30, remaining=0, reset=9.0), 30.25),  # its pace
+        (RateWindow(limit=1, seconds=30, remaining=0, reset=40.0), 30.25),  # its pace
+        (RateWindow(limit=2, remaining=0, reset=9.0), 9.0),
         (RateWindow(limit=0, seconds=30, remaining=0, reset=9.0), 0.0),
         (RateWindow(limit=10, remaining=0, reset=9.0), 9.0),
         (RateWindow(limit=10, remaining=0, reset=60.5), 0.0),
@@ -321,7 +323,7 @@ async def test_a_learned_rate_grows_by_half_a_percent_a_second_and_is_forgotten_
     ("learned", "learned_for", "interval"),
     [
         (2.0, 100.0, 1 / 3), (2.0, 0.0, 0.0), (2.0, 200.1, 0.0), (0.0, 100.0, 0.0), (0.001, 200.0, 60.0),
-        (2.0, 200.0, 0.5),
+        (2.0, 200.0, 0.5), (2.0, 0.5, 1 / 3.995), (2.0, -1.0, 0.0),
     ],
 )  # fmt: skip
 def test_what_another_process_has_learned(learned: float, learned_for: float, interval: float) -> None:
@@ -337,7 +339,7 @@ def test_what_another_process_has_learned(learned: float, learned_for: float, in
 async def test_the_later_of_two_learned_rates_counts() -> None:
     limiter, provider = limited(), Asked()
     limiter.merge("asked", announced=None, learned=2.0, learned_for=150.0, rest=0.0, times=0)
-    limiter.merge("asked", announced=None, learned=4.0, learned_for=150.2, rest=0.0, times=0)  # the same one
+    limiter.merge("asked", announced=None, learned=4.0, learned_for=150.25, rest=0.0, times=0)  # the same one
     assert (await turn(limiter, provider)).interval == pytest.approx(0.4)
     limiter.merge("asked", announced=None, learned=4.0, learned_for=100.0, rest=0.0, times=0)
     assert (await turn(limiter, provider)).interval == pytest.approx(0.4)
@@ -359,6 +361,11 @@ async def test_a_pause_and_a_rate_of_another_process_hold_here_too() -> None:
     limiter = limited()
     limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=9_999.0, times=99)
     assert limiter.rest_of(provider) == (3_600.0, "")
+    slot = await turn(limiter, provider, seconds=9_999, max_wait=9_999)
+    assert tell(limiter, slot, "rate_limited", retry_after=9.0)["rests"] == 21
+    limiter = limited()
+    limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=0.5, times=0)
+    assert limiter.rest_of(provider) == (0.5, "")
     limiter = limited()
     limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=0.0, times=9)
     assert limiter.rest_of(provider) is None
@@ -434,6 +441,8 @@ async def test_nobody_waits_for_a_probe_longer_than_it_has_time() -> None:
 async def test_a_call_waits_for_a_used_up_window_exactly_as_long_as_it_may() -> None:
     limiter, provider = limited(), Asked()
     await limiter.update_limits(provider, [RateWindow(limit=10, seconds=30, remaining=0, reset=2.0)])
+    await asyncio.sleep(5.0)
+    await limiter.update_limits(provider, [RateWindow(limit=10, seconds=30, remaining=0, reset=2.0)])
     refused = await turn(limiter, provider, max_wait=1.75)
     assert (refused.granted, refused.wait) == (False, 2.0)
     slot = await turn(limiter, provider, max_wait=2.0)
@@ -462,6 +471,9 @@ async def test_at_most_512_requests_of_a_window_are_counted() -> None:
     assert counts[:3] == [0.0, 1.0, 2.0]
     assert counts[510:515] == [510.0, 511.0, 512.0, 512.0, 512.0]
     assert set(counts[512:]) == {512.0}
+    learned = limiter._learned["asked"]
+    sizes = [(await turn(limiter, provider), len(learned.sent))[1] for _ in range(1_100)]
+    assert (min(sizes), max(sizes)) == (513, 1_024)
 
 
 @virtually
@@ -509,3 +521,132 @@ async def test_those_that_wait_for_a_probe_hear_at_once_that_it_failed() -> None
     assert longer > rest
     slot = await waiting
     assert (slot.granted, slot.wait, now()) == (False, longer, began)
+
+
+LOW = (3.0, 5.0, 20.0)
+"""The requests in the second, the ten seconds and the minute before one that is answered."""
+
+
+def learned_from(
+    answered: Sequence[tuple[float, ...]], refused: Sequence[tuple[float, tuple[float, ...]]]
+) -> Rate | None:
+    """Return the rate after some answers and some refusals, each refusal at a time."""
+
+    async def run() -> Rate | None:
+        limiter, provider = limited(), Asked()
+        for density in answered:
+            tell(limiter, Slot(True, 0.0, 0.0, "", "asked", now(), density))
+        for at, density in refused:
+            await asyncio.sleep(at - now())
+            tell(limiter, Slot(True, 0.0, 0.0, "", "asked", now(), density), "rate_limited")
+        return limiter.pace(provider, "asked")
+
+    return run_virtually(run())
+
+
+@pytest.mark.parametrize(
+    ("density", "rate"),
+    [
+        ((20.0, 5.0, 20.0), Rate(1 / (0.95 * 20), 1)),  # a second has no burst
+        ((3.0, 32.0, 20.0), Rate(1 / (0.95 * 3.2), 6)),  # a fifth of ten seconds
+        ((3.0, 8.0, 20.0), Rate(1 / (0.95 * 0.8), 1)),
+        ((3.0, 5.0, 30.0), Rate(1 / (0.95 * 0.5), 6)),
+        ((-1.0, -1.0, 30.0), Rate(1 / (0.95 * 0.5), 6)),
+        (LOW, None),
+    ],
+)
+def test_the_rate_is_that_of_the_shortest_window_with_more_requests_than_any_that_was_answered(
+    density: tuple[float, ...], rate: Rate | None
+) -> None:
+    assert learned_from([LOW] * 5, [(0.0, density)] * 3) == (rate and pytest.approx(rate))
+
+
+@pytest.mark.parametrize(("least", "burst"), [(4.0, 1), (5.0, 1), (9.0, 1), (10.0, 2), (30.0, 6)])
+def test_a_burst_is_a_fifth_of_a_window_and_one_at_least(least: float, burst: int) -> None:
+    rate = learned_from([(3.0, 3.0, -1.0)] * 5, [(0.0, (3.0, least, -1.0))] * 3)
+    assert rate == pytest.approx(Rate(10 / (0.95 * least), burst))
+
+
+def test_one_request_in_a_second_may_be_too_many() -> None:
+    assert learned_from([(0.0, -1.0, -1.0)] * 5, [(0.0, (1.0, -1.0, -1.0))] * 3) == pytest.approx(Rate(1 / 0.95, 1))
+
+
+def test_a_window_that_fills_up_is_no_evidence() -> None:
+    assert learned_from([LOW] * 4 + [(-1.0, -1.0, -1.0)] * 3, [(0.0, (9.0, 9.0, 30.0))] * 3) is None
+
+
+@pytest.mark.parametrize(("others", "learned"), [(119.0, True), (120.0, False)])
+def test_refusals_of_two_minutes_count(others: float, learned: bool) -> None:
+    high = (9.0, 9.0, 30.0)
+    rate = learned_from([LOW] * 5, [(0.0, high), (others, high), (others, high)])
+    assert (rate is not None) is learned
+
+
+@pytest.mark.parametrize(("later", "learned"), [(49, False), (50, True)])
+def test_fifty_answers_are_compared(later: int, learned: bool) -> None:
+    rate = learned_from([(9.0, 9.0, 30.0)] + [LOW] * later, [(0.0, (8.0, 8.0, 29.0))] * 3)
+    assert (rate is not None) is learned
+
+
+@pytest.mark.parametrize(("after", "times"), [(0.75, 1), (1.0, 2)])
+def test_a_rate_is_learned_again_once_its_window_has_passed(after: float, times: int) -> None:
+    high = (20.0, 5.0, 20.0)
+    rate = learned_from([LOW] * 5, [(0.0, high), (0.0, high), (0.0, high), (after, high)])
+    expected = 0.95 * 20 * (1 + 0.005 * after) if times == 1 else 0.95 * 0.95 * 20 * (1 + 0.005 * after)
+    assert rate == pytest.approx(Rate(1 / min(expected, 0.95 * 20 * (1 + 0.005 * after)), 1))
+
+
+async def _held() -> tuple[RateLimiter, Asked]:
+    limiter, provider = limited(), Asked()
+    await limiter.update_limits(provider, [RateWindow(limit=10, remaining=0, reset=5.0)])
+    return limiter, provider
+
+
+async def _paced() -> tuple[RateLimiter, Asked]:
+    limiter, provider = limited(), Asked(delay=5.0)
+    await turn(limiter, provider)
+    return limiter, provider
+
+
+@pytest.mark.parametrize("slow", [_held, _paced])
+def test_a_probe_that_has_no_slot_in_time_lets_the_next_one_probe(
+    slow: Callable[[], Coroutine[Any, Any, tuple[RateLimiter, Asked]]],
+) -> None:
+    async def run() -> None:
+        limiter, provider = await slow()
+        limiter.merge("asked", announced=None, learned=0.0, learned_for=0.0, rest=1.0, times=0)
+        refused = await turn(limiter, provider, max_wait=2.0)
+        assert (refused.granted, refused.wait, now()) == (False, 4.0, 1.0)
+        canceled = asyncio.create_task(turn(limiter, provider))
+        await asyncio.sleep(1.0)
+        canceled.cancel()
+        await asyncio.gather(canceled, return_exceptions=True)
+        assert (await turn(limiter, provider, max_wait=20.0)).granted
+
+    run_virtually(run())
+
+
+@virtually
+async def test_a_slot_that_is_free_is_taken_without_time_to_wait() -> None:
+    limiter, provider = limited(), Asked(delay=1.0)
+    await asyncio.sleep(1.0)
+    assert (await turn(limiter, provider, max_wait=-0.5)).granted
+
+
+@virtually
+async def test_all_calls_of_a_process_hear_what_another_has_learned_or_wait_no_longer() -> None:
+    store, provider = MemoryStore(clock=now), Asked(tells_rates=True)
+    one, other, third = RateLimiter(store), RateLimiter(store), RateLimiter(store)
+    await turn(one, provider)
+    waiting = [asyncio.create_task(turn(other, provider)) for _ in range(2)]
+    canceled, follows = (asyncio.create_task(turn(third, provider)) for _ in range(2))
+    await asyncio.sleep(0.25)
+    canceled.cancel()
+    assert (await follows).at == 0.25
+    assert canceled.cancelled()
+    record = HealthRecord(interval=3.0, burst=2)
+    await store.set(record_key("asked"), record.model_dump_json().encode(), fresh=99.0)
+    assert [(await task).at <= 0.35 for task in waiting] == [True, True]
+    store = MemoryStore(clock=now)
+    await turn(RateLimiter(store), provider)
+    assert (await turn(RateLimiter(store), provider, max_wait=0.05)).wait == pytest.approx(0.05)

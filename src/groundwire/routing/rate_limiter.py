@@ -124,7 +124,7 @@ class _Learned:
         for place, window in enumerate(_WINDOWS):
             least = min(counts[place] for counts in recent)
             known = [counts[place] for counts in self.densities if counts[place] >= 0]
-            if len(recent) < _REFUSALS or least < 1 or len(known) < _FEWEST or max(known) >= least:
+            if len(recent) < _REFUSALS or len(known) < _FEWEST or max(known) >= least:
                 continue
             if now - self.refused_at < window:
                 return False  # requests from before the rate was learned still fill the window
@@ -138,7 +138,7 @@ class _Learned:
 
     def allowed(self, now: float) -> float:
         """Return the rate in requests per second; 0 if none is known, or it was learned long ago."""
-        grown = 1.0 + _INCREASE * (now - self.refused_at) if self.limit else math.inf
+        grown = 1.0 + _INCREASE * (now - self.refused_at)
         return self.limit * grown if grown < 2 else 0.0
 
 
@@ -249,7 +249,7 @@ class RateLimiter:
         now = asyncio.get_running_loop().time()
         if announced is not None:
             self._rates[where] = announced
-        if learned > 0 and 0 < learned_for <= _REMEMBERED:
+        if learned > 0 and learned_for <= _REMEMBERED:
             known, refused_at = self._learned[where], now - (_REMEMBERED - learned_for)
             if refused_at > known.refused_at + _SLACK:
                 known.limit, known.refused_at = max(learned, 1 / LONGEST_WINDOW), refused_at
