@@ -13,6 +13,12 @@ __all__ = ["EQUIVALENT"]
 _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
+    (
+        "src/groundwire/reading/passages/outline.py",
+        "Outline.table_head",
+        'return self.text[start:body] if place >= body and is_rule(self.text[rule : body - 0].lstrip(" \\t>")) else ""',
+        "a line may end with its newline",
+    ),
     *(
         ("src/groundwire/routing/rate_limiter.py", function, line, reason)
         for function, line, reason in (

@@ -383,6 +383,7 @@ class TestOutline:
         for place in (0, text.index("| a"), text.index("| -"), text.index("| d"), text.index("end")):
             assert document.table_head(place) == ""
         assert Outline("> | a |\n> | - |\n> | 1 |").table_head(16) == "> | a |\n> | - |\n"
+        assert Outline("| a\n|-\n| 1").table_head(7) == "| a\n|-\n"
 
     def test_the_version_is_of_the_text(self) -> None:
         assert Outline("text").version == version_of("text") == "982d9e3eb996f559"
@@ -834,7 +835,7 @@ class TestTokens:
             ("ab漢", 3), ("漢ab", 3), ("x" * 20, 20), ("x" * 21, 22), ("x" * 400, 420), ("x" * 401, 401),
             ("ñ" * 10, 10), ("ñ" * 11, 12), ("Àß", 2), ("À" * 10, 10), ("\u07ff", 2), ("\uffff", 3), ("\U00010000", 4),
             ("\x00", 1), ("\x00\x01", 2), ("漢", 1), ("丁", 2), ("あ", 2), ("힣", 3), ("😀", 4), ("\u0301", 2),
-            ("\x80", 2), ("ÿ", 1), ("\u0800" * 401, 1_203),
+            ("\x80", 2), ("ÿ", 1), ("aÉ", 3), ("\u0800" * 401, 1_203),
         ],
     )  # fmt: skip
     def test_a_bound_with_a_small_vocabulary(self, text: str, tokens: int) -> None:
@@ -858,6 +859,8 @@ class TestTokens:
     def test_no_two_tokens_side_by_side_are_one_together(self) -> None:
         joined = TokenBound(frozenset({"ab", "abx"}), frozenset(), frozenset(), frozenset())
         assert (joined("aby"), joined("abxy")) == (2, 2)  # not "a", "b", "y", nor "ab", "x", "y"
+        joined = TokenBound(frozenset({"\xc3\xa9a"}), frozenset(), frozenset(), frozenset())
+        assert joined("éab") == 2
 
     def test_the_limit_is_reached_at_a_boundary(self) -> None:
         text = "ab ab ab ab"
@@ -1097,3 +1100,18 @@ class TestViews:
         assert pack_view(page, check_ask(usual=2_000, max_tokens=9, count_tokens=len)) is None
         assert pack_view(page, check_ask(usual=2_000, query="a", ranker=lambda query, texts: [])) is None
         assert pack_view(page, check_ask(usual=2_000, around=lambda page: "")) is None
+
+    @pytest.mark.parametrize(
+        ("module", "name", "found"),
+        [
+            ("groundwire.web.client", "context", True),
+            ("groundwire.web.client", "f.<locals>.context", False),
+            ("elsewhere", "context", False),
+        ],
+    )
+    def test_another_process_can_import_functions_of_the_package(self, module: str, name: str, found: bool) -> None:
+        def around(page: Page) -> str:
+            return ""
+
+        around.__module__, around.__qualname__ = module, name
+        assert (pack_view(Page(url=URL, content="text"), check_ask(usual=9, around=around)) is not None) is found

@@ -108,8 +108,6 @@ def _piece(document: Outline, start: int, stop: int, before: str, size: int) -> 
     if not after:
         further = _after_blank(document.text, end, stop)
         end = further if further - start <= size else end
-    elif document.text.startswith(after, end):
-        end, after = end + len(after), ""  # the closing text is what follows anyway
     return Piece(start, end, before, document.text[start:end], after)
 
 
