@@ -13,6 +13,32 @@ __all__ = ["EQUIVALENT"]
 _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
+    *(
+        ("src/groundwire/routing/health.py", function, line, reason)
+        for function, line, reason in (
+            (
+                "",
+                "_STRAY_COOLDOWN, _MOST_COOLDOWNS = 1.0, 13 "
+                "# seconds, the first if the key has worked recently; doublings, to an hour",
+                "either is more than an hour",
+            ),
+            (
+                "_State.improbable_row",
+                "share = min(self.usual.get(kind, 1.0), 0.99)",
+                "the first failure is never enough",
+            ),
+            (
+                "_State.improbable_row",
+                "return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 2",
+                "the first failure is never enough",
+            ),
+            (
+                "_State.improbable_row",
+                "return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 0",
+                "the first failure is never enough",
+            ),
+        )
+    ),
     (
         "src/groundwire/reading/passages/outline.py",
         "Outline.table_head",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -230,10 +231,40 @@ def test_a_provider_that_often_fails_alone_is_moved_to_the_end_only_after_a_long
     assert watched.names() == "bca", "at most eight"
 
 
+@pytest.mark.parametrize(("failures", "answers"), [(1, 9), (1, 4), (1, 2), (1, 1), (3, 2), (2, 1), (3, 1)])
+def test_a_row_is_long_if_it_happens_less_than_once_in_a_hundred_at_the_usual_share(
+    failures: int, answers: int
+) -> None:
+    watched, share = Watched(), 0.0
+    for _ in range(60):
+        for failed in [True] * failures + [False] * answers:
+            watched.now += 1.0
+            if failed:
+                watched.fail("unavailable")
+            else:
+                watched.answer()
+            share += 0.03 * (failed - share)
+    row = 0
+    while watched.names() == "abc":
+        enough = max(4, min(8, math.ceil(math.log(0.01) / math.log(share))))
+        watched.now += 1.0
+        watched.fail("unavailable")
+        row, share = row + 1, share + 0.03 * (1 - share)
+        assert (watched.names() == "bca") is (row >= enough)
+
+
+def test_however_often_a_provider_fails_there_is_a_row_that_suffices() -> None:
+    watched = Watched()
+    watched.fail("unavailable", times=2_000)
+    assert watched.names() == "bca"
+
+
 @pytest.mark.req("B1")
 def test_the_share_of_answers_that_others_contradict_is_learned() -> None:
     watched = Watched()
     assert watched.health.false_empties("a") == 0.01
+    watched.health.contradict("a")
+    assert watched.health.false_empties("a") == 0.05
     for _ in range(100):
         watched.health.contradict("a")
         watched.answer()
@@ -403,6 +434,14 @@ class TestOthers:
         assert watched.names() == "bca"
         assert watched.told == []
 
+    def test_no_time_makes_no_suspect_and_a_suspect_of_theirs_does_not_fail_at_once(self) -> None:
+        watched = Watched()
+        watched.hear(times=1)
+        assert watched.health.provider_health("a") == ("a", "healthy", 0.0, "")
+        watched.hear(degraded=5.0, times=1)
+        order = watched.health.order(watched.providers, lambda provider: float(provider.name != "a"))
+        assert [provider.name for provider in order.queue] == ["b", "c", "a"]
+
     def test_what_is_known_here_is_not_replaced(self) -> None:
         watched = Watched()
         watched.fail(times=3)
@@ -462,13 +501,33 @@ def test_a_probe_holds_its_place_for_a_second() -> None:
     assert watched.order().probes == {"a"}
 
 
-def test_doubt_is_half_of_the_latest_and_half_of_all_before() -> None:
+def test_whose_last_nothing_was_contradicted_is_doubtful() -> None:
     watched = Watched()
-    told = []
+    assert not watched.health.is_doubtful("a")
     for contradicted in (False, True, False, False, True, False, True, True):
         watched.health.weigh("a", contradicted=contradicted)
-        told.append(watched.health.is_doubtful("a"))
-    assert told == [False, True, False, False, True, False, True, True]
+        assert watched.health.is_doubtful("a") is contradicted
+
+
+def test_rows_count_until_their_time_is_up() -> None:
+    watched = Watched()
+    watched.answer()
+    watched.now = 1_004.5
+    assert watched.health.had_rows("a", 5.0)
+    watched.now = 1_005.0
+    assert not watched.health.had_rows("a", 5.0)
+
+
+def test_a_cooldown_doubles_twelve_times_after_which_it_has_an_hour() -> None:
+    watched = Watched()
+    for _ in range(12):
+        watched.health.report(Attempt(provider="a", outcome="quota", retry_after=0.5), answered=False)
+        watched.now += 0.5
+    watched.health.prove("a")
+    for _ in range(12):
+        watched.health.report(Attempt(provider="a", outcome="quota", retry_after=0.5), answered=False)
+        watched.now += 0.5
+    assert watched.health.report(Attempt(provider="a", outcome="quota"), answered=False)["cooldown"] == HOUR
 
 
 def test_an_empty_answer_tells_others_only_that_a_provider_is_well_again() -> None:

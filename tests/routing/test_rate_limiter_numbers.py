@@ -79,7 +79,7 @@ async def test_the_operators_delay_is_kept() -> None:
     assert sorted(slot.wait for slot in slots) == [0.0, 2.0, 4.0]
     assert {slot.interval for slot in slots} == {2.0}
     refused = await turn(limiter, provider, max_wait=1.0)
-    assert (refused.granted, refused.wait) == (False, 2.0)
+    assert (refused.granted, refused.wait, refused.at) == (False, 2.0, 0.0)
     assert now() - began == 4.0
     assert not (await turn(limiter, provider, seconds=1.9)).granted
     assert (await turn(limiter, provider, seconds=2.0)).granted

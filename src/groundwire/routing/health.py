@@ -45,14 +45,13 @@ _WEIGHT, _IMPROBABLE, _LONGEST_ROW = 0.03, 0.01, 8  # of the latest call; a prob
 _PROBE = 1.0  # seconds reserved for a probe; after that, another one may be sent
 _TOGETHER = 0.1  # seconds; requests sent this close together meet the same state, in whichever order they end
 _CONTRADICTED, _FEWEST_FALSE = 0.05, 0.01  # weight of the latest answer in the share of false empty ones; its minimum
-_DOUBTING, _DOUBTFUL = 0.5, 0.5  # weight of the latest empty result in the share contradicted by others; the threshold
 _RECORD = 600.0  # seconds for which rows are evidence that a provider works
 
 
 Changes = Mapping[str, float | int | str]
 """Changes in a provider's health: fields of a `HealthRecord`, with seconds from now instead of times."""
 
-_Moment = Annotated[float, Field(ge=0, le=1e11, allow_inf_nan=False)]
+_Moment = Annotated[float, Field(ge=0, le=1e11)]
 
 
 class HealthRecord(BaseModel):
@@ -101,7 +100,7 @@ class _State:
     lost: float = 0.01
     heard: bool = False
     rows_at: float = -math.inf
-    doubt: float = 0.0
+    doubtful: bool = False
     answered_sent_at: float = -math.inf
     fails_fast: bool = False
 
@@ -278,7 +277,7 @@ class Health:
         """
         state = self._state(provider)
         seconds = min(seconds, _FIRST_COOLDOWN * 2**state.cooldowns, _LONGEST_COOLDOWN)
-        if seconds <= 0 or not self._cool_down(provider, seconds, outcome, reason):
+        if not self._cool_down(provider, seconds, outcome, reason):
             return {}
         state.cooldowns = min(state.cooldowns + 1, _MOST_COOLDOWNS)
         return {"cooldown": seconds, "outcome": outcome, "reason": reason}
@@ -332,13 +331,12 @@ class Health:
         return self._clock() - self._state(provider).rows_at < seconds
 
     def is_doubtful(self, provider: str) -> bool:
-        """Whether others usually had rows where it found nothing."""
-        return self._state(provider).doubt >= _DOUBTFUL
+        """Whether another provider had rows where it found nothing the last time."""
+        return self._state(provider).doubtful
 
     def weigh(self, provider: str, *, contradicted: bool) -> None:
         """Record whether another provider had rows where this one found nothing."""
-        state = self._state(provider)
-        state.doubt += _DOUBTING * (contradicted - state.doubt)
+        self._state(provider).doubtful = contradicted
 
     def false_empties(self, provider: str) -> float:
         """Return the share of the provider's answers without results that others contradict, at least one percent."""

@@ -62,7 +62,7 @@ class Slot(NamedTuple):
     """Whether the call may go now; otherwise no slot was taken."""
     wait: float
     """Seconds waited, or that would have been."""
-    interval: float = 0.0
+    interval: float
     """Seconds between two requests."""
     resting: str = ""
     """The provider's reason for the wait: ` (slow down)`."""
