@@ -14,6 +14,34 @@ _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
+        ("src/groundwire/citations/marker_parser.py", function, line, reason)
+        for function, line, reason in (
+            (
+                "MarkScanner.__init__",
+                'self._outer = "" # the run that opened the code in which a fence seems to begin => '
+                "pass # the run that opened the code in which a fence seems to begin",
+                "it is set before it is looked at",
+            ),
+            ("MarkScanner.feed", "if dull is not None: => if False:", _WORK),
+            ("MarkScanner._note", "if len(self._line) <= _PREFIX:", _WORK),
+            ("_parse", "before = pieces[place - 2] if place >= 2 else None", "numbers stand at odd places"),
+        )
+    ),
+    *(
+        ("src/groundwire/reading/passages/terms.py", function, line, reason)
+        for function, line, reason in (
+            ("_stem", 'if len(stem) > 3 and stem[-1] == stem[-2] and stem[-2] not in "lsz":', "the two are the same"),
+        )
+    ),
+    *(
+        ("src/groundwire/routing/budget.py", function, line, reason)
+        for function, line, reason in (
+            ("SessionBudget._part", "while wanted > (-1):", _WORK),
+            ("SessionBudget._part", "wanted = min(wanted - 1, int(limit - count.total) * each)", _WORK),
+            ("SessionBudget._reserve_many", "if paid <= searches:", _WORK),
+        )
+    ),
+    *(
         ("src/groundwire/routing/health.py", function, line, reason)
         for function, line, reason in (
             (

@@ -57,6 +57,7 @@ def numbers(text: str) -> list[tuple[int, ...]]:
         ("- a\n  ```\n  [1]\n\n  [1]\n  ```\n- [2]", [(2,)]),
         ("```not a fence``` [1]", [(1,)]),
         ("open ``` here\n```py\n[1]\n```\n[2]", [(2,)]),
+        ("open ```a [1]\n```b `[2]` [3]", [(3,)]),
         ("~~~ a ~ b ` c\n[1]\n~~~\n[2]", [(2,)]),
         ("a lone ` tick\n\n[1]", [(1,)]),
         ("[text](http://x.example/[1])", []),
@@ -266,3 +267,5 @@ def test_a_mark_is_told_in_pieces() -> None:
     assert mark.pieces == ("[", 1, ", ", 3, "-", 5, "]")
     assert mark.spelled == ("[", "１", ", ", "3", "-", "5", "]")
     assert mark.numbers == (1, 3, 4, 5)
+    (mark,) = (piece for piece in find_marks("[ 1 ]") if isinstance(piece, Mark))
+    assert mark.spelled == ("[ ", "1", " ]")

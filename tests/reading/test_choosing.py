@@ -195,6 +195,25 @@ def test_a_short_list_between_selected_blocks_needs_half(scores: tuple[int, ...]
     assert chosen(markup, *scores) == kept
 
 
+@pytest.mark.parametrize(
+    ("order", "scores", "kept"),
+    [
+        ("list long long", (70, 50, 200, 200), [False, False, True, True]),
+        ("long long list", (200, 200, 70, 50), [True, True, False, False]),
+        ("long list long", (200, 70, 50, 200), [True] * 4),
+    ],
+)
+def test_a_short_list_at_an_end_of_the_page_is_between_nothing(
+    order: str, scores: tuple[int, ...], kept: list[bool]
+) -> None:
+    parts = {"list": "<ul><li>one</li><li>two</li></ul>", "long": f"<section>{LONG}</section>"}
+    markup = "".join(
+        part.replace(LONG, f"{at} {LONG}") for at, part in enumerate(map(parts.__getitem__, order.split()))
+    )
+    layout = lay_out(turbohtml.parse(f"<body>{markup}"))
+    assert choose(layout, verdict(*scores)) == kept
+
+
 def test_table_that_is_all_there_is_stays() -> None:
     rows = "".join(f"<tr><td>{LONG * 2}{number}</td><td>{LONG * 2}{number}</td></tr>" for number in range(2))
     layout = lay_out(turbohtml.parse(f"<body><table>{rows}</table>"))

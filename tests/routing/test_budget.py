@@ -240,6 +240,12 @@ async def test_held_searches_are_known_and_settled(store: Store) -> None:
     await own.settle_many(nothing, 0)
     await own.settle_many(nothing, 1, cost_usd=0.001)
     assert await own.usage() == {"searches": 4, "cost_usd": pytest.approx(0.031), "tokens": 0}
+    await own.settle_many(nothing, 1)
+    other = budget(store, searches=10, cost_usd=0.05)
+    assert await other.usage() == {"searches": 5, "cost_usd": pytest.approx(0.031), "tokens": 0}
+    state = other.state()
+    assert state is not None
+    assert state.spent == 5
 
 
 class Rivals(MemoryStore):
@@ -437,7 +443,7 @@ async def test_a_session_is_marked_as_used_every_eighth_of_its_idle_time(clock: 
     store = MemoryStore(clock=clock)
     limits = Limits(searches=9, idle_timeout=800)
     one, other = (SessionBudget(store, "s", limits, clock=clock) for _ in range(2))
-    for moment in (0.0, 99.0, 100.0, 199.0):
+    for moment in (0.0, 99.0, 100.0, 199.0):  # the second mark is set after exactly an eighth
         clock.now = moment
         await one.take()
     clock.now = 899.0

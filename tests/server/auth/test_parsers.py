@@ -293,3 +293,13 @@ def test_what_lengths_and_paths_are_refused_with() -> None:
     with pytest.raises(Refusal, match="not normalized") as caught:
         check_path({"path": "/a//b"})
     assert caught.value.status == 400
+
+
+@pytest.mark.parametrize(
+    ("given", "length"),
+    [((b"Content-Length", b"12"), 12), ((b"content-length", b"0"), 0), ((b"Transfer-Encoding", b"chunked"), None)],
+)
+def test_the_length_of_a_body_may_be_declared_or_not(given: tuple[bytes, bytes], length: int | None) -> None:
+    headers = check_headers([given, (b"X-Other", b"1")])
+    assert headers == {given[0].lower().decode(): given[1].decode()}
+    assert declared_length(headers) == length

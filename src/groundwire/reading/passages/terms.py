@@ -255,8 +255,6 @@ def _common() -> frozenset[str]:
 
 def _folded(text: str) -> str:
     """Remove accents and points from a text, and normalize variant forms (NFKC)."""
-    if unicodedata.is_normalized("NFKD", text):
-        return _marks().sub("", text)
     return unicodedata.normalize("NFC", _marks().sub("", unicodedata.normalize("NFKD", text)))
 
 

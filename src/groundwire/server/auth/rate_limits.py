@@ -112,7 +112,6 @@ def check_path(scope: Scope) -> None:
         or b"\\" in path
         or _CONTROL.search(path)
         or _ENCODED_AGAIN.search(path)
-        or path.startswith(b"//")
     )
     if not wrong:
         try:
