@@ -206,9 +206,9 @@ def test_a_short_list_between_selected_blocks_needs_half(scores: tuple[int, ...]
 def test_a_short_list_at_an_end_of_the_page_is_between_nothing(
     order: str, scores: tuple[int, ...], kept: list[bool]
 ) -> None:
-    parts = {"list": "<ul><li>one</li><li>two</li></ul>", "long": f"<section>{LONG}</section>"}
+    parts = {"list": "<ul><li>one</li><li>two</li></ul>", "long": f"<section>{LONG * 3}</section>"}
     markup = "".join(
-        part.replace(LONG, f"{at} {LONG}") for at, part in enumerate(map(parts.__getitem__, order.split()))
+        part.replace("<section>", f"<section>{at} ") for at, part in enumerate(map(parts.__getitem__, order.split()))
     )
     layout = lay_out(turbohtml.parse(f"<body>{markup}"))
     assert choose(layout, verdict(*scores)) == kept

@@ -362,7 +362,6 @@ class Slots:
             self._renewing.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._renewing
-            self._renewing = None
 
     async def _take(self, key_id: str, most: int) -> str:
         numbers = [number for number in range(most) if _slot(key_id, number) not in self._held]
