@@ -52,11 +52,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ),
             (
                 "_State.improbable_row",
-                "share = min(self.usual.get(kind, 1.0), 0.99)",
-                "the first failure is never enough",
-            ),
-            (
-                "_State.improbable_row",
                 "return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 2",
                 "the first failure is never enough",
             ),
@@ -246,7 +241,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/routing/health.py",
         "_State.improbable_row",
-        "share = min(self.usual.get(kind, (-1.0)), 0.99)",
+        "share = self.usual.get(kind, (-1.0))",
         "what is not above 0 gives 1, either way",
     ),
     (

@@ -15,7 +15,7 @@ from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, Reservation, SessionBudget, session_name
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import MemoryStore, Store, open_store
-from groundwire.storage.base import Answer, Count, Entry, Operation
+from groundwire.storage.base import Answer, Count, Entry, Get, Lookup, Operation
 from groundwire.tools.results import for_model, warnings_for_model
 
 
@@ -248,6 +248,18 @@ async def test_held_searches_are_known_and_settled(store: Store) -> None:
     assert state.spent == 5
 
 
+async def test_what_is_looked_up_along_with_a_search_has_its_answers(store: Store) -> None:
+    own = budget(store, searches=10, cost_usd=0.05)
+    await store.set("k", b"value", fresh=9.0)
+    for price in (0.0, 0.01):
+        look = Lookup((Get("k"),))
+        await own.take(price, along=look)
+        assert look.answers is not None
+        (entry,) = look.answers
+        assert isinstance(entry, Entry)
+        assert entry.value == b"value"
+
+
 class Rivals(MemoryStore):
     """A store in which somebody else counts in between, right after each refusal."""
 
@@ -448,7 +460,12 @@ async def test_a_session_is_marked_as_used_every_eighth_of_its_idle_time(clock: 
         await one.take()
     clock.now = 899.0
     assert (await other.take()).spent == 5, "the last mark was set at 100"
-    clock.now = 899.0 + 801
+    for moment in (0.0, 99.0, 100.0, 199.0):
+        clock.now = 2_000.0 + moment
+        await one.take()
+    clock.now = 2_901.0
+    assert (await other.take()).spent == 1, "and not later"
+    clock.now = 2_901.0 + 801
     await one.take()
     assert (await other.usage())["searches"] == 1
     await store.aclose()

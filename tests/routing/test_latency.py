@@ -103,6 +103,7 @@ def test_who_earns_nothing_may_spend_nothing() -> None:
     for earned in (0.0, -1.0):
         assert not ExtraBudget(earned, 4.0).allows(1.0)
         assert not ExtraBudget(earned, 4.0).allows(0.001)
+    assert ExtraBudget(0.0, 4.0).allows(0.0)
     assert ExtraBudget(0.001, 1.0).allows(1.0)
     assert not ExtraBudget(0.001, 1.0).allows(1.001)
 
@@ -163,6 +164,10 @@ def test_what_was_spent_is_counted_in_the_store_for_an_hour_and_without_it_in_th
         one.spend(1.5)
         await one.exchange(store)
         assert (one.allows(0.5), one.allows(1.0)) == (True, False)
+        for _ in range(4):
+            one.earn()
+            await one.exchange(store)
+        assert (one.allows(2.0), one.allows(2.01)) == (True, False)
 
     run_virtually(run())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
@@ -329,3 +330,81 @@ async def test_what_extra_calls_one_process_has_made_the_others_lack() -> None:
     assert (other.allows(0.5), other.allows(1.0)) == (True, False)
     await first.aclose()
     await second.aclose()
+
+
+@virtually
+async def test_the_end_of_what_was_learned_counts_from_when_it_is_heard() -> None:
+    store, provider = memory(), Planned("p", None)
+    told = shared(store)
+    told.publish(provider, {"rate": 2.0, "rate_until": 200.0})
+    told.publish(provider, {"rest": 60.0, "rests": 1, "reason": "busy"})
+    await told.aclose()
+    await asyncio.sleep(50.0)
+    limiter = RateLimiter(store)
+    heard = SharedHealth(store, Health(), limiter, ExtraBudget(0.1, 6.0), lambda: 1e9 + now())
+    await heard.read([provider])
+    assert limiter.pace(provider, "p:one") == pytest.approx(Rate(1 / 2.5, 1))
+    assert limiter.rest_of(provider) == (pytest.approx(10.0), "busy")
+    await heard.aclose()
+
+
+@virtually
+async def test_of_two_cooldowns_with_one_end_the_later_is_told() -> None:
+    store, provider = memory(), Planned("p", None)
+    for reason in ("first", "second"):
+        told = shared(store)
+        told.publish(provider, {"cooldown": 100.0, "outcome": "auth", "reason": reason})
+        await told.aclose()
+    record = await load_record(store, "p:one")
+    assert record is not None
+    assert record.reason == "second"
+
+
+@virtually
+async def test_the_store_is_read_again_after_exactly_a_second() -> None:
+    store, provider = Counting(clock=now), Planned("p", None)
+    one = shared(store)
+    for _ in range(3):
+        await one.refresh([provider])
+        await asyncio.sleep(1.0)
+    assert store.reads == 3
+    await one.aclose()
+
+
+@virtually
+async def test_closing_counts_what_was_spent_and_ends_a_read() -> None:
+    store, extra, other = memory(), ExtraBudget(0.1, 2.0), ExtraBudget(0.1, 2.0)
+    one = shared(store, extra=extra)
+    extra.spend(1.5)
+    await one.aclose()
+    await other.exchange(store)
+    assert (other.allows(0.5), other.allows(1.0)) == (True, False)
+    slow, running = shared(Slow(clock=now)), asyncio.all_tasks()
+    await slow.refresh([Planned("p", None)])
+    assert asyncio.all_tasks() != running
+    await slow.aclose()
+    assert asyncio.all_tasks() == running
+
+
+class Failing(MemoryStore):
+    """A store that fails in a way nobody expects."""
+
+    async def get(self, key: str) -> Entry | None:
+        raise RuntimeError("a bug")
+
+
+@pytest.mark.parametrize("store", [Failing, Slow])
+def test_a_read_that_fails_or_is_canceled_is_not_complained_about(store: type[MemoryStore]) -> None:
+    complaints: list[dict[str, Any]] = []
+
+    async def run() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: complaints.append(context))
+        one = shared(store(clock=now))
+        await one.refresh([Planned("p", None)])
+        await one.aclose()
+        await asyncio.sleep(0.0)
+        del one
+        gc.collect()
+
+    run_virtually(run())
+    assert complaints == []

@@ -112,7 +112,7 @@ class _State:
 
     def improbable_row(self, kind: str) -> int:
         """Return how many such failures in a row happen less than once in a hundred at the usual share."""
-        share = min(self.usual.get(kind, 0.0), 0.99)
+        share = self.usual.get(kind, 0.0)
         return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 1
 
 

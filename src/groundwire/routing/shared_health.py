@@ -203,7 +203,7 @@ class SharedHealth:
         now = self._clock()
         self._health.merge(
             provider.name,
-            cooldown=record.cooldown - now if record.cooldown else -1.0,
+            cooldown=record.cooldown - now,
             outcome=cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota",
             reason=record.reason,
             degraded=max(0.0, record.degraded - now),
@@ -232,7 +232,7 @@ class SharedHealth:
         changes["reason"] = str(changes.get("reason", known.reason))[:_REASON]
         record = known.model_copy(update=changes)
         ttl = max(*(getattr(record, name) for name in _MOMENTS), self._clock()) - self._clock() + _TAIL
-        ttl = max(min(ttl, _RATE_TTL), _RATE_TTL if record.interval else 0.0)
+        ttl = _RATE_TTL if record.interval else min(ttl, _RATE_TTL)
         try:
             await self._store.set(record_key(where), record.model_dump_json().encode(), fresh=ttl)
         except StoreError:

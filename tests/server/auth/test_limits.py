@@ -345,3 +345,39 @@ async def test_who_finds_no_slot_is_told_to_come_again_in_a_second() -> None:
 def test_how_many_requests_are_left_at_another_pace(backlog: float, interval: float, burst: int, left: int) -> None:
     told = rate_headers(Pace(granted=True, wait=0.0, backlog=backlog), interval, burst)
     assert told["ratelimit"].startswith(f'"requests";r={left};')
+
+
+async def test_requests_that_come_together_hold_slots_of_their_own() -> None:
+    slots, limits, held = Slots(MemoryStore()), KeyLimits(concurrent=8), asyncio.Barrier(8)
+
+    async def request() -> None:
+        async with slots.hold("k", limits):
+            await held.wait()
+
+    await asyncio.gather(*(request() for _ in range(8)))
+    await slots.aclose()
+
+
+class SlowToLease(MemoryStore):
+    """A store that says only after a while that a lease was given."""
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        given = await super().lease(key, owner=owner, ttl=ttl)
+        await asyncio.sleep(1.0)
+        return given
+
+
+def test_a_request_that_is_canceled_while_it_takes_a_slot_leaves_it_free_and_closing_waits_for_nothing() -> None:
+    async def run() -> None:
+        store, limits = SlowToLease(clock=asyncio.get_running_loop().time), KeyLimits(concurrent=1)
+        one, other = Slots(store), Slots(store)
+        canceled = asyncio.create_task(one.hold("k", limits).__aenter__())
+        await asyncio.sleep(0.5)
+        canceled.cancel()
+        await asyncio.gather(canceled, return_exceptions=True)
+        async with other.hold("k", limits):
+            began = asyncio.get_running_loop().time()
+            await other.aclose()
+            assert asyncio.get_running_loop().time() == began
+
+    run_virtually(run())
