@@ -14,6 +14,21 @@ _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
+        ("src/groundwire/routing/politeness.py", function, line, reason)
+        for function, line, reason in (
+            ("Politeness.__init__", "delay: float = (-1.0),", "a site that asks for none has 0, which is then more"),
+            (
+                "Politeness._rested",
+                "wait = entry.fresh_until - self._clock() if entry is not None else (-1.0)",
+                "neither is waited for",
+            ),
+            ("Politeness._rested", "if wait >= 0:", _WORK),
+            ("Politeness._turn", "if not rules.delay: => if False:", _WORK),
+            ("Politeness._turn", "if slot.wait >= 0:", _WORK),
+            ("RobotsFiles._load", "if len(reply.body) > _AT_ONCE: => if False:", _WORK),
+        )
+    ),
+    *(
         ("src/groundwire/citations/marker_parser.py", function, line, reason)
         for function, line, reason in (
             (
