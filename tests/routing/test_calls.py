@@ -89,17 +89,20 @@ def test_a_call_waits_beyond_its_deadline_only_for_work_that_ends_with_it() -> N
     run_virtually(run())
 
 
-@pytest.mark.parametrize("shared", [True, False])
-def test_a_result_is_for_later_calls_while_the_work_goes_on_if_it_may_be_shared(shared: bool) -> None:
+@pytest.mark.parametrize("shared", [True, False, None])
+def test_a_result_is_for_later_calls_while_the_work_goes_on_if_it_may_be_shared(shared: bool | None) -> None:
     async def work(load: InFlightLoad[str]) -> None:
-        load.resolve("one", shared=shared)
+        if shared is None:  # what is not said may be shared
+            load.resolve("one")
+        else:
+            load.resolve("one", shared=shared)
         await asyncio.sleep(10)
 
     async def run() -> None:
         flight = SingleFlight()
         assert await flight.share("a", work, Deadline.after(5.0, clock)) == ("one", True)
         assert clock() == pytest.approx(0.25), "the call that follows sees what the work has changed, if it ends soon"
-        assert await flight.share("a", work, Deadline.after(5.0, clock)) == ("one", not shared)
+        assert await flight.share("a", work, Deadline.after(5.0, clock)) == ("one", shared is False)
         await flight.aclose()
 
     run_virtually(run())

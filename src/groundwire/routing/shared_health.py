@@ -123,7 +123,7 @@ class ExtraBudget:
             return
         self._exchanged_at = now
         pending, self._pending = self._pending, 0.0
-        self._shared = max(0.0, self._shared + pending)  # until the store has answered
+        self._shared += pending  # until the store has answered
         try:
             count = await store.count(_SPENT, round(pending * MICRO), ttl=_SPENT_TTL)
         except StoreError:
