@@ -14,6 +14,15 @@ _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
+        (
+            "src/groundwire/routing/cache.py",
+            "Cache.__init__",
+            f"self._name = secrets.token_hex({size})",
+            "a name may have any length",
+        )
+        for size in (7, 9)
+    ),
+    *(
         ("src/groundwire/routing/politeness.py", function, line, reason)
         for function, line, reason in (
             ("Politeness.__init__", "delay: float = (-1.0),", "a site that asks for none has 0, which is then more"),

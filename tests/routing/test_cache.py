@@ -495,6 +495,101 @@ def test_a_lease_is_renewed_three_times_in_its_life() -> None:
     assert run_virtually(run()) == pytest.approx([1.0, 2.0, 3.0, 4.0])
 
 
+class Leases(MemoryStore):
+    """A store that knows when which lease was asked for, and for how long."""
+
+    def __init__(self, *, slow: bool = False) -> None:
+        super().__init__(clock=lambda: 1_800_000_000.0 + asyncio.get_running_loop().time())
+        self.asked: list[tuple[str, float, float]] = []
+        self._slow = slow
+
+    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
+        self.asked.append((key, round(asyncio.get_running_loop().time(), 4), ttl))
+        return await super().lease(key, owner=owner, ttl=ttl)
+
+    async def release(self, key: str, *, owner: str) -> None:
+        if self._slow:
+            await asyncio.Event().wait()
+        await super().release(key, owner=owner)
+
+
+def virtual_cache(store: MemoryStore) -> Cache:
+    return Cache(store, clock=lambda: 1_800_000_000.0 + asyncio.get_running_loop().time())
+
+
+def virtual_deadline(seconds: float) -> Deadline:
+    return Deadline.after(seconds, asyncio.get_running_loop().time)
+
+
+def test_what_another_process_loads_is_looked_for_ever_less_often() -> None:
+    async def run() -> list[float]:
+        store = Leases()
+        await store.lease("load:k", owner="another", ttl=99.0)
+        store.asked.clear()
+        cache = virtual_cache(store)
+        with pytest.raises(DeadlineExceeded):
+            await Source().ask(cache, deadline=virtual_deadline(0.2))
+        await cache.aclose()
+        assert {ttl for _, _, ttl in store.asked} == {3.0}
+        return sorted({at for _, at, _ in store.asked})
+
+    assert run_virtually(run())[:7] == [0.0, 0.005, 0.015, 0.035, 0.075, 0.125, 0.175]
+
+
+def test_a_refresh_that_failed_rests_for_five_seconds_everywhere() -> None:
+    async def run() -> list[float]:
+        store, source = Leases(), Source()
+        cache = virtual_cache(store)
+        await source.ask(cache, deadline=virtual_deadline(4.0))
+        await asyncio.sleep(100.0)
+        source.error = DOWN
+        assert (await source.ask(cache, deadline=virtual_deadline(4.0))).value == "v1"
+        await asyncio.sleep(1.0)
+        await cache.aclose()
+        return [ttl for key, _, ttl in store.asked if key == "refresh:k"]
+
+    assert run_virtually(run()) == pytest.approx([1.2 * 4.0 + 5.0, 5.0])
+
+
+def test_closing_waits_for_two_seconds_for_what_was_begun_and_not_for_refreshes() -> None:
+    async def run() -> tuple[float, float, int]:
+        loop = asyncio.get_running_loop()
+        cache = virtual_cache(Leases(slow=True))
+        cache.lookup("k")
+        cache.abandon("k")
+        began = loop.time()
+        await cache.aclose()
+        stuck = loop.time() - began
+        source, cache = Source(), virtual_cache(Leases())
+        await source.ask(cache, deadline=virtual_deadline(4.0))
+        cache.lookup("other")
+        cache.abandon("other")
+        await asyncio.sleep(100.0)
+        assert cache._tasks == set()
+        source.open.clear()
+        await source.ask(cache, deadline=virtual_deadline(4.0))
+        await asyncio.sleep(0.1)
+        began = loop.time()
+        await cache.aclose()
+        return stuck, loop.time() - began, source.cancelled
+
+    assert run_virtually(run()) == (2.0, 0.0, 1)
+
+
+async def test_the_ends_of_a_thousand_loads_are_remembered(cache: Cache) -> None:
+    source = Source(life=CacheTtl())
+    for number in range(1_002):
+        await source.ask(cache, str(number))
+    assert list(cache._kept_at) == [str(number) for number in range(2, 1_002)]
+
+
+async def test_a_value_is_loaded_once_unless_a_new_one_is_asked_for(cache: Cache) -> None:
+    source, codec = Source(), Codec(str.encode, bytes.decode, lambda value: LIFE)
+    for _ in range(2):
+        await cache.get_or_load("k", source.load, Deadline.after(4.0), codec, owner=LOCAL)
+    assert source.loads == 1
+
+
 async def test_a_lease_that_is_held_is_not_given_up_for_another_call(store: Store, clock: Clock) -> None:
     cache, source, tasks = Cache(store, clock=clock), Source(), Tasks()
     source.open.clear()
