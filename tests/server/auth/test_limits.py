@@ -347,17 +347,6 @@ def test_how_many_requests_are_left_at_another_pace(backlog: float, interval: fl
     assert told["ratelimit"].startswith(f'"requests";r={left};')
 
 
-async def test_requests_that_come_together_hold_slots_of_their_own() -> None:
-    slots, limits, held = Slots(MemoryStore()), KeyLimits(concurrent=8), asyncio.Barrier(8)
-
-    async def request() -> None:
-        async with slots.hold("k", limits):
-            await held.wait()
-
-    await asyncio.gather(*(request() for _ in range(8)))
-    await slots.aclose()
-
-
 class SlowToLease(MemoryStore):
     """A store that says only after a while that a lease was given."""
 
@@ -365,6 +354,21 @@ class SlowToLease(MemoryStore):
         given = await super().lease(key, owner=owner, ttl=ttl)
         await asyncio.sleep(1.0)
         return given
+
+
+def test_requests_that_come_together_hold_slots_of_their_own() -> None:
+    async def run() -> None:
+        slots, limits = Slots(SlowToLease(clock=asyncio.get_running_loop().time)), KeyLimits(concurrent=8)
+        held = asyncio.Barrier(8)
+
+        async def request() -> None:
+            async with slots.hold("k", limits):
+                await held.wait()
+
+        await asyncio.gather(*(request() for _ in range(8)))
+        await slots.aclose()
+
+    run_virtually(run())
 
 
 def test_a_request_that_is_canceled_while_it_takes_a_slot_leaves_it_free_and_closing_waits_for_nothing() -> None:
