@@ -13,6 +13,7 @@ __all__ = ["EQUIVALENT"]
 _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
+    ("src/groundwire/routing/cache_codec.py", "pack_search", "if len(attempts) <= len(answer.attempts):", _WORK),
     *(
         (
             "src/groundwire/routing/cache.py",

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.models import Attempt, Budget, Freshness, Outcome, Page, SearchResponse, SearchResult
+from groundwire.models import Attempt, Budget, Freshness, Outcome, Page, SearchResponse, SearchResult, Source
 from groundwire.routing.cache import CacheTtl
 from groundwire.routing.cache_codec import (
     CacheResult,
     age,
     decode_entry,
     encode_entry,
+    identity,
     pack_page,
     pack_search,
     page_ttl,
+    search_codec,
     search_ttl,
+    sources_of,
     unpack_page,
     unpack_search,
 )
+from groundwire.settings import Settings
 from groundwire.storage.base import Entry
+
+from .test_health import Named
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 ROWS = st.lists(st.builds(SearchResult, title=TEXT, url=TEXT, snippet=TEXT, score=st.none() | st.floats(0, 1)))
@@ -41,6 +49,34 @@ def test_what_is_true_of_one_call_only_is_not_kept() -> None:
     budget = Budget(limit=3, spent=1)
     answer = SearchResponse(query="q", results=(), provider="x", budget=budget, cached=True, stale=True)
     assert unpack_search(pack_search(answer)) == SearchResponse(query="q", results=(), provider="x")
+
+
+def test_an_attempt_without_quota_left_is_not_kept_nor_what_is_not_said() -> None:
+    answer = _answer("quota", "timeout", "ok")
+    packed = pack_search(answer)
+    assert [attempt.outcome for attempt in unpack_search(packed).attempts] == ["timeout", "ok"]
+    assert set(json.loads(packed)) == {"query", "results", "provider", "attempts"}
+    assert pack_search(_answer("timeout", "ok")) == packed
+    codec = search_codec(WHOLE)
+    assert codec.encode(answer) == packed
+    assert codec.ttl(codec.decode(packed)) == WHOLE
+
+
+def test_results_are_cited_by_their_titles_and_addresses() -> None:
+    row = SearchResult(title="A", url="https://a.example/", citation_id=3)
+    assert sources_of([row]) == (Source(title="A", url="https://a.example/", citation_id=3),)
+    assert sources_of([]) == ()
+
+
+class Engine(Named):
+    """The same by another name."""
+
+
+def test_a_provider_is_told_from_another_of_its_name_by_its_kind_and_its_options() -> None:
+    plain, options = Settings(), Settings(providers={"a": {"delay": 2}})
+    told = {identity(Named("a"), plain), identity(Engine("a"), plain), identity(Named("a"), options)}
+    assert len(told) == 3
+    assert identity(Named("a"), plain) == identity(Named("a"), plain)
 
 
 @given(st.binary(max_size=40) | st.sampled_from([b"[]", b"null", b"{}", b'{"query":"q"}', b"\xff\xfe"]))
@@ -78,6 +114,7 @@ def test_a_page_without_text_lives_a_minute() -> None:
     assert page_ttl(Page(url="u", content="text"), WHOLE) == WHOLE
     assert page_ttl(Page(url="u", content=" \n"), WHOLE) == CacheTtl(60)
     assert page_ttl(Page(url="u"), CacheTtl(10, 10)) == CacheTtl(10)
+    assert page_ttl(Page(url="u", content="text", stale=True), WHOLE) == CacheTtl()
 
 
 @pytest.mark.parametrize(
