@@ -576,6 +576,22 @@ def test_closing_waits_for_two_seconds_for_what_was_begun_and_not_for_refreshes(
     assert run_virtually(run()) == (2.0, 0.0, 1)
 
 
+@pytest.mark.parametrize(("grace", "ends"), [(0.5, 1), (0.25, 0)])
+def test_closing_may_wait_for_refreshes(grace: float, ends: int) -> None:
+    async def run() -> int:
+        source, cache = Source(), virtual_cache(Leases())
+        await source.ask(cache, deadline=virtual_deadline(4.0))
+        await asyncio.sleep(100.0)
+        source.ended = 0
+        source.open.clear()
+        await source.ask(cache, deadline=virtual_deadline(4.0))
+        asyncio.get_running_loop().call_later(0.4, source.open.set)
+        await cache.aclose(grace_seconds=grace)
+        return source.ended
+
+    assert run_virtually(run()) == ends
+
+
 async def test_the_ends_of_a_thousand_loads_are_remembered(cache: Cache) -> None:
     source = Source(life=CacheTtl())
     for number in range(1_002):
