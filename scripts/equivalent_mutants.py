@@ -13,6 +13,12 @@ __all__ = ["EQUIVALENT"]
 _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
+    (
+        "src/groundwire/routing/calls.py",
+        "SingleFlight._wait",
+        "if load.answer.done() or not load.task.done(): # a caller's next call must see what this one has changed",
+        "without an answer, no time is left to wait",
+    ),
     ("src/groundwire/routing/cache_codec.py", "pack_search", "if len(attempts) <= len(answer.attempts):", _WORK),
     *(
         (

@@ -10,10 +10,12 @@ import pytest
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded
-from groundwire.routing.calls import InFlightLoad, SingleFlight
+from groundwire.routing.calls import InFlightLoad, SingleFlight, scope
 from groundwire.telemetry import PageDone, SearchDone
 from groundwire.testing.virtual_time import run_virtually
 from groundwire.testing.world import InjectedFault, World
+
+from .test_shared_health import Planned
 
 Make = Callable[..., Settings]
 
@@ -106,3 +108,8 @@ def test_a_result_is_for_later_calls_while_the_work_goes_on_if_it_may_be_shared(
         await flight.aclose()
 
     run_virtually(run())
+
+
+def test_what_is_known_of_a_provider_is_that_of_its_account() -> None:
+    assert scope(Planned("p", None)) == "p:one"
+    assert scope(Planned("p", None, account="")) == "p"
