@@ -621,6 +621,25 @@ async def test_a_lease_that_is_held_is_not_given_up_for_another_call(store: Stor
     await cache.aclose()
 
 
+@pytest.mark.parametrize("refresh", [False, True])
+def test_a_call_that_has_no_time_left_does_not_give_up_the_lease_of_a_load_that_goes_on(refresh: bool) -> None:
+    async def run() -> tuple[bool, bool]:
+        store, source = Leases(), Source()
+        cache = virtual_cache(store)
+        source.open.clear()
+        patient = asyncio.create_task(source.ask(cache, deadline=virtual_deadline(9.0)))
+        await source.begun.wait()
+        with pytest.raises(DeadlineExceeded):
+            await source.ask(cache, deadline=virtual_deadline(1.0), refresh=refresh)
+        during = await store.lease("load:k", owner="other", ttl=3.0)
+        source.open.set()
+        await patient
+        await cache.aclose()
+        return during, await store.lease("load:k", owner="other", ttl=3.0)
+
+    assert run_virtually(run()) == (False, True)
+
+
 async def test_a_renewal_under_way_does_not_outlive_the_load(clock: Clock) -> None:
     store, tasks = Stubborn(MemoryStore(clock=clock)), Tasks()
     cache, source = Cache(store, clock=clock, lease=0.03), Source()

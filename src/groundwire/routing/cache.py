@@ -150,7 +150,8 @@ class Cache:
         try:
             return await self._load(job, deadline, expired=found is not None)
         except BaseException as error:
-            if not self._loads.active(f"any:{key}") and f"load:{key}" in self._held:  # its task has not started
+            held = f"load:{key}" in self._held
+            if held and not self._loads.active(f"any:{owner.key}:{key}"):  # its task has not started
                 self._held.discard(f"load:{key}")
                 if isinstance(error, Exception):
                     await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
