@@ -13,6 +13,14 @@ __all__ = ["EQUIVALENT"]
 _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
+    *(
+        ("src/groundwire/routing/cache.py", function, line, _WORK)
+        for function, line in (
+            ("Cache._fetch", "if lease in self._held: => if False:"),
+            ("Cache._fetch", "self._held.discard(lease) => pass"),
+            ("Cache._turn", "if not self._shared: => if False:"),
+        )
+    ),
     (
         "src/groundwire/routing/calls.py",
         "SingleFlight._wait",

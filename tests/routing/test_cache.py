@@ -640,6 +640,40 @@ def test_a_call_that_has_no_time_left_does_not_give_up_the_lease_of_a_load_that_
     assert run_virtually(run()) == (False, True)
 
 
+def test_a_load_that_failed_holds_no_lease_any_more() -> None:
+    async def run() -> int:
+        store, source = Leases(), Source()
+        cache, source.error = virtual_cache(store), DOWN
+        with pytest.raises(RateLimited):
+            await source.ask(cache, deadline=virtual_deadline(1.0))
+        assert await store.lease("load:k", owner="other", ttl=99.0)
+        with pytest.raises(DeadlineExceeded):
+            await source.ask(cache, deadline=virtual_deadline(1.0))
+        await cache.aclose()
+        return source.loads
+
+    assert run_virtually(run()) == 1
+
+
+def test_a_value_of_another_process_is_enough_though_it_is_never_fresh() -> None:
+    async def run() -> tuple[str, int]:
+        store, source = Leases(), Source(life=CacheTtl(0.0, 600.0, 0.0))
+        one, other = virtual_cache(store), virtual_cache(store)
+        source.open.clear()
+        first = asyncio.create_task(source.ask(one, deadline=virtual_deadline(9.0)))
+        await source.begun.wait()
+        second = asyncio.create_task(source.ask(other, deadline=virtual_deadline(9.0)))
+        await asyncio.sleep(1.0)
+        source.open.set()
+        assert (await first).value == "v1"
+        found = await second
+        await one.aclose()
+        await other.aclose()
+        return found.value, source.loads
+
+    assert run_virtually(run()) == ("v1", 1)
+
+
 async def test_a_renewal_under_way_does_not_outlive_the_load(clock: Clock) -> None:
     store, tasks = Stubborn(MemoryStore(clock=clock)), Tasks()
     cache, source = Cache(store, clock=clock, lease=0.03), Source()
