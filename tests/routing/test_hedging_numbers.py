@@ -9,7 +9,7 @@ import pytest
 
 from components.calls import search_call
 from groundwire.deadline import Deadline
-from groundwire.errors import AuthenticationFailed, RateLimited
+from groundwire.errors import AuthenticationFailed, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Attempt, Filters, Query, SearchResult
 from groundwire.routing.health import Health
 from groundwire.routing.hedging import HedgedRunner, HedgeResult
@@ -591,6 +591,19 @@ async def test_a_free_provider_that_failed_is_called_once_more_while_a_paid_one_
     assert finish.winner is not None
     assert finish.winner.attempt.provider == "free"
     assert (len(free.asked), other.asked) == (2, [])
+    await runs.runner.aclose()
+
+
+@pytest.mark.req("B29")
+@virtually
+async def test_a_free_provider_that_refused_the_query_is_not_called_once_more() -> None:
+    refused = RequestRefused("free", "too long", status=400)
+    free, paid = Timed("free", refused, 0.1), Timed("paid", 3.0, price=PRICE)
+    runs = Runs(free, paid)
+    finish = await runs.search()
+    assert finish.winner is not None
+    assert len(free.asked) == 1
+    assert runs.health.provider_health("free").state == "healthy"
     await runs.runner.aclose()
 
 
