@@ -14,6 +14,35 @@ _WORK: Final = "only how much work is done, or where, changes"
 
 EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
+        ("src/groundwire/routing/cache.py", function, line, reason)
+        for function, line, reason in (
+            (
+                "Cache._refresh_soon",
+                "if self._closed or self._resting.get(job.key, (-1.0)) > now:",
+                "either has passed",
+            ),
+            ("Cache._refresh_soon", "if len(self._resting) > _MANY:", _WORK),
+            ("Cache._refresh", "unknown = isinstance(error, GroundwireError)", "only what is logged changes"),
+            (
+                "Cache._find_in_time",
+                "job.look.answers = await self._ask(self._store.batch(job.look.operations), (None, False))",
+                _WORK,
+            ),
+            (
+                "Cache._find_in_time",
+                "if lease and lease[(-1)] and self._kept_at.get(job.key, -1) < job.look.since: "
+                "# else there may be a value by now",
+                "there is one",
+            ),
+            (
+                "Cache._find_in_time",
+                "if lease and lease[0] and self._kept_at.get(job.key, -2) < job.look.since: "
+                "# else there may be a value by now",
+                "the count of lookups begins at 0",
+            ),
+        )
+    ),
+    *(
         ("src/groundwire/routing/cache.py", function, line, _WORK)
         for function, line in (
             ("Cache._fetch", "if lease in self._held: => if False:"),
