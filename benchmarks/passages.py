@@ -39,7 +39,7 @@ from groundwire.testing.server import EmulatedServer, ServerThread
 from groundwire.tools import open_page_tool
 from groundwire.tools.rendering import render_text
 
-QUESTIONS = Path(__file__).with_suffix(".tsv")
+SETS = {"hard": Path(__file__).with_suffix(".tsv"), "everyday": Path(__file__).with_name("passages_everyday.tsv")}
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^)\s]*(?:\s\"[^\"]*\")?\)")
 _MARKUP = re.compile(r"\\(?=[!-/:-@\[-`{-~])|[*_`]+")
 _BLANKS = re.compile(r"[\s|>]+")
@@ -58,9 +58,9 @@ class Question:
         return plain(self.answer) in plain(text)
 
 
-def questions(half: str = "") -> list[Question]:
-    """Return the questions of a half, or all."""
-    with QUESTIONS.open(encoding="utf-8", newline="") as lines:
+def questions(half: str = "", name: str = "hard") -> list[Question]:
+    """Return the questions of a half of a set, or all."""
+    with SETS[name].open(encoding="utf-8", newline="") as lines:
         rows = [Question(**row) for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)]
     return [row for row in rows if half in ("", row.half)]
 
@@ -181,12 +181,14 @@ async def ask(folder: Path, rows: list[Question], budgets: list[int], *, ranker:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--set", choices=tuple(SETS), default="hard")
     parser.add_argument("--half", choices=("tune", "quoted"), default="tune")
     parser.add_argument("--tokens", type=int, nargs="+", default=[150, 300, 800, 1_500])
     parser.add_argument("--ranker", choices=("bm25", "embeddings"), default="bm25")
     parser.add_argument("--missed", action="store_true", help="print the questions that were not answered")
     asked = parser.parse_args()
-    return asyncio.run(ask(asked.folder, questions(asked.half), asked.tokens, ranker=asked.ranker, missed=asked.missed))
+    rows = questions(asked.half, asked.set)
+    return asyncio.run(ask(asked.folder, rows, asked.tokens, ranker=asked.ranker, missed=asked.missed))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 from groundwire.errors import InvalidRequest
 from groundwire.reading.passages.embeddings import EmbeddingRanker
 from groundwire.reading.passages.outline import Outline
-from groundwire.reading.passages.terms import Terms, expected, is_common
+from groundwire.reading.passages.terms import Terms, expected, is_common, related
 from groundwire.reading.text.truncate import is_rule
 
 __all__ = ["LINK", "Passage", "Ranked", "Ranker", "passages_of", "rank"]
@@ -181,6 +181,7 @@ _ANY: Final = 0.8  # share of the highest score for any number where one is aske
 _ALIKE: Final = 0.45  # minimum share of common letters of related words
 _INSIDE: Final = 0.8  # share of the letters of a word inside another, as in a compound
 _KIN: Final = 0.6  # weight of a word related to one of the query
+_SYN: Final = 0.8
 _GRAM: Final = 3  # letters
 _LONGEST: Final = 40  # letters of a word that are compared
 _ROOT: Final = 5  # letters that identify a word
@@ -293,10 +294,20 @@ def _kin(words: list[str], vocabulary: Iterable[str]) -> dict[str, dict[str, flo
     """Return the words of the query that each word of a page equals or is related to, with weights."""
     kin: dict[str, dict[str, float]] = {word: {word: 1.0} for word in words}
     grams = {word: _grams(word) for word in words if len(word) > _GRAM and word.isalpha() and not is_common(word)}
+    vocabulary = list(islice(vocabulary, _WORDS))
+    for word in words:
+        if is_common(word): continue
+        others = related(word)
+        prefixes = tuple(other[:-1] for other in others if other[-1] == "*")
+        for other in others:
+            kin.setdefault(other, {}).setdefault(word, _SYN)
+        if prefixes:
+            for other in vocabulary:
+                if other.startswith(prefixes): kin.setdefault(other, {}).setdefault(word, _SYN)
     if not grams:
         return kin
     for other in islice(vocabulary, _WORDS):
-        if len(other) <= _GRAM or other in kin:
+        if len(other) <= _GRAM:
             continue
         theirs = _grams(other)
         for word, own in grams.items():
@@ -305,7 +316,8 @@ def _kin(words: list[str], vocabulary: Iterable[str]) -> dict[str, dict[str, flo
             if shared and shared >= _INSIDE * min(len(own), len(theirs)) and min(len(own), len(theirs)) > _GRAM:
                 alike = max(alike, _INSIDE)
             if alike >= _ALIKE:
-                kin.setdefault(other, {})[word] = _KIN * alike
+                have = kin.setdefault(other, {})
+                have[word] = max(have.get(word, 0.0), _KIN * alike)
     return kin
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Final
 
-__all__ = ["Terms", "expected", "is_common", "readable_run"]
+__all__ = ["Terms", "expected", "is_common", "readable_run", "related"]
 
 # Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not separated, or take suffixes.
 _DENSE: Final = (
@@ -70,6 +73,34 @@ class Terms:
                 terms = known[run] = _terms(run)
             found += terms
         return found
+
+
+def related(term: str) -> frozenset[str]:
+    """Return terms of similar meaning; `*` at the end of one stands for any ending."""
+    known = _relations()
+    found = [known.get(term, frozenset())]
+    found += [known.get(f"{term[:size]}*", frozenset()) for size in range(3, len(term) + 1)]
+    return frozenset().union(*found)
+
+
+@cache
+def _relations() -> Mapping[str, frozenset[str]]:
+    """Read the table of related words: a word, then those that say it in other words, of which each leads to the first."""
+    found: dict[str, set[str]] = defaultdict(set)
+    terms = Terms()
+    for line in (files("groundwire.reading") / "data" / "related.txt").read_text("utf-8").splitlines():
+        first, *others = (_relation(terms, word) for word in line.split())
+        for other in others:
+            if first and other and first!=other:
+                found[first].add(other)
+                found[other].add(first)
+    return {word: frozenset(others) for word, others in found.items()}
+
+
+def _relation(terms: Terms, word: str) -> str:
+    if word.endswith("*"): return _folded(word.casefold())
+    t = terms(word)
+    return t[0] if len(t)==1 and not is_common(t[0]) else ""
 
 
 _UNIT: Final = r"\d[\d.,]{0,20}[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"  # a number, before its unit
