@@ -115,6 +115,14 @@ _CAPITAL: Final = r"[A-Z\u00c0-\u00de\u0410-\u042f]"
 # Question words in several languages, without accents, in scripts with and without spaces, and patterns of the expected
 # answers; the most specific first.
 _QUESTIONS: Final = (
+    (  # a frequency
+        r"how (?:often|frequently)\b|wie (?:oft|haufig)\b|combien de fois|a quelle frequence|cada cuanto|con que frecuencia",
+        "",
+        r"\b(?:daily|weekly|monthly|yearly|annual|hourly|quarterly|once|twice|times|every|per (?:day|week|month|year)"
+        r"|t\u00e4glich|w\u00f6chentlich|monatlich|j\u00e4hrlich|einmal|zweimal|mal|jede[nrs]?|pro (?:tag|woche|monat|jahr)"
+        r"|fois|chaque|tous les|par (?:jour|semaine|mois|an)|veces|cada|diari[ao]|semanal)\b",
+        re.IGNORECASE,
+    ),
     (  # a share
         r"percent|share\b|(?:what|which) (?:part|portion|proportion)\b|prozent|anteil|pourcentage"
         r"|quelle part|porcentaje"
@@ -131,7 +139,7 @@ _QUESTIONS: Final = (
         r"|(?:how much|wie ?viel|combien|cuanto|quanto)\b.{0,60}\b(?:pa(?:y|id)|spen[dt]|fees?\b|zahl|bezahl|pag|gast)",
         "\u591a\u5c11\u94b1|\u591a\u5c11\u9322|\u3044\u304f\u3089|\u5024\u6bb5|\uc5bc\ub9c8",
         r"[$\u20ac\u00a3\u00a5\u20b9\u20bd\u20a9\u20ab\u5143\u5186]|\b(?:euros?|dollars?|usd|eur|chf|franken|francs?"
-        r"|pounds?|pence|funt|z\u0142|reais|pesos|cents?|yen|rupees|\u0440\u0443\u0431)",
+        r"|pounds?|pence|funt|z\u0142|reais|pesos|cents?|yen|rupees|\u0440\u0443\u0431)|\d ?%",
         re.IGNORECASE,
     ),
     (  # a telephone number
@@ -218,6 +226,14 @@ _QUESTIONS: Final = (
         r"[^\W\d_][\w.]{0,40}[^\s\w.!?:|*#]{0,8} [*_\[]{0,4}"
         rf"{_CAPITAL}[\w.-]{{1,60}} {_CAPITAL}[\w-]",
         re.NOFLAG,
+    ),
+    (  # a reason
+        r"why\b|warum\b|wieso\b|weshalb\b|pourquoi\b|por que\b|perche\b|dlaczego\b|waarom\b|\u043f\u043e\u0447\u0435\u043c\u0443\b",
+        "\u4e3a\u4ec0\u4e48|\u70ba\u4ec0\u9ebc|\u306a\u305c|\uc65c",
+        r"\b(?:because|since|due to|so that|thanks to|reasons?|caused?|therefore|in order to|weil|da|denn|wegen|deshalb"
+        r"|gr(?:und|\u00fcnde)|damit|aufgrund|parce|car|raisons?|gr\u00e2ce|afin|porque|debido|raz\u00f3n|motivo|causa"
+        r"|perch\u00e9|poich\u00e9|poniewa\u017c|omdat|\u043f\u043e\u0442\u043e\u043c\u0443|\u0438\u0437-\u0437\u0430)\b|\u56e0\u4e3a|\u56e0\u70ba",
+        re.IGNORECASE,
     ),
     (  # code
         r"how (?:do|can|to|should)\b|commands?\b|options?\b|functions?\b|flags?\b|befehl|fonction|comando",
