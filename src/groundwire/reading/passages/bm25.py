@@ -178,10 +178,10 @@ _COVERED: Final = 0.6  # part of the score that depends on the coverage of the q
 _AROUND: Final = (0.42, 0.35, 0.28, 0.21, 0.14)  # weights of a term in the passages around, by distance
 _EXPECTED: Final = 3.0  # bonus for a number where one is asked for
 _ANY: Final = 0.8  # share of the highest score for any number where one is asked for
-_ALIKE: Final = 0.45  # minimum share of common letters of related words
+_ALIKE: Final = 0.4  # minimum share of common letters of related words
 _INSIDE: Final = 0.8  # share of the letters of a word inside another, as in a compound
 _KIN: Final = 0.6  # weight of a word related to one of the query
-_SYN: Final = 0.8
+_RELATED: Final = 0.8  # weight of a word that says one of the query in other words
 _GRAM: Final = 3  # letters
 _LONGEST: Final = 40  # letters of a word that are compared
 _ROOT: Final = 5  # letters that identify a word
@@ -290,38 +290,34 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
     return found
 
 
-def _kin(words: list[str], vocabulary: Iterable[str]) -> dict[str, dict[str, float]]:
+def _kin(words: Iterable[str], vocabulary: Iterable[str]) -> dict[str, dict[str, float]]:
     """Return the words of the query that each word of a page equals or is related to, with weights."""
     kin: dict[str, dict[str, float]] = {word: {word: 1.0} for word in words}
-    grams = {word: _grams(word) for word in words if len(word) > _GRAM and word.isalpha() and not is_common(word)}
-    vocabulary = list(islice(vocabulary, _WORDS))
-    for word in words:
-        if is_common(word): continue
-        others = related(word)
-        prefixes = tuple(other[:-1] for other in others if other[-1] == "*")
-        for other in others:
-            kin.setdefault(other, {}).setdefault(word, _SYN)
-        if prefixes:
-            for other in vocabulary:
-                if other.startswith(prefixes): kin.setdefault(other, {}).setdefault(word, _SYN)
-    if not grams:
-        return kin
-    for other in islice(vocabulary, _WORDS):
-        if len(other) <= _GRAM:
-            continue
+    wanted = [(word, _grams(word), *related(word)) for word in kin if not is_common(word)]
+    for other in islice(vocabulary, _WORDS) if wanted else ():
         theirs = _grams(other)
-        for word, own in grams.items():
-            shared = len(own & theirs)
-            alike = 2 * shared / (len(own) + len(theirs))
-            if shared and shared >= _INSIDE * min(len(own), len(theirs)) and min(len(own), len(theirs)) > _GRAM:
-                alike = max(alike, _INSIDE)
-            if alike >= _ALIKE:
-                have = kin.setdefault(other, {})
-                have[word] = max(have.get(word, 0.0), _KIN * alike)
+        for word, own, terms, beginnings in wanted:
+            if other == word:
+                continue
+            counts = _RELATED if other in terms or other.startswith(beginnings) else _KIN * _likeness(own, theirs)
+            if counts:
+                kin.setdefault(other, {})[word] = counts
     return kin
 
 
+def _likeness(own: frozenset[str], theirs: frozenset[str]) -> float:
+    """Return the share of the letters that two words have in common; 0 if they are not related."""
+    shared, least = len(own & theirs), min(len(own), len(theirs))
+    alike = 2 * shared / (len(own) + len(theirs) or 1)
+    if shared >= _INSIDE * least and least > _GRAM:
+        alike = max(alike, _INSIDE)
+    return alike if alike >= _ALIKE else 0.0
+
+
 def _grams(word: str) -> frozenset[str]:
+    """Return the groups of letters by which a word is compared; none for short words and numbers."""
+    if len(word) <= _GRAM or not word.isalpha():
+        return frozenset()
     word = f"^{word[:_LONGEST]}"
     return frozenset(word[at : at + _GRAM] for at in range(len(word) - _GRAM + 1))
 

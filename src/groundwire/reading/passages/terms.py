@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final
+from typing import Final, NamedTuple
 
-__all__ = ["Terms", "expected", "is_common", "readable_run", "related"]
+__all__ = ["Related", "Terms", "expected", "is_common", "readable_run", "related"]
 
 # Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not separated, or take suffixes.
 _DENSE: Final = (
@@ -75,32 +75,36 @@ class Terms:
         return found
 
 
-def related(term: str) -> frozenset[str]:
-    """Return terms of similar meaning; `*` at the end of one stands for any ending."""
-    known = _relations()
-    found = [known.get(term, frozenset())]
-    found += [known.get(f"{term[:size]}*", frozenset()) for size in range(3, len(term) + 1)]
-    return frozenset().union(*found)
+class Related(NamedTuple):
+    """What else a word may be called."""
+
+    terms: frozenset[str]
+    """Terms."""
+    beginnings: tuple[str, ...]
+    """Beginnings of further terms."""
+
+
+def related(term: str) -> Related:
+    """Return what a word may be called in other words, by a small table in several languages."""
+    known = _relations()  # a beginning in it is at least half of the word: `com*` is not for "company"
+    keys = (term, *(f"{term[:size]}*" for size in range(-(-len(term) // 2), len(term) + 1)))
+    found = frozenset(other for key in keys for other in known.get(key, ()))
+    beginnings = tuple(sorted(other[:-1] for other in found if other.endswith("*")))
+    return Related(frozenset(other for other in found if not other.endswith("*")), beginnings)
 
 
 @cache
-def _relations() -> Mapping[str, frozenset[str]]:
-    """Read the table of related words: a word, then those that say it in other words, of which each leads to the first."""
+def _relations() -> Mapping[str, tuple[str, ...]]:
+    """Read the table: a word and what it may be called, on each line; `*` stands for any ending."""
     found: dict[str, set[str]] = defaultdict(set)
+    table = files("groundwire.reading").joinpath("data", "related.txt").read_text("utf-8")
     terms = Terms()
-    for line in (files("groundwire.reading") / "data" / "related.txt").read_text("utf-8").splitlines():
-        first, *others = (_relation(terms, word) for word in line.split())
+    for line in table.splitlines():
+        first, *others = (_folded(word) if word.endswith("*") else terms(word)[0] for word in line.split())
         for other in others:
-            if first and other and first!=other:
-                found[first].add(other)
-                found[other].add(first)
-    return {word: frozenset(others) for word, others in found.items()}
-
-
-def _relation(terms: Terms, word: str) -> str:
-    if word.endswith("*"): return _folded(word.casefold())
-    t = terms(word)
-    return t[0] if len(t)==1 and not is_common(t[0]) else ""
+            found[first].add(other)
+            found[other].add(first)
+    return {word: tuple(sorted(others)) for word, others in found.items()}
 
 
 _UNIT: Final = r"\d[\d.,]{0,20}[ \u00a0\u2013-]?(?:to \d+ |bis \d+ )?"  # a number, before its unit
