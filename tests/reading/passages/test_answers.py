@@ -103,6 +103,11 @@ def test_targets_of_links_are_left_out_unless_they_are_asked_for() -> None:
         ("Hoe laat begint het?", "Het begint om 14.00 uur.", "Het begint met 14 ruiters."),
         ("what time does it open", "Doors open at 7 pm.", "Doors open for 7 people."),
         ("哪一年建成", "建成于1998年。", "建成已久。"),
+        ("Why is it closed?", "It is closed because of the flood.", "It is closed today."),
+        ("Warum ist zu?", "Zu ist wegen der Flut.", "Zu ist heute."),
+        ("How often does it run?", "It runs twice a day.", "It runs at 7."),
+        ("Wie oft fährt sie?", "Sie fährt täglich.", "Sie fährt um 7."),
+        ("What does it cost?", "The tax is 4%.", "It is 4 miles."),
         ("which option makes it quiet", "Use `--quiet` for that.", "Use silence for that."),
     ],
 )

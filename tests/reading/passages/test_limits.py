@@ -177,14 +177,14 @@ BLANK = "nobody knew what lay beyond those distant quiet hills"  # nine terms, n
 class TestScores:
     def test_they_are_those_of_bm25(self) -> None:
         text = (
-            f"ferry boat takes them over to some island where nobody lives\n\n{BLANK}\n\nferry ferry again and {BLANK}"
+            f"ferry quietly takes them over to some island where nobody lives\n\n{BLANK}\n\nferry ferry again and {BLANK}"
         )
         found = bm25(beside([{"ferry": 1}, {}, {"ferry": 2}]), [11, 9, 13], {"ferry": rarity(3, 2)})
         assert scores(text, "ferry") == rounded(found)
 
     def test_words_around_a_passage_count_to_a_distance_of_five_within_a_section(self) -> None:
         names = ("one", "two", "four", "five", "seven", "eight")
-        rows = [f"ferry boat {BLANK}", *(f"{BLANK} number {word}" for word in names)]
+        rows = [f"ferry well {BLANK}", *(f"{BLANK} number {word}" for word in names)]
         expected_scores = rounded(bm25(beside([{"ferry": 1}, *([{}] * 6)]), [11] * 7, {"ferry": rarity(7, 1)}))
         assert scores("\n\n".join(rows), "ferry") == expected_scores
         assert expected_scores[5] > expected_scores[6] == 0
@@ -200,7 +200,7 @@ class TestScores:
         assert found[1] > found[0]
 
     def test_a_word_that_occurs_everywhere_has_a_tenth_of_the_weight(self) -> None:
-        rows = [f"ferry {BLANK} yes", f"the {BLANK} boat", f"really {BLANK} well"]
+        rows = [f"ferry {BLANK} yes", f"the {BLANK} yes", f"really {BLANK} well"]
         weights = {"ferry": rarity(3, 1), "the": rarity(3, 1) * 0.1}
         found = bm25(beside([{"ferry": 1}, {"the": 1}, {}]), [11] * 3, weights)
         assert scores("\n\n".join(rows), "the ferry") == rounded(found)
@@ -243,6 +243,10 @@ class TestScores:
         rows = [f"the {long}vkj {BLANK}", f"really so {BLANK}"]
         found = bm25(beside([{"x": 0.6 * 38 / 39}, {}]), [11, 11], {"x": rarity(2, 1)})
         assert scores("\n\n".join(rows), f"{long}qzx") == rounded(found)
+        # The table of related words knows a ferry as a boat.
+        rows = [f"the boat {BLANK}", f"really so {BLANK}"]
+        found = bm25(beside([{"ferry": 0.8}, {}]), [11, 11], {"ferry": rarity(2, 1)})
+        assert scores("\n\n".join(rows), "ferry") == rounded(found)
         rows = [f"the volcani {BLANK}", f"really so {BLANK}"]
         found = bm25(beside([{"volcan": 0.6 * 10 / 11}, {}]), [11, 11], {"volcan": rarity(2, 1)})
         assert scores("\n\n".join(rows), "volcan") == rounded(found)
@@ -258,6 +262,13 @@ class TestScores:
             ("ferry", "merit", False),
             ("ferry", "berry", True),
             ("12345", "12346", False),  # numbers are not related
+            ("ferry", "boat", True),  # in other words
+            ("boat", "ferry", True),
+            ("chef", "geschäftsführerin", True),  # any ending
+            ("chefs", "direktoren", True),
+            ("chefredakteurinnen", "direktoren", False),  # too little of the word is known
+            ("12345", "123450", False),
+            ("abc", "abcd", False),
             ("which", "whichever", False),  # a word that occurs everywhere has no relatives
         ],
     )
@@ -269,6 +280,8 @@ class TestScores:
         text = f"The boat is red, and then the ferry is blue.\n\nThe boat is here and {BLANK}."
         first, second = rank(Outline(text), "boat ferry")
         assert (first.focus, second.focus) == (text.index("ferry"), text.index("boat", 50))
+        text = f"Nobody in town has a vessel today, nor tomorrow, but the boat is here.\n\n{BLANK}"
+        assert rank(Outline(text), "ferry")[0].focus == text.index("boat")  # in other words
         assert rank(Outline(f"Ferry boats are here.\n\n{BLANK}"), "ferry")[0].focus == 0
         text = f"There are some seats, and of them 412 are taken.\n\n{BLANK}"
         first, second = rank(Outline(text), "how many seats")

@@ -284,8 +284,9 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
             score = score * (1 + _EXPECTED) + _ANY * highest
             focus = max(focus, text.find(match[0], passage.start, passage.end))
         elif hits[at]:
-            rarest = max(hits[at], key=lambda word: (weights[word], word))
-            focus += max(0, text[passage.start : passage.end].casefold().find(rarest[:_ROOT]))
+            known = ((word, times, term) for term in sets[at] for word, times in kin.get(term, _NONE).items())
+            best = max((weights[word] * times, term) for word, times, term in known)[1]
+            focus += max(0, text[passage.start : passage.end].casefold().find(best[:_ROOT]))
         found.append(Ranked(at, passage, round(score, 4), sets[at], focus))
     return found
 
