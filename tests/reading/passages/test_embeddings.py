@@ -20,7 +20,7 @@ from groundwire.reading.passages.view import check_ask, view
 from groundwire.testing.world import World
 
 FILLER = "\n\n".join(f"Boat {name} carries wood along the coast, and the crew sleeps on board." for name in "ABCDEFGH")
-HEALTH = "# Health\n\nA physician examines every sailor before departure.\n\n# Town\n\nThe doctor's house is yellow."
+HEALTH = "# Health\n\nA surgeon examines every sailor before departure.\n\n# Town\n\nThe doctor's house is yellow."
 SURGERY = f"# Wood\n\n{FILLER}\n\n# Storms\n\n{FILLER}\n\n{HEALTH}"
 QUESTION = "which doctor looks at the crew?"
 
@@ -50,8 +50,8 @@ def content(text: str, query: str, ranker: Ranker | None) -> str:
 
 
 def test_a_passage_is_found_by_its_meaning() -> None:
-    assert "physician" not in content(SURGERY, QUESTION, None)
-    assert "physician" in content(SURGERY, QUESTION, EmbeddingRanker())
+    assert "surgeon" not in content(SURGERY, QUESTION, None)
+    assert "surgeon" in content(SURGERY, QUESTION, EmbeddingRanker())
 
 
 def test_an_answer_in_another_language_is_nearest() -> None:

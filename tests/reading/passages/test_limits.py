@@ -177,7 +177,7 @@ BLANK = "nobody knew what lay beyond those distant quiet hills"  # nine terms, n
 class TestScores:
     def test_they_are_those_of_bm25(self) -> None:
         text = (
-            f"ferry quietly takes them over to some island where nobody lives\n\n{BLANK}\n\nferry ferry again and {BLANK}"
+            f"ferry now takes them over to some island where nobody lives\n\n{BLANK}\n\nferry ferry again and {BLANK}"
         )
         found = bm25(beside([{"ferry": 1}, {}, {"ferry": 2}]), [11, 9, 13], {"ferry": rarity(3, 2)})
         assert scores(text, "ferry") == rounded(found)

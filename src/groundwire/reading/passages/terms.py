@@ -120,11 +120,13 @@ _CAPITAL: Final = r"[A-Z\u00c0-\u00de\u0410-\u042f]"
 # answers; the most specific first.
 _QUESTIONS: Final = (
     (  # a frequency
-        r"how (?:often|frequently)\b|wie (?:oft|haufig)\b|combien de fois|a quelle frequence|cada cuanto|con que frecuencia",
+        r"how (?:often|frequently)\b|wie (?:oft|haufig)\b|combien de fois|a quelle frequence|cada cuanto"
+        r"|con que frecuencia",
         "",
         r"\b(?:daily|weekly|monthly|yearly|annual|hourly|quarterly|once|twice|times|every|per (?:day|week|month|year)"
-        r"|t\u00e4glich|w\u00f6chentlich|monatlich|j\u00e4hrlich|einmal|zweimal|mal|jede[nrs]?|pro (?:tag|woche|monat|jahr)"
-        r"|fois|chaque|tous les|par (?:jour|semaine|mois|an)|veces|cada|diari[ao]|semanal)\b",
+        r"|t\u00e4glich|w\u00f6chentlich|monatlich|j\u00e4hrlich|einmal|zweimal|mal|jede[nrs]?"
+        r"|pro (?:tag|woche|monat|jahr)|fois|chaque|tous les|par (?:jour|semaine|mois|an)|veces|cada|diari[ao]"
+        r"|semanal)\b",
         re.IGNORECASE,
     ),
     (  # a share
@@ -232,7 +234,8 @@ _QUESTIONS: Final = (
         re.NOFLAG,
     ),
     (  # a reason
-        r"why\b|warum\b|wieso\b|weshalb\b|pourquoi\b|por que\b|perche\b|dlaczego\b|waarom\b|\u043f\u043e\u0447\u0435\u043c\u0443\b",
+        r"why\b|warum\b|wieso\b|weshalb\b|pourquoi\b|por que\b|perche\b|dlaczego\b|waarom\b"
+        r"|\u043f\u043e\u0447\u0435\u043c\u0443\b",
         "\u4e3a\u4ec0\u4e48|\u70ba\u4ec0\u9ebc|\u306a\u305c|\uc65c",
         r"\b(?:because|since|due to|so that|thanks to|reasons?|caused?|therefore|in order to|weil|da|denn|wegen|deshalb"
         r"|gr(?:und|\u00fcnde)|damit|aufgrund|parce|car|raisons?|gr\u00e2ce|afin|porque|debido|raz\u00f3n|motivo|causa"
