@@ -3,12 +3,14 @@
 `passages.tsv` has the questions: each was written in other words than the page's, before it was used for tuning, as by
 someone who has not seen the page, with the short string that answers it there. A site's questions are all in
 one half: `tune`, by which weights were chosen, or `quoted`, which was run once for the documentation.
+`passages_everyday.tsv` has a second set, nearer to what people ask: one question about each of 100 other sites.
 
 Shown are, at each budget: the text of the tool as a model gets it, frame included; the best paragraphs by plain BM25,
 the last one cut; and the first tokens of the page. The last two have the whole budget, without a frame. "Whole page"
 says how often the reader has the answer at all. Every answer is counted; one above its budget ends this with 1.
 
-    python benchmarks/passages.py FOLDER [--half tune] [--tokens 150 300 800 1500] [--ranker embeddings] [--missed]
+    python benchmarks/passages.py FOLDER [--set everyday] [--half tune] [--tokens 150 300 800 1500] [--missed]
+        [--ranker embeddings]
 
 FOLDER has `extraction/html`, `web_pages/html`, and `dates/html`, the developers' pages.
 """
