@@ -1128,3 +1128,15 @@ class TestViews:
 
         around.__module__, around.__qualname__ = module, name
         assert (pack_view(Page(url=URL, content="text"), check_ask(usual=9, around=around)) is not None) is found
+
+def test_a_part_of_code_is_whole_lines_also_at_its_beginning() -> None:
+    text = f"```\nferry one two\nthree four five\n```\n\n{BLANK}"
+    ranked = rank(Outline(text), "ferry")
+    found = [choose(Outline(text), ranked, TextBudget(characters=size)).content for size in (26, 27, 42, 43)]
+    line = "```\nferry one two\n```"
+    assert found == [line, f"[@4]\n{line}", f"[@4-17]\n{line}", "[@0]\n```\nferry one two\nthree four five\n```"]
+
+
+def test_the_line_around_a_match_may_follow_an_empty_one() -> None:
+    text = "\nThe ferry is slow."
+    assert [span.start for span in spans_around(Outline(text), [Match(start=5, end=10)])] == [1]
