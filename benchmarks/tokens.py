@@ -10,9 +10,11 @@ the addresses of links do not count. What no reader has on the page counts as no
 Shown are: a `query` excerpt of 1,000 tokens; the first 1,000 tokens of our page; the first 1,000 of trafilatura's; and
 the whole pages. The excerpt keeps within 1,000 as we bound them, the others have 1,000 by o200k_base exactly.
 
-    python benchmarks/tokens.py FOLDER [--pages 300] [--share 0.6] [--peers .venv-peers]
+    python benchmarks/tokens.py FOLDER [--model FILE] [--fold 0] [--pages 300] [--share 0.6] [--peers .venv-peers]
 
-FOLDER is the extraction set. The peers' environment needs `pip install trafilatura==2.3.1 lxml_html_clean==0.4.6`.
+FOLDER is the extraction set. The package's model has learned from all of it: `--model` takes one that was trained
+without fold 0 (`extraction/train.py --held-out`), and `--fold 0` the pages that it has not seen. The peers' environment
+needs `pip install trafilatura==2.3.1 lxml_html_clean==0.4.6`.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from benchmarks.extraction.pages import Page as Known
 from benchmarks.extraction.pages import read_pages
 from groundwire.models import Page
 from groundwire.reading.extract import extract
+from groundwire.reading.main_content.classifier import read_model
 from groundwire.reading.passages.terms import is_common
 from groundwire.reading.passages.view import check_ask, view
 
@@ -110,13 +113,16 @@ def excerpt(content: str, url: str, query: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--model", type=Path, help="a model trained with --held-out")
+    parser.add_argument("--fold", type=int, help="only this fifth of the sites")
     parser.add_argument("--pages", type=int, default=300, help="long pages that are asked about")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--share", type=float, default=0.6, help="of an answer's content words that the query has")
     parser.add_argument("--peers", type=Path, default=Path(".venv-peers"))
     asked = parser.parse_args()
 
-    pages = list(read_pages(asked.folder))
+    model = read_model(asked.model.read_bytes()) if asked.model else None
+    pages = [page for page in read_pages(asked.folder) if asked.fold in {None, page.fold}]
     random.Random(asked.seed).shuffle(pages)
     chosen = [page for page in pages if len(page.truth or "") >= LONG][: asked.pages]
     python = asked.peers / "bin" / "python"
@@ -133,7 +139,7 @@ def main() -> None:
     spent = 0.0
     for page in chosen:
         markup = page.markup()
-        ours = extract(markup, page.url).content
+        ours = extract(markup, page.url, model).content
         shares.append(len(ours) / len(markup))
         texts = {"first 1,000 tokens": letters(first(ours)), "whole page": letters(ours)}
         if peer is not None and peer.stdin and peer.stdout:

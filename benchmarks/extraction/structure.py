@@ -1,11 +1,12 @@
 """How much of the structure of real pages survives: headings, items, links, code, and rows whose text is kept.
 
-    python -m benchmarks.extraction.structure FOLDER [--fold 1] [--sample 100]
+    python -m benchmarks.extraction.structure FOLDER [--model FILE] [--fold 1] [--sample 100]
 
 FOLDER has pages with reviewed text. Of each visible element whose text occurs exactly once in the page, in its reviewed
 text, and in the returned Markdown, the Markdown is asked whether it is still that: a heading, a list item, a link, a
-code block, a row of a table with all its cells. Text that was not selected is not counted here but in `quality.py`.
-The Markdown is read by a CommonMark parser with tables (markdown-it-py). Folds are those of `quality.py`.
+code block, a row of a table with all its cells. Text that was not selected is not counted here but in `quality.py`. The
+Markdown is read by a CommonMark parser with tables (markdown-it-py). Folds and models are those of `quality.py`: the
+package's own model has learned from every page, so `--model` is needed for figures to quote.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benchmarks.extraction.pages import TUNING, Page, read_pages
 from groundwire.reading.convert import convert
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.html.semantics import parse_page
+from groundwire.reading.main_content.classifier import Model, read_model
 from groundwire.reading.visibility.visible import drop_unseen
 
 _KINDS: Final = {"heading": "h1,h2,h3,h4,h5,h6", "item": "li", "link": "a[href]", "code": "pre", "row": "tr"}
@@ -74,10 +76,10 @@ def things(markdown: str) -> Iterator[tuple[str, str]]:
                 yield "link", bare(shown(children[start:end]))
 
 
-def count(page: Page) -> tuple[Counter[str], Counter[str]]:
+def count(page: Page, model: Model | None) -> tuple[Counter[str], Counter[str]]:
     """Return how many elements of each kind a page's text has, and how many of them survive."""
     body = page.body()
-    markdown = convert(body, "text/html", page.url, headers={}).extracted.content
+    markdown = convert(body, "text/html", page.url, headers={}, model=model).extracted.content
     document = parse_page(decode(body, "text/html").text)
     drop_unseen(document)
     whole = bare(document.root.text if document.root is not None else "")
@@ -98,13 +100,15 @@ def main() -> None:
     """Count and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="the developers' pages")
+    parser.add_argument("--model", type=Path, help="a model trained with --held-out")
     parser.add_argument("--fold", type=int, default=TUNING, help="the fifth of the sites to read; 0 is touched once")
     parser.add_argument("--sample", type=int, help="at most so many pages")
     options = parser.parse_args()
     pages = [page for page in read_pages(options.folder) if page.fold == options.fold]
+    model = read_model(options.model.read_bytes()) if options.model else None
     asked, kept = Counter[str](), Counter[str]()
     for page in random.Random(5).sample(pages, min(options.sample or len(pages), len(pages))):
-        for total, part in zip((asked, kept), count(page), strict=True):
+        for total, part in zip((asked, kept), count(page, model), strict=True):
             total.update(part)
     for kind in _KINDS:
         print(f"{kind}: {kept[kind] / max(1, asked[kind]):.3f} of {asked[kind]}")
