@@ -503,16 +503,26 @@ def test_comments_may_be_longer_than_an_article_that_is_long_enough() -> None:
 ALL_PARTS = (
     "<main><p>{0}</p><p>{0}</p><p>{0}</p><p class=byline>By Ada</p><figure><figcaption>The marsh</figcaption></figure>"
     "<div id=comments><p>So it is.</p><button>Reply</button></div><div class=cookie-banner><p>We bake.</p></div>"
-    "<div class=related-posts><p>The hill.</p></div><div class=product-reviews><p>Five stars.</p></div></main>"
+    "<div class=related-posts><p>The hill.</p></div><div class=product-reviews><p>Five stars.</p></div>"
+    "<div class=size-modal><p>Sizes.</p></div><ul class=facet-list><li>Red</li></ul></main>"
 )
-NUMBERS = {"bylines": [4], "captions": [5], "comments": [6, 7], "notices": [8], "related": [9], "reviews": [10]}
+NUMBERS = {
+    "bylines": [4],
+    "captions": [5],
+    "comments": [6, 7],
+    "notices": [8],
+    "related": [9],
+    "reviews": [10],
+    "dialogs": [11],
+    "filters": [12],
+}
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
 def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: str) -> None:
     layout = page(ALL_PARTS.format(LONG))
     names, kinds = names_of(layout), [float(kind == "article") for kind in KINDS]
-    keep = [True] * 4 + [False] * 7
+    keep = [True] * 4 + [False] * 9
     assert part_blocks(layout, names, keep, part) == NUMBERS[part]
     choose_parts(layout, names, kinds, keep, [part])
     wanted = {*range(4), *NUMBERS[part]} - {7}  # without the button
@@ -521,12 +531,22 @@ def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: s
 
 @pytest.mark.parametrize(
     ("kind", "left"),
-    [("article", [6, 7, 8]), ("product", [6, 7, 8, 10]), ("documentation", [6, 7]), ("forum", []), ("service", [6, 7])],
+    [
+        ("article", [6, 7, 8]),
+        ("product", [6, 7, 8, 10, 11]),
+        ("collection", [6, 7, 11, 12]),
+        ("listing", [6, 7, 11]),
+        ("documentation", [6, 7]),
+        ("forum", []),
+        ("service", [6, 7]),
+    ],
 )
 def test_what_is_left_out_depends_on_the_kind_of_page(kind: str, left: list[int]) -> None:
-    layout, keep = page(ALL_PARTS.format(LONG * 3)), [True] * 11
-    choose_parts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep)
-    assert [number for number, kept in enumerate(keep) if not kept] == left
+    layout = page(ALL_PARTS.format(LONG * 3))
+    for sure, gone in ((1.0, left), (0.51, left), (0.49, [])):  # the most likely of two kinds
+        keep, kinds = [True] * 13, [sure * (one == kind) for one in KINDS]
+        choose_parts(layout, names_of(layout), kinds, keep)
+        assert [number for number, kept in enumerate(keep) if not kept] == gone
 
 
 def test_every_part_of_the_setting_is_known() -> None:

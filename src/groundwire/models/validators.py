@@ -121,7 +121,7 @@ def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     return names
 
 
-PAGE_PARTS = ("bylines", "captions", "comments", "notices", "related", "reviews")
+PAGE_PARTS = ("bylines", "captions", "comments", "dialogs", "filters", "notices", "related", "reviews")
 """The parts of a page that a setting keeps, whatever the choice of its main content says."""
 
 

@@ -145,7 +145,7 @@ class ReadSettings(SettingsSection):
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
     include: Annotated[Words, AfterValidator(check_included)] = ()
     """Parts of a page that are kept although they may not belong to its main content: bylines, captions, comments,
-    notices, related, reviews."""
+    dialogs, filters, notices, related, reviews."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """Maximum characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
     timeout: float = Field(default=20.0, gt=0, le=600)

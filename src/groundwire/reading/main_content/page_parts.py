@@ -30,6 +30,8 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
             r"comments?(?:area|body|list|listing|section)?", "disqus", "replies", "respond", r"kommentare?",
             r"comentarios?", r"commentaires?",
         ),
+        "dialogs": _named(r"modals?", r"dialogs?", r"pop-?ups?", r"pop-?overs?", r"tool-?tips?"),
+        "filters": _named(r"filters?", r"facets?", r"refinements?"),
         "notices": _named(
             r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
             "consent", "gdpr", "paywall", "disclaimer",
@@ -46,12 +48,14 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
 _LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
         "comments": frozenset(KINDS) - {"forum"},
+        "dialogs": frozenset({"collection", "listing", "product"}),
+        "filters": frozenset({"collection"}),
         "notices": frozenset({"article", "product"}),
         "reviews": frozenset({"product"}),
     }
 )
 """The kinds of pages on which a part is left out whatever its score; elsewhere its score decides."""
-_LIKELY: Final = 0.8
+_LIKELY: Final = 0.5
 """The probability of these kinds from which that applies."""
 _TAGS: Final[Mapping[str, str]] = MappingProxyType({"figcaption": "captions", "caption": "captions"})
 _CONTROLS: Final = frozenset({"button", "label", "legend"})
