@@ -34,6 +34,8 @@ _COMMON: Final = frozenset(
     {"blog", "blogs", "community", "docs", "documentation", "forum", "forums", "help", "news", "shop", "store"}
 )
 """Labels of host names that are no names."""
+_FRONT: Final = frozenset({"home", "homepage", "startseite", "accueil", "inicio", "start", "index", "welcome"})
+"""What the title of a front page has beside the site's name, which is its title then."""
 
 
 def read_title(
@@ -160,7 +162,8 @@ class _SiteNames:
         for _ in range(3):
             marks = list(_SEPARATOR.finditer(title))
             if marks and self.are_in(title[marks[-1].end() :]):
-                title = title[: marks[-1].start()].strip() or title
+                rest = title[: marks[-1].start()].strip()
+                title = (title[marks[-1].end() :] if _bare(rest) in _FRONT else rest) or title
             elif marks and self.has(title[: marks[0].start()]):
                 title = title[marks[0].end() :].strip() or title
             else:
