@@ -10,9 +10,10 @@ repository, with the folder of the developers' pages:
 
 The second is the package's model, which learns from all pages. Its quality can be measured on no page of the folder;
 the figures in the docs are of the first, for which a fifth of the sites is kept out of everything (`quality.py
---model`). Both print how models do that have not seen a page's site; on folds 1 to 4 these have learned from three
-fifths of the sites with `--held-out` and from four without, which shows what more pages bring. Same folder, same seed
-and same library versions give the same model. It takes about ten minutes of one core.
+--model`). Both print how models do that have not seen a page's site, before and after labels are mixed (see `soften`),
+which lets a little of a page's label through; on folds 1 to 4 these have learned from three fifths of the sites with
+`--held-out` and from four without, which shows what more pages bring. Same folder, same seed and same library versions
+give the same model. It takes about ten minutes of one core.
 
 How: blocks are labelled by their place in the reviewed text (`alignment`). Names and phrases vote by site
 (`learn_lexicon`). A first forest judges blocks; a forest a kind judges pages; a second forest judges blocks again and
@@ -311,12 +312,16 @@ def train(examples: list[Example]) -> dict[str, Any]:
         describe_all((e for e in examples if e.page.fold == fold), build_lexicon(others))
     lexicon = build_lexicon([(site, votes) for _, site, votes in voters])
     learn_blocks(examples)
+    reviewed = [example for example in examples if not example.page.collection and example.share == 1]
+    print("labels as reviewed; nothing of a page is in the models that read it")
+    find_cuts(reviewed)
     doubt(examples)
     soften(examples)
     first, kinds, second = learn_blocks(examples)
     importance = sorted(zip(second.feature_importance("gain"), [*FEATURES, *SECOND, *KINDS], strict=True), reverse=True)
     print("strongest features:", ", ".join(name for _, name in importance[:30]))
-    cuts = find_cuts([example for example in examples if not example.page.collection and example.share == 1])
+    print("labels mixed with predictions, some of which are of models that had seen the page")
+    cuts = find_cuts(reviewed)
     trees = [tree["tree_structure"] for tree in kinds.dump_model()["tree_info"]]
     return {
         "lexicon": {
