@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import turbohtml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -243,6 +243,7 @@ def squeezed(text: str) -> str:
 
 
 @given(MARKED, st.sampled_from(["p", "li", "h2", "td", "blockquote"]))
+@example([("b", "[z]"), ("b", "(y)")], "p")
 def test_any_text_with_marks_comes_back(runs: list[tuple[str, str]], tag: str) -> None:
     pieces = [
         turbohtml.Element(name, {"href": "/x"}, [turbohtml.Text(text)]) if name else turbohtml.Text(text)

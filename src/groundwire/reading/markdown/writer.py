@@ -181,6 +181,8 @@ class MarkdownWriter:
             piece = line.pop()
             if inner[0] == "`" == piece[-size - 1]:
                 inner, plain = f" {inner}", f" {plain}"
+            elif inner[0] == "(" and piece[-size - 1] == "]":  # would be a link
+                inner, plain = f"\\{inner}", f"\\{plain}"
             inner, plain = piece[size:-size] + inner, piece[size:-size] + plain
         elif (
             beside
