@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import IO, NamedTuple
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from groundwire.storage.archive.records import read_line
 from groundwire.storage.base import StoreError
 
-__all__ = ["ImportRefused", "Imported", "Progress", "check_lines"]
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+__all__ = ["ImportRefused", "Imported", "Progress", "check_lines", "take_in"]
 
 _LONGEST_LINE = 32_000_000  # bytes
 _MOST_PROBLEMS = 20  # lines that are named
@@ -75,3 +78,30 @@ def check_lines(file: IO[bytes], spool: IO[bytes], now: float, progress: Progres
         progress(size)
     if wrong:
         raise ImportRefused(problems, wrong - len(problems))
+
+
+def take_in(db: Connection, lines: IO[bytes], *, now: float, oldest: int, max_bytes: int) -> Imported:
+    """Keep the items of lines that were found good.
+
+    Args:
+        db: The database.
+        lines: Lines of JSON.
+        now: The current time, in seconds since the epoch.
+        oldest: Earlier entries are skipped; in milliseconds since the epoch.
+        max_bytes: Maximum size of all entries.
+    """
+    from groundwire.storage.archive import sql
+
+    added = unchanged = skipped = grown = 0
+    for line in lines:
+        item = read_line(line, now)
+        if item is None or item.seen < oldest or item.size > max_bytes:
+            skipped += 1
+        elif (size := sql.put(db, item)) is not None:
+            added += 1
+            grown += size
+        else:
+            unchanged += 1
+    sql.grow(db, grown)
+    sql.prune(db, max_bytes=max_bytes, oldest=oldest)
+    return Imported(added=added, unchanged=unchanged, skipped=skipped)

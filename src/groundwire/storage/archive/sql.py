@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import IO
 
 from groundwire.safety.tenancy import Operator, Sharing, Viewer
 from groundwire.storage.archive.fts import Question, under_domain
-from groundwire.storage.archive.jsonl import Imported
-from groundwire.storage.archive.records import ArchiveHit, Item, Totals, read_line
+from groundwire.storage.archive.records import ArchiveHit, Item, Totals
 from groundwire.storage.base import StoreError
 from groundwire.storage.sqlite_db import statements
 
@@ -28,7 +26,7 @@ __all__ = [
     "prepare",
     "prune",
     "put",
-    "take_in",
+    "put_all",
     "totals",
     "visible_to",
 ]
@@ -70,10 +68,9 @@ up so. The trigger made each insertion a savepoint, before which FTS5 writes out
 _COLUMNS = Item._fields
 _indexed = attrgetter("title", "text", "asked")
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
-_INSERT = (
-    f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values ({', '.join('?' * (len(_COLUMNS) + 2))}) "
-    "on conflict (key, kind) do nothing"
-)
+_VALUES = f"({', '.join('?' * (len(_COLUMNS) + 2))})"
+_INSERT = f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values %s on conflict (key, kind) do nothing"
+_AT_ONCE = 16  # items of one statement; SQLite allows some 30,000 parameters, but a statement takes memory for each
 _GROWN = "update archive_about set bytes = bytes + ? where rowid = 1"  # without the condition it is a savepoint, too
 _WEIGHTS = "4.0, 1.0, 1.5"  # a word in the title tells more than one in the text; so does one that was asked for
 _NOT_ASKED = "{title text} : "  # what others asked for must not lead to what they found
@@ -187,6 +184,32 @@ def put(db: sqlite3.Connection, item: Item) -> int | None:
     return _insert(db, item)
 
 
+def put_all(db: sqlite3.Connection, items: Sequence[Item]) -> list[int]:
+    """Keep items of different pages, as `put` does, and return its results without None.
+
+    New items take a statement for many, and their words one for all of them: each statement lets go of the interpreter,
+    and waits for it afterwards if other threads work, which took longer than the statements themselves.
+    """
+    (last,) = db.execute("select coalesce(max(id), 0) from archive_items").fetchone()
+    sizes, known = list[int | None](), list[Item]()
+    for start in range(0, len(items), _AT_ONCE):
+        some = items[start : start + _AT_ONCE]
+        values = [value for item in some for value in (*item, item.day, item.size)]
+        if db.execute(_INSERT % ", ".join([_VALUES] * len(some)), values).rowcount < len(some):
+            before = "select 1 from archive_items where key = ? and kind = ? and id <= ?"
+            old = [item for item in some if db.execute(before, (item.key, item.kind, last)).fetchone()]
+            known += old
+            some = [item for item in some if item not in old]
+        sizes += [item.size for item in some]
+    db.execute(
+        "insert into archive_words (rowid, title, text, asked) "
+        "select id, title, text, asked from archive_items where id > ?",
+        (last,),
+    )
+    sizes += [put(db, item) for item in known]
+    return [size for size in sizes if size is not None]
+
+
 def grow(db: sqlite3.Connection, size: int) -> None:
     """Count what was put, once for all items of a transaction; what is deleted is counted by a trigger."""
     db.execute(_GROWN, (size,))
@@ -194,7 +217,7 @@ def grow(db: sqlite3.Connection, size: int) -> None:
 
 def _insert(db: sqlite3.Connection, item: Item) -> int | None:
     """Keep an item and its words, unless there is one of the same page and kind; return its size if it was kept."""
-    made = db.execute(_INSERT, (*item, item.day, size := item.size))
+    made = db.execute(_INSERT % _VALUES, (*item, item.day, size := item.size))
     if made.rowcount != 1:
         return None
     db.execute(
@@ -202,31 +225,6 @@ def _insert(db: sqlite3.Connection, item: Item) -> int | None:
         (made.lastrowid, item.title, item.text, item.asked),
     )
     return size
-
-
-def take_in(db: sqlite3.Connection, lines: IO[bytes], *, now: float, oldest: int, max_bytes: int) -> Imported:
-    """Keep the items of lines that were found good.
-
-    Args:
-        db: The database.
-        lines: Lines of JSON.
-        now: The current time, in seconds since the epoch.
-        oldest: Earlier entries are skipped; in milliseconds since the epoch.
-        max_bytes: Maximum size of all entries.
-    """
-    added = unchanged = skipped = grown = 0
-    for line in lines:
-        item = read_line(line, now)
-        if item is None or item.seen < oldest or item.size > max_bytes:
-            skipped += 1
-        elif (size := put(db, item)) is not None:
-            added += 1
-            grown += size
-        else:
-            unchanged += 1
-    grow(db, grown)
-    prune(db, max_bytes=max_bytes, oldest=oldest)
-    return Imported(added=added, unchanged=unchanged, skipped=skipped)
 
 
 def prune(db: sqlite3.Connection, *, max_bytes: int, oldest: int) -> None:

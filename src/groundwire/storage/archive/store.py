@@ -22,7 +22,7 @@ from groundwire.models import Page, SearchResponse
 from groundwire.safety.tenancy import Owner, Sharing
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
-from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines
+from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines, take_in
 from groundwire.storage.archive.lookup import ArchiveQueries, Statistics
 from groundwire.storage.archive.records import ARCHIVE, ArchiveHit, Item, Kind, items_of, key_of
 from groundwire.storage.base import StoreError
@@ -240,8 +240,6 @@ class Archive(ArchiveQueries):
             finally:
                 await asyncio.wait([checked])  # the thread must not write to a closed file
 
-            from groundwire.storage.archive.sql import take_in
-
             def work(db: Connection) -> Imported:
                 spool.seek(0)
                 return take_in(db, spool, now=now, oldest=oldest, max_bytes=self._max_bytes)
@@ -286,8 +284,7 @@ class Archive(ArchiveQueries):
                 for item in items_of(source, now, owner=owner):
                     earlier = items.get(place := (item.key, item.kind))
                     items[place] = item if earlier is None else item.merged(earlier)
-            sizes = [sql.put(db, item) for item in items.values() if item.size <= self._max_bytes]
-            stored = [size for size in sizes if size is not None]
+            stored = sql.put_all(db, [item for item in items.values() if item.size <= self._max_bytes])
             sql.grow(db, sum(stored))
             sql.prune(db, max_bytes=self._max_bytes, oldest=self._oldest)
             return len(stored)
