@@ -656,3 +656,27 @@ async def test_a_file_that_is_removed_is_begun_anew(reopened: Callable[[], Archi
 async def test_nobody_else_can_read_the_file(reopened: Callable[[], Archive], path: Path) -> None:
     await reopened().add_page(page(), owner=LOCAL)
     assert {file.stat().st_mode & 0o077 for file in path.parent.iterdir()} == {0}
+
+
+async def test_a_batch_keeps_new_rows_and_known_ones_with_the_same_index(clock: Clock, path: Path) -> None:
+    def rows(first: int, last: int, words: str) -> list[SearchResult]:
+        return [row(f"https://n{number}.example/", f"{words} w{number}") for number in range(first, last)]
+
+    archive = Archive(path, clock=clock)
+    assert await archive.add_results(response(*rows(0, 3, "seals"), *rows(20, 23, "seals")), owner=LOCAL) == 6
+    clock.time += 1
+    newer = response(*rows(0, 2, "seals"), *rows(2, 40, "otters"), query="others")
+    assert await archive.add_results(newer, owner=LOCAL) == 40, "new and known ones"
+    assert await archive.add_results(newer, owner=LOCAL) == 0, "nothing is newer"
+    assert set(await urls(archive, "otters")) == {f"https://n{number}.example/" for number in range(2, 40)}
+    assert set(await urls(archive, "seals")) == {f"https://n{number}.example/" for number in range(2)}
+    assert len(await urls(archive, "others")) == 40, "what was asked leads to known ones, too"
+    await archive.aclose()
+    with sqlite3.connect(path) as db:
+        db.execute("insert into archive_words (archive_words, rank) values ('integrity-check', 1)")
+        (counted,), (taken,) = db.execute(
+            "select bytes from archive_about union all select sum(size) from archive_items"
+        )
+        assert counted == taken
+        assert db.execute("select count(*) from archive_items").fetchone() == (40,)
+    db.close()
