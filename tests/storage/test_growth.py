@@ -91,3 +91,12 @@ async def test_content_that_is_seen_again_is_not_indexed_again(tmp_path: Path) -
     found = await archive.search("words", viewer=OPERATOR)
     assert found[0].seen.timestamp() == now
     await archive.aclose()
+
+
+def test_the_writing_connection_keeps_half_a_megabyte_of_a_file_in_memory(tmp_path: Path) -> None:
+    connections = StoreFile(tmp_path / "store.db", max_wait=1).open()
+    kept = [db.execute("pragma cache_size").fetchone()[0] for db in connections]
+    for db in connections:
+        db.close()
+    assert kept[0] == -500, "in KiB: a session of 1,000 searches takes 3 MB less than with the default"
+    assert kept[1] != kept[0], "questions to the archive read much"

@@ -57,6 +57,8 @@ create table if not exists notes (
 # Little waiting inside SQLite, whose steps grow to 100 ms each: `patiently` waits in short ones.
 _PRAGMAS = ("busy_timeout = 5", "synchronous = normal", "journal_size_limit = 16000000", "trusted_schema = off")
 
+_WRITER_CACHE = -500  # KiB; the default of 2,000 takes 3 MB more after 1,000 searches, and saves 5 µs of each
+
 _STEP = 0.001  # seconds between two tries to get a lock
 
 _T = TypeVar("_T")
@@ -101,6 +103,7 @@ class StoreFile:
             writing = self.patiently(self._connect)
             try:
                 self.patiently(lambda: self._prepare(writing))
+                writing.execute(f"pragma cache_size = {_WRITER_CACHE}")
                 return writing, self.patiently(self._connect)
             except BaseException:
                 writing.close()
