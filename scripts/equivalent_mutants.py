@@ -1119,7 +1119,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "ten is one character, which is no number of its own",
             ),
             (
-                "argument_roles",
+                "word_order",
                 "turned",
                 "return subject is not None and subject >= against "
                 "and any(there is not None for there in aligned.to[at:])",

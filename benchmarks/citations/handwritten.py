@@ -83,7 +83,9 @@ def _file(data: Path, name: str) -> Path:
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", choices=("first", "second", "third", "fourth", "fifth", "sixth", "seventh"), default="first")
+    parser.add_argument(
+        "--set", choices=("first", "second", "third", "fourth", "fifth", "sixth", "seventh"), default="first"
+    )
     parser.add_argument("--data", type=Path, help="judge the sentences about pages of this folder instead")
     parser.add_argument("--half", choices=("tuned", "kept", "all"), default="tuned")
     parser.add_argument("--language", default="")

@@ -23,7 +23,7 @@ import pytest
 from groundwire.citations.marker_parser import MarkScanner, find_marks
 from groundwire.citations.verify import CitedPage, cited_numbers, verify_answer
 from groundwire.citations.verify.alignment import Alignment, align, each_time, home_of, is_close, tokens_of
-from groundwire.citations.verify.argument_roles import inverted, joined_by_and, roles, turned
+from groundwire.citations.verify.argument_roles import inverted, joined_by_and, roles
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
 from groundwire.citations.verify.differences import made_up, reworded
 from groundwire.citations.verify.entities import (
@@ -49,7 +49,7 @@ from groundwire.citations.verify.segmentation import (
     spelled_words,
     table_heads,
 )
-from groundwire.citations.verify.word_order import renamed, reordered
+from groundwire.citations.verify.word_order import renamed, reordered, turned
 
 pytestmark = pytest.mark.req("B9", "B35")
 

@@ -1129,6 +1129,7 @@ class TestViews:
         around.__module__, around.__qualname__ = module, name
         assert (pack_view(Page(url=URL, content="text"), check_ask(usual=9, around=around)) is not None) is found
 
+
 def test_a_part_of_code_is_whole_lines_also_at_its_beginning() -> None:
     text = f"```\nferry one two\nthree four five\n```\n\n{BLANK}"
     ranked = rank(Outline(text), "ferry")

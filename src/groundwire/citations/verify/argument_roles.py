@@ -17,7 +17,7 @@ from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["beside", "fold_text", "has_converse", "inverted", "joined", "joined_by_and", "roles", "turned"]
+__all__ = ["fold_text", "has_converse", "inverted", "joined", "joined_by_and", "roles"]
 
 _AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
 _DEGREES: Final = frozenset({"more", "less", "over", "under"})
@@ -166,8 +166,6 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
         return False
     if not names and aligned.claim[left.first].value is None and _another_way(aligned, first, second):
         return False
-    if _compared(aligned, left, right):
-        return True
     same = [place for place, start in enumerate(at) if start in home]
     return _exchange_restores([at[place] for place in same], same.index(one), same.index(two))
 
@@ -183,13 +181,6 @@ def _another_way(aligned: Alignment, first: int, second: int) -> bool:
     return voices[0] != voices[1] or any(
         aligned.page[place].kind == "word" and place not in aligned.back for place in between
     )
-
-
-def _compared(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
-    """Return whether what something is compared with has become what is compared: larger than."""
-    than = aligned.tongue.than
-    here, there = ([word in than for word in side] for side in _ties(aligned, left, right))
-    return here == [False, True] and there == [True, False]
 
 
 def _counted(aligned: Alignment, one: int, two: int) -> bool | None:
@@ -406,20 +397,3 @@ def _preposition(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> st
         tied = token.kind == "function" and word not in tongue.conjunctions and word not in tongue.passive
         return word if tied else ""
     return ""
-
-
-def turned(aligned: Alignment, at: int, against: int) -> bool:
-    """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
-    if aligned.page[against].key not in aligned.tongue.converse.get(aligned.claim[at].key, ()):
-        return False
-    names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
-    subject = next((there for there in reversed(list(names)) if there is not None), None)
-    return subject is not None and subject > against and any(there is not None for there in aligned.to[at:])
-
-
-def beside(aligned: Alignment, at: int, place: int) -> bool:
-    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
-    sides = (reversed(aligned.to[:at]), aligned.to[at:])
-    near = [next((there for there in side if there is not None), None) for side in sides]
-    home = sentence_at(aligned.page, place)
-    return near == [None, None] or any(there in home for there in near if there is not None)

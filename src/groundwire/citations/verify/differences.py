@@ -9,12 +9,12 @@ from dataclasses import replace
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, home_of, sentence_at, stretches
-from groundwire.citations.verify.argument_roles import beside, fold_text, inverted, joined, roles, turned
+from groundwire.citations.verify.argument_roles import inverted, joined, roles
 from groundwire.citations.verify.copied_sentences import denied_instead, exchanged, mismatched, overstated, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.word_order import renamed, reordered
+from groundwire.citations.verify.word_order import beside, excludes, renamed, reordered, turned
 
 __all__ = ["made_up", "reworded"]
 
@@ -25,7 +25,6 @@ _VERBATIM: Final = 0.6  # share from which a replaced word is a change
 _ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
 _LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
 _MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
-_NOR: Final = frozenset({"neither", "nor", "weder", "noch", "ni", "nem", "ни"})
 _RUN: Final = 2  # words of a replacement
 _APART: Final = 6  # words from one neighbor of a replacement to the other
 _FAMILIES: Final[Mapping[str, Kind]] = {
@@ -112,7 +111,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
         denies = any(one.denies for one in claim)
-        if marker.family == "negation" and _excludes(aligned):
+        if marker.family == "negation" and excludes(aligned):
             continue
         spared = (marker.kind == "must" and denies) or _said_by(aligned, marker)
         told = marker.kind in _TOLD.get(marker.family, ()) and not spared and aligned.literal_share >= _MARKED
@@ -138,25 +137,6 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=joined(page[place : place + 4], False))
-
-
-def _excludes(aligned: Alignment) -> bool:
-    """Return whether a sentence denies what the passage limits: no show without music, not on Sundays."""
-    home = home_of(aligned) or range(len(aligned.page))
-    page = [aligned.page[at] for at in home]
-    limits = {token.marker.kind for token in page if token.marker} & {"all", "only"}
-    said = {token.marker.kind for token in aligned.claim if token.marker}
-    denials = [at for at, token in enumerate(aligned.claim) if token.denies]
-    twice = "all" in limits and len(denials) == 2 and _NOR.isdisjoint(fold_text(aligned.claim[at]) for at in denials)
-    barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[0])
-    return (twice or barred) and limits.isdisjoint(said) and not any(token.denies for token in page)
-
-
-def _permits(aligned: Alignment, at: int) -> bool:
-    """Return whether a permission is beside a word."""
-    words = aligned.tongue.modal_words.get("may", frozenset())
-    near = aligned.claim[max(0, at - _DENIED) : at + _DENIED + 1]
-    return any((token.marker and token.marker.kind == "may") or token.key in words for token in near)
 
 
 def _at_home(aligned: Alignment) -> Alignment:
@@ -249,7 +229,7 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
 
 def made_up(aligned: Alignment) -> bool:
     """Return whether a negation on one side corresponds to an antonym on the other, or to a limit."""
-    return _excludes(aligned) or any(
+    return excludes(aligned) or any(
         token.denies and _balanced(aligned, at, "negation", of_page=of_page)
         for of_page, tokens in ((False, aligned.claim), (True, aligned.page))
         for at, token in enumerate(tokens)

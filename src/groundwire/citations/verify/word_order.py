@@ -1,7 +1,7 @@
 """Word order: whether a sentence in the words of its passage says of one thing what the passage says of another.
 
 The subject and the object of a verb, what is compared and what it is compared with, what a preposition or a particle
-belongs to. Names and numbers that have changed places are found before, by `argument_roles`.
+belongs to, what is denied. Names and numbers that have changed places are found before, by `argument_roles`.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at
 from groundwire.citations.verify.argument_roles import fold_text, has_converse, joined
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["renamed", "reordered"]
+__all__ = ["beside", "excludes", "renamed", "reordered", "turned"]
 
 _PREPOSED: Final = frozenset({"al", "à", "lo", "los", "la", "las", "le", "les"})
 _OBJECT_FIRST: Final = frozenset({"lo", "los", "la", "las", "le", "les"})  # El museo lo fundó Ana
@@ -24,6 +24,8 @@ _NOMINATIVE: Final = frozenset({"der", "ein"})
 _ACCUSATIVE: Final = frozenset({"den", "einen"})
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
+_NOR: Final = frozenset({"neither", "nor", "weder", "noch", "ni", "nem", "ни"})
+_DENIED: Final = 2  # tokens between a denial and the permission that it denies
 _NEAR: Final = 5  # tokens between a word and its particle
 
 
@@ -252,3 +254,39 @@ def _ends_name(tokens: Sequence[WordToken], at: int) -> bool:
     """Return whether an unknown character follows another one, and none follows it."""
     run = [token.name and not token.breaks for token in tokens[at - 1 : at + 2]]
     return run[:2] == [True, True] and run[2:] != [True]
+
+
+def excludes(aligned: Alignment) -> bool:
+    """Return whether a sentence denies what the passage limits: no show without music, not on Sundays."""
+    home = home_of(aligned) or range(len(aligned.page))
+    page = [aligned.page[at] for at in home]
+    limits = {token.marker.kind for token in page if token.marker} & {"all", "only"}
+    said = {token.marker.kind for token in aligned.claim if token.marker}
+    denials = [at for at, token in enumerate(aligned.claim) if token.denies]
+    twice = "all" in limits and len(denials) == 2 and _NOR.isdisjoint(fold_text(aligned.claim[at]) for at in denials)
+    barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[0])
+    return (twice or barred) and limits.isdisjoint(said) and not any(token.denies for token in page)
+
+
+def _permits(aligned: Alignment, at: int) -> bool:
+    """Return whether a permission is beside a word."""
+    words = aligned.tongue.modal_words.get("may", frozenset())
+    near = aligned.claim[max(0, at - _DENIED) : at + _DENIED + 1]
+    return any((token.marker and token.marker.kind == "may") or token.key in words for token in near)
+
+
+def turned(aligned: Alignment, at: int, against: int) -> bool:
+    """Return whether a converse word has the page's object as its subject: B bought it from A, A sold it to B."""
+    if aligned.page[against].key not in aligned.tongue.converse.get(aligned.claim[at].key, ()):
+        return False
+    names = (there for there, token in zip(aligned.to[:at], aligned.claim, strict=False) if token.name)
+    subject = next((there for there in reversed(list(names)) if there is not None), None)
+    return subject is not None and subject > against and any(there is not None for there in aligned.to[at:])
+
+
+def beside(aligned: Alignment, at: int, place: int) -> bool:
+    """Return whether a word of the passage is in a sentence that has a neighbor of a word of the claim."""
+    sides = (reversed(aligned.to[:at]), aligned.to[at:])
+    near = [next((there for there in side if there is not None), None) for side in sides]
+    home = sentence_at(aligned.page, place)
+    return near == [None, None] or any(there in home for there in near if there is not None)
