@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from components.data_sets import SavedPages
@@ -60,6 +60,7 @@ def test_bytes_as_text_have_no_more_tokens(real: Callable[[str], int], data: byt
         assert real(text) <= bound(text)
 
 
+@example("égetElementById", 5)
 @given(st.lists(pieces, max_size=60).map("".join), st.integers(min_value=0, max_value=80))
 def test_what_is_reached_fits(text: str, room: int) -> None:
     end = bound.reach(text, 0, room)

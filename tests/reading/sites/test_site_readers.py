@@ -143,7 +143,7 @@ class TestFallback:
 
     async def test_an_api_that_hangs_leaves_time_for_the_page(self, web: Make, world: World) -> None:
         world.site_api("github").fail(InjectedFault.hang(), times=None, when=lambda one: one.path.startswith("/repos/"))
-        page = await web().open_page(ISSUE, timeout=4)
+        page = await web().open_page(ISSUE, timeout=10)
         assert page.reader == "local"
         assert any("did not respond in time" in warning for warning in page.warnings)
 

@@ -65,6 +65,9 @@ class TokenBound:
     def __call__(self, text: str) -> int:
         """Return an upper bound of a text's tokens."""
         self._forget()
+        return self._count(text)
+
+    def _count(self, text: str) -> int:
         return sum(self._cost(part, text) for part in _PARTS.finditer(text))
 
     def reach(self, text: str, start: int, room: int) -> int:
@@ -78,6 +81,13 @@ class TokenBound:
             room: The limit in tokens.
         """
         self._forget()
+        stop = self._reach(text, start, room)
+        if text[stop : stop + 1].strip():  # a piece may cost more where it is cut, or beside others
+            while stop > start and self._count(text[start:stop]) > room:
+                stop -= 1
+        return stop
+
+    def _reach(self, text: str, start: int, room: int) -> int:
         for part in _PARTS.finditer(text, start):
             begin, end = part.span()
             cost = self._cost(part, text) if end - begin <= _STEPS[0] * _LONGEST else room + 1
@@ -87,8 +97,8 @@ class TokenBound:
             if begin > start and end - begin <= _STEPS[0] * _LONGEST:
                 return begin
             stop, room = self._inside(text, begin, end, room)
-            if stop < end:
-                return stop
+            if stop < end or end - begin <= _STEPS[0] * _LONGEST:
+                return min(stop, end - 1)  # a short one does not fit, even if its pieces do
         return len(text)
 
     def _inside(self, text: str, start: int, end: int, room: int) -> tuple[int, int]:
