@@ -199,7 +199,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         ("src/groundwire/reading/passages/token_budget.py", function, line, reason)
         for function, line, reason in (
             (
-                "TokenBound.reach",
+                "TokenBound._reach",
                 "cost = self._cost(part, text) if end - begin <= _STEPS[0] * _LONGEST else room + 2",
                 "either is more than is left",
             ),
@@ -1117,6 +1117,74 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "_in_kanji",
                 "if _TENTHS.match(text, end) and value < 10:",
                 "ten is one character, which is no number of its own",
+            ),
+            (
+                "word_order",
+                "_compared",
+                "here = next((at for at, token in enumerate(claim) if fold_text(token) in than and at >= "
+                "content[0]), None)",
+                "a word such as than is none of those with a meaning of their own",
+            ),
+            (
+                "word_order",
+                "_compared",
+                "standard = next((at for at in content if pairs[at] >= there), None)",
+                "a word such as than is the counterpart of no other word",
+            ),
+            (
+                "word_order",
+                "_compared",
+                "if behind is None or standard is None or not pairs[behind] <= there or not standard < here:",
+                "a word such as than is the counterpart of no other word",
+            ),
+            (
+                "word_order",
+                "_compared",
+                "if behind is None or standard is None or not pairs[behind] < there or not standard <= here:",
+                "a word such as than is none of those with a meaning of their own",
+            ),
+            (
+                "word_order",
+                "_around_verb",
+                "clause = max((at for at in range(verb) if claim[at].breaks), default=(-1))",
+                "no place precedes the first",
+            ),
+            (
+                "word_order",
+                "_around_verb",
+                "before = [at for at in content if at <= verb and verb - at != there - pairs[at] and not "
+                "_moved(aligned, at)]",
+                "the distance of the verb from itself is the same on both sides",
+            ),
+            (
+                "word_order",
+                "_around_verb",
+                "behind = [at for at in content if at >= verb and pairs[at] < there and not _moved(aligned, at)]",
+                "the verb's counterpart does not precede itself",
+            ),
+            (
+                "word_order",
+                "_around_verb",
+                "behind = [at for at in content if at > verb and pairs[at] <= there and not _moved(aligned, at)]",
+                "two words have no counterpart in common",
+            ),
+            (
+                "word_order",
+                "_around_verb",
+                "if subject and behind and all(pairs[at] >= there for at in subject):",
+                "two words have no counterpart in common",
+            ),
+            (
+                "word_order",
+                "_by_preposition",
+                "if other < at or here != their or its != there or here == its or _are_list(aligned, at, other):",
+                "a word has its own preposition",
+            ),
+            (
+                "word_order",
+                "_by_preposition",
+                "if aligned.pairs[other] <= aligned.pairs[at] or aligned.pairs[other] - aligned.pairs[at] <= _NEAR:",
+                "two words have no counterpart in common",
             ),
             (
                 "word_order",

@@ -2,7 +2,7 @@
 
     python -m benchmarks.citations.handwritten [--set NAME] [--data FOLDER] [--half tuned|kept|all] [--show]
 
-The cases are in `benchmarks/citations/cases`, further sets (`second` to `sixth`) in folders there.
+The cases are in `benchmarks/citations/cases`, further sets (`second` to `seventh`) in folders there.
 `real_pages.tsv` has sentences about pages of the data folder, which are read when it is given. A false sentence is
 caught when its verdict is anything but `supported`, a true one is accused when it is; `altered` counts the verdicts
 that name a contradiction. Every other page is for tuning;
