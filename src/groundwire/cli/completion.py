@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import BashComplete, CompletionItem, FishComplete, ZshComplete
@@ -11,6 +12,9 @@ from click.shell_completion import BashComplete, CompletionItem, FishComplete, Z
 from groundwire.errors import ConfigurationError
 
 __all__ = ["SHELLS", "Complete", "completion", "one_of", "providers_that_read", "providers_that_search", "search_with"]
+
+
+_Command = TypeVar("_Command", bound=Callable[..., Any] | click.Command)
 
 
 class _Zsh(ZshComplete):
@@ -72,16 +76,17 @@ def providers_that_read(ctx: click.Context, param: click.Parameter, incomplete: 
     return _providers(incomplete, search=False)
 
 
-search_with = click.option(
-    "-p",
-    "--provider",
-    "providers",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=providers_that_search,
-    help="Search with this provider; repeatable, in order of preference. By default the setting search.providers.",
-)
-"""The option of each command that searches."""
+def search_with(command: _Command) -> _Command:
+    """Add the option `--provider` to a command that searches."""
+    return click.option(
+        "-p",
+        "--provider",
+        "providers",
+        multiple=True,
+        metavar="NAME",
+        shell_complete=providers_that_search,
+        help="Search with this provider; repeatable, in order of preference. By default the setting search.providers.",
+    )(command)
 
 
 def _providers(incomplete: str, *, search: bool) -> list[CompletionItem[str]]:
