@@ -93,6 +93,10 @@ def _valued(data: Mapping[str, Any], name: str) -> Iterator[tuple[str, str]]:
             yield fold(word.replace("_", " ")), value.strip()
 
 
+def _numbers(data: Mapping[str, Any], name: str) -> Mapping[str, float]:
+    return MappingProxyType({word: float(value) for word, value in _valued(data, name)})
+
+
 class Language:
     """A language: its words, and the normal form in which they are compared.
 
@@ -108,19 +112,15 @@ class Language:
         self.dense: bool = data.get("dense") == "true"
         self.nouns: bool = data.get("nouns") == "true"
         self.case: bool = data.get("case") == "true"
-        self._endings = tuple(sorted(map(fold, data.get("endings", "").split()), key=len, reverse=True))
-        self.prefixes: tuple[str, ...] = tuple(
-            sorted(map(fold, data.get("prefixes", "").split()), key=len, reverse=True)
-        )
+        self._endings = tuple(sorted(map(fold, data.get("endings", "").split()), key=len)[::-1])
+        self.prefixes: tuple[str, ...] = tuple(sorted(map(fold, data.get("prefixes", "").split()), key=len)[::-1])
         self._forms: dict[str, str] = {}
         if code == "en":
             self._forms = {form: line.split()[0] for line in _lines(data, "forms") for form in line.split()[1:]}
         self.spellings: Mapping[str, tuple[str, ...]] = MappingProxyType(self._spellings())
         self.script: str = str(data.get("script", "latin"))
         words = data.get("function", "").split()
-        self.function_words: frozenset[str] = (
-            frozenset(words) if self.script == "latin" else frozenset(map(fold, words))
-        )
+        self.function_words: frozenset[str] = frozenset(words if self.script == "latin" else map(fold, words))
         self.pronouns: frozenset[str] = self._folded(data, "pronouns")
         self.not_names: frozenset[str] = self._folded(data, "not_names")
         self.titles: frozenset[str] = self._folded(data, "titles")
@@ -130,6 +130,14 @@ class Language:
         self.agent: frozenset[str] = self._folded(data, "agent")
         self.articles: frozenset[str] = self._folded(data, "articles")
         self.conjunctions: frozenset[str] = self._folded(data, "conjunctions")
+        self.nor: frozenset[str] = self._folded(data, "nor")
+        self.subject: frozenset[str] = self._folded(data, "subject")
+        """The articles or particles by which a subject is known, if they are others than those of an object."""
+        self.object: frozenset[str] = self._folded(data, "object")
+        self.object_begins: frozenset[str] = self._folded(data, "object_begins")
+        """What follows a verb that has an object, in languages with the subject before the verb."""
+        self.clitics: frozenset[str] = self._folded(data, "clitics")
+        """Pronouns before a verb for an object that may precede them: El museo lo fundó Ana."""
         self.later: frozenset[str] = self._folded(data, "later")
         self.earlier: frozenset[str] = self._folded(data, "earlier")
         self.than: frozenset[str] = self._folded(data, "than")
@@ -167,15 +175,9 @@ class Language:
                 for name in names.split()
             }
         )
-        self.numbers: Mapping[str, float] = MappingProxyType(
-            {word: float(value) for word, value in _valued(data, "numbers")}
-        )
-        self.scales: Mapping[str, float] = MappingProxyType(
-            {word: float(value) for word, value in _valued(data, "scales")}
-        )
-        self.fractions: Mapping[str, float] = MappingProxyType(
-            {word: float(value) for word, value in _valued(data, "fractions")}
-        )
+        self.numbers: Mapping[str, float] = _numbers(data, "numbers")
+        self.scales: Mapping[str, float] = _numbers(data, "scales")
+        self.fractions: Mapping[str, float] = _numbers(data, "fractions")
         self.units: Mapping[str, str] = MappingProxyType(dict(_SIGNS) | dict(_valued(data, "units")))
         self.opposites: Mapping[str, frozenset[str]] = self._pairs(data, "opposites")
         self.converse: Mapping[str, frozenset[str]] = self._pairs(data, "converse")

@@ -12,19 +12,13 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at
 from groundwire.citations.verify.argument_roles import fold_text, has_converse, joined
+from groundwire.citations.verify.language_packs import Language
 from groundwire.citations.verify.report import Disagreement
 
 __all__ = ["beside", "excludes", "renamed", "reordered", "turned"]
 
-_PREPOSED: Final = frozenset({"al", "à", "lo", "los", "la", "las", "le", "les"})
-_OBJECT_FIRST: Final = frozenset({"lo", "los", "la", "las", "le", "les"})  # El museo lo fundó Ana
-_SUBJECT: Final = frozenset({"は", "が"})
-_OBJECT: Final = frozenset({"を", "に", "から", "より"})
-_NOMINATIVE: Final = frozenset({"der", "ein"})
-_ACCUSATIVE: Final = frozenset({"den", "einen"})
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
-_NOR: Final = frozenset({"neither", "nor", "weder", "noch", "ni", "nem", "ни"})
 _DENIED: Final = 2  # tokens between a denial and the permission that it denies
 _NEAR: Final = 5  # tokens between a word and its particle
 
@@ -81,8 +75,6 @@ def _compared(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | N
 def _around_verb(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
     """Return a subject and something behind the verb that have changed sides of the verb."""
     claim, page, pairs, tongue = aligned.claim, aligned.page, aligned.pairs, aligned.tongue
-    if tongue.code not in {"en", "fr", "es", "pt", "it", "zh"}:
-        return None
     for verb in content:
         there = pairs[verb]
         if not _same_verb(claim[verb].key, page[there].key) or not (
@@ -106,16 +98,14 @@ def _same_verb(one: str, other: str) -> bool:
 
 
 def _governs(aligned: Alignment, tokens: Sequence[WordToken], verb: int) -> bool:
-    """Return whether a word has an object: an article follows it, and no article or preposition precedes it."""
+    """Return whether a word has an object: the beginning of one follows, and no article or preposition precedes it."""
     after = next((fold_text(token) for token in tokens[verb + 1 : verb + 2] if not token.breaks), "")
-    if aligned.tongue.code == "zh":
-        return after in {"了", "过"}
     nominal = any(
         token.kind == "function"
         and (fold_text(token) in aligned.tongue.articles or _preposition(aligned, fold_text(token)))
         for token in tokens[:verb][-1:]
     )
-    return not nominal and (after in aligned.tongue.articles or after in _PREPOSED)
+    return not nominal and after in aligned.tongue.object_begins
 
 
 def _preposition(aligned: Alignment, word: str) -> bool:
@@ -131,7 +121,7 @@ def _voice(aligned: Alignment, tokens: Sequence[WordToken], verb: int) -> bool:
     return (
         not tongue.agent.isdisjoint(near)
         or not tongue.passive.isdisjoint(before)
-        or not _OBJECT_FIRST.isdisjoint(before[-1:])
+        or not tongue.clitics.isdisjoint(before[-1:])
     )
 
 
@@ -157,7 +147,10 @@ def _tie(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
 
 def _by_particle(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
     """Return the subject and the object of a Japanese sentence that are the passage's object and subject."""
-    acts = {at: (_acts(aligned.claim, at), _acts(aligned.page, aligned.pairs[at])) for at in content}
+    tongue = aligned.tongue
+    if not tongue.dense:
+        return None
+    acts = {at: (_acts(tongue, aligned.claim, at), _acts(tongue, aligned.page, aligned.pairs[at])) for at in content}
     subject = next((at for at, said in acts.items() if said == (True, False)), None)
     other = next((at for at, said in acts.items() if said == (False, True)), None)
     if subject is None or other is None:
@@ -172,12 +165,12 @@ def _by_particle(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] 
     return (subject, other) if len(set(voices)) == 1 else None
 
 
-def _acts(tokens: Sequence[WordToken], at: int) -> bool | None:
+def _acts(tongue: Language, tokens: Sequence[WordToken], at: int) -> bool | None:
     """Return whether the particle after a word and what it belongs to is a subject's; None if it is neither."""
     for token in tokens[at + 1 : at + _NEAR]:
-        if token.text in _SUBJECT:
+        if token.text in tongue.subject:
             return True
-        if token.text in _OBJECT:
+        if token.text in tongue.object:
             return False
         if token.breaks:
             return None
@@ -191,7 +184,7 @@ def _is_passive(tokens: Sequence[WordToken]) -> bool:
 
 def _by_article(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
     """Return a subject that is the object of a passage in the same words, or the reverse: der, den."""
-    if not _same_words(aligned, content):
+    if aligned.tongue.dense or not _same_words(aligned, content):
         return None
     sides = [[fold_text(token) for token in tokens] for tokens in (aligned.claim, aligned.page)]
     if any(not aligned.tongue.agent.isdisjoint(words) for words in sides):
@@ -209,7 +202,7 @@ def _case(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
     article = next((fold_text(token) for token in tokens[:at][-1:]), "")
     if _tie(aligned, tokens, at):
         return ""
-    return "nominative" if article in _NOMINATIVE else "accusative" if article in _ACCUSATIVE else ""
+    return "subject" if article in aligned.tongue.subject else "object" if article in aligned.tongue.object else ""
 
 
 def _same_words(aligned: Alignment, content: Sequence[int]) -> bool:
@@ -263,7 +256,11 @@ def excludes(aligned: Alignment) -> bool:
     limits = {token.marker.kind for token in page if token.marker} & {"all", "only"}
     said = {token.marker.kind for token in aligned.claim if token.marker}
     denials = [at for at, token in enumerate(aligned.claim) if token.denies]
-    twice = "all" in limits and len(denials) == 2 and _NOR.isdisjoint(fold_text(aligned.claim[at]) for at in denials)
+    twice = (
+        "all" in limits
+        and len(denials) == 2
+        and aligned.tongue.nor.isdisjoint(fold_text(aligned.claim[at]) for at in denials)
+    )
     barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[0])
     return (twice or barred) and limits.isdisjoint(said) and not any(token.denies for token in page)
 
