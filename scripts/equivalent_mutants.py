@@ -45,8 +45,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/routing/cache.py", function, line, _WORK)
         for function, line in (
-            ("Cache._fetch", "if lease in self._held: => if False:"),
-            ("Cache._fetch", "self._held.discard(lease) => pass"),
+            ("Cache._fetch", "if self._let_go(lease, job.owner): => if False:"),
             ("Cache._turn", "if not self._shared: => if False:"),
         )
     ),

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,7 +27,7 @@ from groundwire.errors import (
     RateLimited,
 )
 from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
-from groundwire.safety.tenancy import LOCAL
+from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
 from groundwire.storage.base import Answer, Operation, Register
 from groundwire.storage.memory import run_each
@@ -85,13 +85,14 @@ class Source:
         seconds: float = 4.0,
         refresh: bool = False,
         deadline: Deadline | None = None,
+        owner: Owner = LOCAL,
     ) -> CacheResult[str]:
         return await cache.get_or_load(
             key,
             self.load,
             codec=Codec(str.encode, bytes.decode, lambda value: self.life),
             deadline=deadline or Deadline.after(seconds),
-            owner=LOCAL,
+            owner=owner,
             refresh=refresh,
         )
 
@@ -638,6 +639,29 @@ def test_a_call_that_has_no_time_left_does_not_give_up_the_lease_of_a_load_that_
         return during, await store.lease("load:k", owner="other", ttl=3.0)
 
     assert run_virtually(run()) == (False, True)
+
+
+@pytest.mark.parametrize("refresh", [False, True])
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_call_of_another_tenant_does_not_give_up_the_lease_of_a_load_that_goes_on(refresh: bool, fails: bool) -> None:
+    async def run() -> list[bool]:
+        store, one, other = Leases(), Source(), Source()
+        cache = virtual_cache(store)
+        one.open.clear()
+        other.error = DOWN if fails else None
+        patient = asyncio.create_task(one.ask(cache, deadline=virtual_deadline(9.0), owner=Owner("one")))
+        await one.begun.wait()
+        for name in ("two", "three"):
+            with pytest.raises(RateLimited) if fails else nullcontext():
+                await other.ask(cache, deadline=virtual_deadline(1.0), refresh=refresh, owner=Owner(name))
+        held = [await store.lease("load:k", owner="other", ttl=3.0)]
+        one.open.set()
+        await patient
+        held.append(await store.lease("load:k", owner="other", ttl=3.0))
+        await cache.aclose()
+        return held
+
+    assert run_virtually(run()) == [False, True]
 
 
 def test_a_load_that_failed_holds_no_lease_any_more() -> None:

@@ -85,7 +85,7 @@ class Cache:
         self._shared = shared
         self._name = secrets.token_hex(8)
         self._numbers = itertools.count()
-        self._held: set[str] = set()  # leases for loads; all loads of this cache share one owner
+        self._held: dict[str, set[str]] = {}  # leases for loads, which share one owner in the store, and their tenants
         self._clock = clock
         self._ttl = lease
         self._kept_at: dict[str, int] = {}  # when the last loads ended, by the same count as that of lookups
@@ -150,9 +150,8 @@ class Cache:
         try:
             return await self._load(job, deadline, expired=found is not None)
         except BaseException as error:
-            held = f"load:{key}" in self._held
-            if held and not self._loads.active(f"any:{owner.key}:{key}"):  # its task has not started
-                self._held.discard(f"load:{key}")
+            started = self._loads.active(f"any:{owner.key}:{key}")
+            if not started and self._let_go(f"load:{key}", owner):
                 if isinstance(error, Exception):
                     await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
                 else:
@@ -186,7 +185,8 @@ class Cache:
                 await self._fetch(job, load, "")
                 return
             try:
-                kept = None if lease in self._held else await self._turn(job, lease, load.deadline, expired)
+                held = self._holds(lease, job.owner)
+                kept = None if held else await self._turn(job, lease, load.deadline, expired)
                 if kept is None:
                     await self._fetch(job, load, lease)
                 else:
@@ -195,8 +195,7 @@ class Cache:
                 load.fail(error)  # before the lease is given back, which no call need wait for
                 raise
             finally:
-                if lease in self._held:
-                    self._held.discard(lease)
+                if self._let_go(lease, job.owner):
                     await self._ask(self._store.release(lease, owner=self._name), None)
 
         name = f"{'refresh' if job.refresh else 'any'}:{job.owner.key}:{job.key}"
@@ -207,7 +206,7 @@ class Cache:
         try:
             old = await self._find(job) if job.renew is not None and not job.refresh else None
             loading = job.load() if job.renew is None or old is None else job.renew(old.kept.value)
-            value = await (self._renewed(lease, loading) if lease in self._held else loading)
+            value = await (self._renewed(lease, loading) if self._holds(lease, job.owner) else loading)
         except _GONE:
             await self._ask(self._store.delete(job.key), None)
             raise
@@ -219,8 +218,7 @@ class Cache:
         operations: list[Operation] = []
         if data is not None:
             operations.append(Set(job.key, data, ttl.fresh, ttl.stale + ttl.error))
-        if lease in self._held:
-            self._held.discard(lease)
+        if self._let_go(lease, job.owner):
             operations.append(Release(lease, self._name))
         also = () if job.also is None else job.also(value)
         if operations or also:
@@ -239,7 +237,7 @@ class Cache:
             pause = min(2 * pause, _LONGEST_POLL)
             if (kept := await self._brought(job, expired)) is not None:
                 return kept
-        self._held.add(lease)
+        self._hold(lease, job.owner)
         return await self._brought(job, expired)
 
     async def _brought(self, job: _Job[_T], expired: bool) -> CacheResult[_T] | None:
@@ -315,7 +313,7 @@ class Cache:
             raise
         entry, *lease = job.look.answers or (None,)
         if lease and lease[0] and self._kept_at.get(job.key, -1) < job.look.since:  # else there may be a value by now
-            self._held.add(f"load:{job.key}")
+            self._hold(f"load:{job.key}", job.owner)
         return self._decoded(job, entry if isinstance(entry, Entry) else None)
 
     async def _find(self, job: _Job[_T]) -> CacheEntry[_T] | None:
@@ -339,6 +337,22 @@ class Cache:
         except Exception:  # the caller gets the value even if it cannot be stored
             _logger.exception("A value could not be cached")
         return None, CacheTtl()
+
+    def _hold(self, lease: str, owner: Owner) -> None:
+        self._held.setdefault(lease, set()).add(owner.key)
+
+    def _holds(self, lease: str, owner: Owner) -> bool:
+        return owner.key in self._held.get(lease, ())
+
+    def _let_go(self, lease: str, owner: Owner) -> bool:
+        """End a tenant's use of a lease; return whether it was the last one, so that the lease must be released."""
+        if not self._holds(lease, owner):
+            return False
+        self._held[lease].discard(owner.key)
+        if self._held[lease]:
+            return False
+        del self._held[lease]
+        return True
 
     async def _lease(self, key: str, owner: str, ttl: float) -> bool:
         """Take or renew a lease; without a store every caller gets it."""
