@@ -46,6 +46,10 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         ("src/groundwire/routing/cache.py", function, line, _WORK)
         for function, line in (
             ("Cache._fetch", "if self._let_go(lease, job.owner): => if False:"),
+            ("Cache._refresh_soon", "if len(self._resting) >= _MANY: => if len(self._resting) < _MANY:"),
+            ("Cache.aclose", "if self._tasks and grace_seconds >= 0:"),
+            ("Cache.aclose", "if self._tasks and grace_seconds > (-1):"),
+            ("Cache.aclose", "async def aclose(self, *, grace_seconds: float = (-1.0)) -> None:"),
             ("Cache._turn", "if not self._shared: => if False:"),
         )
     ),

@@ -256,3 +256,103 @@ def test_neighbors_decide_which_blocks_are_searched() -> None:
         "\n\n".join([*[f"{alone}\n\nNothing."] * 7, "Red apples.\n\nRed apples, and pears of wine.", "Nothing."])
     )
     assert best(index, "apples", "pears", "red", "wine")[0] == "Red apples, and pears of wine."
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "spelled", "there"),
+    [
+        ("Two cities grew.", "city", "city", True),
+        ("A city grew.", "city", "cities", True),
+        ("Das Haus wurde von der Stadt gebaut und ist alt.", "bau", "baut", True),
+        ("Die Stadt baut das Haus und die Halle.", "bau", "gebaut", True),
+        ("Die Stadt hat das Feld und den Hof verbaut.", "bau", "baut", False),
+        ("Die Stadt hat das Feld und den Hof zugebaut.", "bau", "baut", False),
+        ("Die Straße und der Abbau.", "bau", "bau", False),
+    ],
+)
+def test_a_word_may_have_another_ending_or_a_prefix(text: str, word: str, spelled: str, there: bool) -> None:
+    index = page(text)
+    assert index.language.normal_form(spelled) == word
+    assert index.has(word, spelled) is there
+
+
+def test_each_sign_of_a_run_is_an_occurrence() -> None:
+    index = page("山" * 9 + "。" + "的" * 900)
+    assert index.weight("山", "山") == pytest.approx(math.log(1 + len(index.content) / 90 / 10))
+
+
+def test_a_number_in_the_sentence_counts_once() -> None:
+    index = page("The toll was 40 crowns. The toll was 50 crowns.")
+    assert best(index, "toll", "40", also=("40",)) == ("The toll was 40 crowns.", 1.0)
+    assert index.best({}, also=("40",)) == (None, 0.0)
+    assert index.best({}) == (None, 0.0)
+
+
+def test_a_further_sentence_must_add_more_than_a_common_word() -> None:
+    names = [f"{one}{two}rn" for one in "bdfgklmp" for two in "aeio"]
+    text = f"{' '.join(names)} stand. It was a mill."
+    assert best(page(text), *names, "mill")[0].endswith("stand.")
+    assert best(page(text), *names[:9], "mill")[0].endswith("mill.")
+
+
+SPREAD = " ".join(f"The {one} was so. It was so. It was so. It was so." for one in ("oak", "elm", "ash", "fir", "yew"))
+TREES = ("oak", "elm", "ash", "fir", "yew")
+
+
+@pytest.mark.parametrize(
+    ("blocks", "found"),
+    [
+        (("Oak and elm.",), "The ash was so."),  # too few words to be searched
+        (("Oak, elm and ash.",), "Oak, elm and ash."),
+        (("Fir. It was so. It was so. It was so.", "Oak and elm."), "Oak and elm."),  # with its neighbor it is enough
+        (("Oak and elm.", "It was so. It was so. It was so. Fir."), "Oak and elm."),
+        (("Oak and elm.", "It was so.", "It was so. Fir."), "The ash was so."),
+        (("Fir and yew.", "Oak, elm and ash."), "Fir and yew. Oak, elm and ash."),
+        (("Fir.", "Oak, elm and ash."), "Fir. Oak, elm and ash."),
+    ],
+)
+def test_blocks_are_searched_for_their_words_and_those_of_their_neighbors(blocks: tuple[str, ...], found: str) -> None:
+    index = page("\n\n".join((SPREAD, *["It was so."] * 3, *blocks)))
+    assert " ".join(best(index, *TREES)[0].split()) == found
+
+
+def test_a_neighbor_counts_for_less_than_the_block_itself() -> None:
+    together = "Oak, elm, ash and fir."
+    index = page("\n\n".join((together, *["It was so."] * 3, "Oak. It was so. It was so. Elm.", "It was. Ash. It was.",
+                             "It was so. It was so. It was so. Fir and yew.")))  # fmt: skip
+    assert best(index, *TREES)[0] == together
+
+
+def test_what_stands_before_the_first_block_is_no_passage() -> None:
+    fenced = "```\nThe ferry and the mill, dogs, harbours and lamps.\n```"
+    index = page(f"{fenced}\n\nNothing of that.\n\nThe ferry leaves at seven.")
+    assert best(index, "ferry", "mill", "dog", "harbour", "lamp")[0] == "The ferry leaves at seven."
+    assert index.literally("The ferry and the mill") is None
+    assert page(fenced).literally("The ferry and the mill") is None
+    assert page(fenced).best({"mill": "mill"}) == (None, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("before", "said"),
+    [
+        ("They never", False),
+        ("They do not", False),
+        ("They do not unconditionally", False),
+        ("At the casino interdisciplinary", True),
+        ("We never did. They", True),
+        ("Never! They", True),
+    ],
+)
+def test_what_is_denied_is_not_said(before: str, said: bool) -> None:
+    index = page(f"It is old. {before} teams support the plan. It is new.")
+    assert (index.literally("teams support the plan") is not None) is said
+
+
+@pytest.mark.parametrize(("before", "known"), [(1_999, True), (2_000, True), (2_001, False)])
+def test_markup_that_begins_up_to_2000_characters_before_a_sentence_is_known(before: int, known: bool) -> None:
+    words = "It was so, " * 300
+    start = '[A mill](mill.html "'
+    text = f'{start}{words[: before - 15]}. Ferries sail at noon.")'
+    index = page(text)
+    assert text.index("Ferries") - text.index("](") == before
+    assert (index.best({"ferry": "ferry"})[1] == 0.0) is known

@@ -29,7 +29,7 @@ from groundwire.errors import (
 from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
-from groundwire.storage.base import Answer, Operation, Register
+from groundwire.storage.base import Answer, Get, Lookup, Operation, Register, Release, Set
 from groundwire.storage.memory import run_each
 from groundwire.testing.virtual_time import run_virtually
 
@@ -86,6 +86,7 @@ class Source:
         refresh: bool = False,
         deadline: Deadline | None = None,
         owner: Owner = LOCAL,
+        look: Lookup | None = None,
     ) -> CacheResult[str]:
         return await cache.get_or_load(
             key,
@@ -94,6 +95,7 @@ class Source:
             deadline=deadline or Deadline.after(seconds),
             owner=owner,
             refresh=refresh,
+            look=look,
         )
 
     async def ask_and_settle(self, cache: Cache) -> CacheResult[str]:
@@ -785,6 +787,187 @@ async def test_who_comes_after_an_answer_that_is_not_kept_does_not_get_it(
     assert 0 < after < 40
 
 
+@pytest.mark.parametrize("life", [LIFE, CacheTtl()])
+def test_who_comes_while_an_answer_is_stored_gets_it_if_it_is_kept(life: CacheTtl) -> None:
+    class Slow(Leases):
+        async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+            if any(isinstance(one, Set | Release) for one in operations):
+                await asyncio.sleep(1.0)
+            return await super().batch(operations)
+
+    async def run() -> list[str]:
+        source, cache = Source(life=life), virtual_cache(Slow())
+        first = asyncio.create_task(source.ask(cache, deadline=virtual_deadline(9.0)))
+        await asyncio.sleep(0.1)
+        assert source.ended == 1
+        second = await source.ask(cache, deadline=virtual_deadline(9.0))
+        await cache.aclose()
+        return [(await first).value, second.value]
+
+    assert run_virtually(run()) == ["v1", "v1" if life == LIFE else "v2"]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+async def test_a_value_that_was_stored_since_the_lookup_is_not_loaded_again(clock: Clock, shared: bool) -> None:
+    store, source = Watched(MemoryStore(clock=clock)), Source()
+    cache = Cache(store, clock=clock, shared=shared)
+    look = cache.lookup("k")
+    look.answers = (None, False) if shared else (None,)
+    await warm(store, clock, source, 1)
+    assert await source.ask(cache, look=look) == CacheResult("v1", cached=True, age=1.0)
+    await cache.aclose()
+
+
+def test_a_value_of_another_process_is_found_before_it_releases_its_lease() -> None:
+    async def run() -> tuple[CacheResult[str], float]:
+        store, source = Leases(), Source()
+        cache, other = virtual_cache(store), virtual_cache(store)
+        assert await store.lease("load:k", owner="third", ttl=99.0)
+        call = asyncio.create_task(source.ask(cache, deadline=virtual_deadline(9.0)))
+        await asyncio.sleep(1.0)
+        await source.ask(other, deadline=virtual_deadline(9.0), refresh=True)
+        found = await call
+        await cache.aclose()
+        await other.aclose()
+        return found, asyncio.get_running_loop().time()
+
+    found, now = run_virtually(run())
+    assert found.value == "v1"
+    assert now <= 1.05
+
+
+def test_a_store_that_takes_the_lease_and_does_not_answer() -> None:
+    class Silent(Leases):
+        async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+            await super().batch(operations)
+            return await asyncio.Event().wait() and ()
+
+    async def run() -> bool:
+        store = Silent()
+        cache = virtual_cache(store)
+        with pytest.raises(DeadlineExceeded):
+            await Source().ask(cache, deadline=virtual_deadline(1.0))
+        await cache.aclose()
+        return await store.lease("load:k", owner="other", ttl=3.0)
+
+    assert run_virtually(run())
+
+
+def test_a_short_load_never_renews_its_lease() -> None:
+    async def run() -> list[str]:
+        store, source = Leases(), Source()
+        cache = virtual_cache(store)
+        await source.ask(cache, deadline=virtual_deadline(1.0))
+        await asyncio.sleep(9.0)
+        await cache.aclose()
+        return [key for key, _, _ in store.asked]
+
+    assert run_virtually(run()) == ["load:k"]
+
+
+@pytest.mark.parametrize(
+    ("life", "error", "loads"),
+    [
+        (LIFE, None, {1.0: 2, 4.9: 2, 5.1: 2, 31.0: 2}),
+        (LIFE, DOWN, {1.0: 2, 4.9: 2, 5.1: 3, 31.0: 4}),
+        (CacheTtl(0.0, 600.0, 0.0), None, {1.0: 2, 4.9: 2, 5.1: 3, 31.0: 4}),
+    ],
+)
+def test_a_refresh_of_no_use_rests_and_is_tried_again(
+    life: CacheTtl, error: Exception | None, loads: dict[float, int]
+) -> None:
+    async def run() -> dict[float, int]:
+        store, source = Leases(), Source(life=life)
+        cache = virtual_cache(store)
+        await source.ask(cache, deadline=virtual_deadline(30.0))
+        await asyncio.sleep(61.0)
+        source.error = error
+        found, began = {}, asyncio.get_running_loop().time()
+        for at in (0.0, *loads):
+            await asyncio.sleep(began + at - asyncio.get_running_loop().time())
+            assert (await source.ask(cache, deadline=virtual_deadline(30.0))).stale is (
+                not at or bool(error) or not life.fresh
+            )
+            await asyncio.sleep(0.01)
+            found[at] = source.loads
+        assert not cache._tasks
+        await cache.aclose()
+        return {at: number for at, number in found.items() if at}
+
+    assert run_virtually(run()) == loads
+
+
+def test_a_refresh_under_way_costs_the_store_nothing() -> None:
+    async def run() -> int:
+        store, source = Leases(), Source()
+        cache = virtual_cache(store)
+        await source.ask(cache, deadline=virtual_deadline(4.0))
+        await asyncio.sleep(61.0)
+        source.open.clear()
+        for _ in range(3):
+            assert (await source.ask(cache, deadline=virtual_deadline(4.0))).stale
+            await asyncio.sleep(0.1)
+        await cache.aclose()
+        return [key for key, _, _ in store.asked].count("refresh:k")
+
+    assert run_virtually(run()) == 1
+
+
+def test_pauses_of_a_thousand_others_do_not_end_one() -> None:
+    async def run() -> list[int]:
+        store, source = NoLeases(clock=lambda: 1_800_000_000.0 + asyncio.get_running_loop().time()), Source()
+        cache = virtual_cache(store)
+        keys = [str(number) for number in range(1_002)]
+        for key in keys:
+            await source.ask(cache, key, deadline=virtual_deadline(4.0))
+        await asyncio.sleep(61.0)
+        source.error = DOWN
+        loads = []
+        for key in (*keys, "0", "500"):
+            await source.ask(cache, key, deadline=virtual_deadline(4.0))
+            await asyncio.sleep(0.0001)
+            loads.append(source.loads)
+        await asyncio.sleep(10.0)
+        await source.ask(cache, "0", deadline=virtual_deadline(4.0))
+        assert list(cache._resting) == ["0"]
+        await cache.aclose()
+        return loads[-3:]
+
+    assert run_virtually(run()) == [2_004] * 3
+
+
+@pytest.mark.parametrize(("life", "packed"), [(CacheTtl(), 0), (CacheTtl(0.5), 1), (CacheTtl(0.0, 0.5), 1)])
+async def test_a_value_is_packed_if_it_has_any_life(cache: Cache, life: CacheTtl, packed: int) -> None:
+    seen: list[str] = []
+
+    def encode(value: str) -> bytes:
+        seen.append(value)
+        return value.encode()
+
+    codec = Codec(encode, bytes.decode, lambda value: life)
+    await cache.get_or_load("k", Source().load, Deadline.after(4.0), codec, owner=LOCAL)
+    assert len(seen) == packed
+
+
+async def test_operations_along_with_a_new_value_are_answered(cache: Cache) -> None:
+    codec: Codec[str] = Codec(str.encode, bytes.decode, lambda value: LIFE)
+
+    async def call() -> CacheResult[str]:
+        return await cache.get_or_load(
+            "k",
+            Source().load,
+            Deadline.after(4.0),
+            codec,
+            owner=LOCAL,
+            also=lambda value: [Set(f"of {value}", b"1", 60.0, 0.0), Get(f"of {value}"), Get("nothing")],
+        )
+
+    _, found, nothing = (await call()).also
+    assert isinstance(found, Entry)
+    assert (found.value, nothing) == (b"1", None)
+    assert (await call()).also == ()
+
+
 class Broken:
     """A store that cannot do anything."""
 
@@ -862,6 +1045,7 @@ async def test_without_leases_a_stale_value_is_fetched_anew_all_the_same(clock: 
 
 async def test_an_abandoned_lookup_keeps_no_other_process_waiting(store: Store, clock: Clock) -> None:
     cache, tasks = Cache(store, clock=clock), Tasks()
+    await Source(life=CacheTtl()).ask_and_settle(cache)
     look = cache.lookup("k")
     assert list(await store.batch(look.operations)) == [None, True]
     assert not await store.lease("load:k", owner="other", ttl=3.0)

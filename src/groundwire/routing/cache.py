@@ -152,10 +152,7 @@ class Cache:
         except BaseException as error:
             started = self._loads.active(f"any:{owner.key}:{key}")
             if not started and self._let_go(f"load:{key}", owner):
-                if isinstance(error, Exception):
-                    await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
-                else:
-                    self.abandon(key)
+                await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
             if not isinstance(error, Exception):
                 raise
             if found is None or isinstance(error, _ANSWERS):
@@ -193,7 +190,6 @@ class Cache:
                     load.resolve(kept)
             except Exception as error:
                 load.fail(error)  # before the lease is given back, which no call need wait for
-                raise
             finally:
                 if self._let_go(lease, job.owner):
                     await self._ask(self._store.release(lease, owner=self._name), None)
@@ -267,13 +263,14 @@ class Cache:
 
     def _refresh_soon(self, job: _Job[_T], deadline: Deadline) -> None:
         """Refresh a stale value in the background, unless that is running or was just tried."""
-        now = time.monotonic()
+        loop = asyncio.get_running_loop()
+        now = loop.time()
         if self._closed or self._resting.get(job.key, 0.0) > now:
             return
         if len(self._resting) >= _MANY:
             self._resting = {key: until for key, until in self._resting.items() if until > now}
         self._resting[job.key] = now + max(deadline.remaining(), _REST)
-        task = asyncio.get_running_loop().create_task(self._refresh(job, deadline))
+        task = loop.create_task(self._refresh(job, deadline))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -294,7 +291,7 @@ class Cache:
             unknown = not isinstance(error, GroundwireError)
             _logger.info("A cached value could not be refreshed: %s", error, exc_info=unknown)
         finally:
-            self._resting[job.key] = time.monotonic() + rest
+            self._resting[job.key] = asyncio.get_running_loop().time() + rest
             if not rest or self._closed:
                 del self._resting[job.key]
                 await self._ask(self._store.release(lease, owner=owner), None)
