@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.citations.verify.entities import dates_of, same_date, same_number, same_quantity
+from groundwire.citations.verify.entities import dates_of, exchanged_counts, same_date, same_number, same_quantity
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.quantities import numbers_of
 
@@ -430,3 +430,54 @@ def test_numbers_beside_each_other_are_several(code: str, text: str, values: lis
 )  # fmt: skip
 def test_each_language_says_that_a_number_is_not_exact(code: str, text: str, rounded: bool) -> None:
     assert [number.rounded for number in numbers_of(text, language(code))] == [rounded]
+
+
+def counts(claim: str, page: str) -> tuple[str, str] | None:
+    english = language("en")
+    return exchanged_counts((claim, numbers_of(claim, english)), (page, numbers_of(page, english)), english)
+
+
+ANIMALS = [
+    "ants",
+    "bees",
+    "cats",
+    "dogs",
+    "elks",
+    "foxes",
+    "geese",
+    "hares",
+    "ibises",
+    "jays",
+    "kites",
+    "lions",
+    "mice",
+    "newts",
+]
+
+
+def zoo(*numbers: int) -> str:
+    return ", ".join(f"{number} {animal}" for number, animal in zip(numbers, ANIMALS, strict=False))
+
+
+@pytest.mark.parametrize(
+    ("claim", "page", "found"),
+    [
+        ("9 dogs and 12 cats live here.", "It has 12 dogs and 9 cats.", ("9", "12")),
+        ("9 dogs and 12 cats live here.", "It has 12\tdogs and 9\u00a0cats.", ("9", "12")),
+        ("9 dogs and 12 cats live here.", "It has 12 dogs, 9 cats and another twelve dogs.", ("9", "12")),
+        ("9 dogs and 12 cats live here.", "It has 9 dogs and 12 cats.", None),
+        ("9 dogs and 12 cats live here.", "It has 12 dogs and 9 cats, and then 9 dogs.", None),
+        ("9 dogs and 12 cats live here.", "It has 12 dogs and 9 cats, and then 12 cats.", None),
+        ("9 dogs and 12 cats live here.", "It has 12 dogs.", None),
+        ("9 dogs and 12 cats live here.", "It has 9 cats.", None),
+        ("9 dogs and 12 dogs live here.", "It has 12 dogs and 9 dogs.", None),
+        ("12 dogs and 12 cats live here.", "It has 12 dogs and 12 cats.", None),
+        ("9 of the dogs and 12 of the cats live here.", "It has 12 of the dogs and 9 of the cats.", None),
+        ("Rooms 9, 12", "Rooms 12, 9", None),
+        ("9-dog teams and 12-dog teams", "12-dog teams and 9-dog teams", None),
+        (zoo(*range(20, 32)), zoo(*range(20, 30), 31, 30), ("30", "31")),
+        (zoo(*range(20, 33)), zoo(*range(20, 31), 32, 31), None),  # of many numbers the first are looked at
+    ],
+)
+def test_counts_that_have_changed_places(claim: str, page: str, found: tuple[str, str] | None) -> None:
+    assert counts(claim, page) == found

@@ -183,6 +183,8 @@ ENGLISH = "The harbour lies on the coast and is not as important for the town as
         ("Гавань находится на берегу моря.", "Город стоит на реке.", True),
         ("港は海岸にあります。", "港口位于海岸。", True),  # the one may quote the other
         ("الميناء على الساحل.", "Гавань на берегу.", False),
+        ("Ulm " * 200 + "the of and", GERMAN, True),  # three words say little of a long page
+        (ENGLISH * 5, "Casa de Ulm", True),  # of several languages
     ],
 )
 def test_a_page_can_say_in_its_own_words_only_what_is_in_its_language(text: str, claim: str, may: bool) -> None:

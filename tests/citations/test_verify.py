@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from components.examples import examples
-from groundwire.citations.verify import CitedPage, Finding, verify_answer
+from groundwire.citations.verify import CitedPage, Finding, verify_answer, verify_off_loop
 from groundwire.citations.verify.alignment import Alignment, align, tokens_of
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.segmentation import sentences
-from groundwire.citations.verify.verifier import MAX_COMPARISONS
+from groundwire.citations.verify.verifier import MAX_COMPARISONS, verify_in_worker
 from groundwire.errors import InvalidRequest
+from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
 TOWER = """# The tower
 
@@ -281,9 +285,127 @@ class TestProperties:
         assert finding.verdict == "supported", finding
 
 
-def test_an_answer_with_too_much_to_compare_is_refused_before_the_work() -> None:
-    with pytest.raises(InvalidRequest, match="in parts"):
+@pytest.mark.parametrize(
+    ("sentence", "often", "fits"),
+    [
+        ("Ships sail [1]. ", MAX_COMPARISONS, True),
+        ("Ships sail [1]. ", MAX_COMPARISONS + 1, False),
+        ("Ships sail [1][2]. ", MAX_COMPARISONS // 2 + 1, False),
+        ("Ships sail [9]. ", MAX_COMPARISONS + 1, True),  # of a source that is not known
+    ],
+)
+def test_an_answer_with_too_much_to_compare_is_refused_before_the_work(sentence: str, often: int, fits: bool) -> None:
+    pages = [PAGE, CitedPage(number=2, url="", content="")]
+    if fits:
+        assert len(verify_answer(sentence * often, pages).findings) == often
+    else:
+        with pytest.raises(InvalidRequest, match=r"at most 5,000 are.* in parts"):
+            verify_answer(sentence * often, pages)
+
+
+@pytest.mark.parametrize(
+    ("pages", "warnings"),
+    [
+        ((), ("no source of this session is known: the marks cannot be checked",)),
+        ((PAGE,), ("there is no source for [7], [8]",)),
+        ((CitedPage(number=7, url="", content=""), CitedPage(number=8, url="", content="")), ()),
+    ],
+)
+def test_numbers_without_a_source(pages: tuple[CitedPage, ...], warnings: tuple[str, ...]) -> None:
+    report = verify_answer("The mill burned [7]. The hall stands [7][8].", pages)
+    assert report.warnings == warnings
+    assert report.unknown == (() if not warnings else (7, 8))
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ("The tower is 324 metres tall and weighs 10,100 tonnes [1].", "supported"),  # in the page's own words
+        ("The tower is 325 metres tall [1].", "altered"),
+        ("Zeppelins cross oceans every summer [1].", "not_found"),
+        ("Der Turm ist sehr schön und liegt an einem Fluss in der Stadt [1].", "not_comparable"),
+    ],
+)
+def test_a_model_is_asked_only_of_what_the_rules_leave_open(answer: str, verdict: str) -> None:
+    asked: list[str] = []
+
+    def entailment(passage: str, _sentence: str) -> float:
+        asked.append(passage)
+        return 0.0
+
+    (finding,) = verify_answer(answer, [PAGE], entailment=entailment).findings
+    assert (finding.verdict, asked) == (verdict, [])
+
+
+class Counted(Workers):
+    """Worker processes whose jobs are counted and done here."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        super().__init__()
+        self.jobs: list[str] = []
+        self._error = error
+
+    async def run(self, job: str, asked: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
+        self.jobs.append(job)
+        if self._error is not None:
+            raise self._error
+        return verify_in_worker(dict(asked), body)
+
+
+LONG = "The tower is 324 metres tall. The mill burned in 1931."
+
+
+def padded(size: int) -> str:
+    return LONG + "\n" * (size - len(LONG))
+
+
+@pytest.mark.parametrize(
+    ("content", "snippet", "answer", "jobs"),
+    [
+        (1_000, 500, 500, 0),
+        (1_001, 500, 500, 1),
+        (1_000, 501, 500, 1),
+        (1_000, 500, 501, 1),
+        (None, 1_500, 500, 0),
+        (None, 1_501, 500, 1),
+    ],
+)
+async def test_a_long_answer_is_verified_in_another_process(
+    content: int | None, snippet: int, answer: int, jobs: int
+) -> None:
+    said = "The tower is 324 metres tall [1]. The mill burned in 1932 [1]. Ships sail [2]."
+    text = said + " " * (answer - len(said))
+    page = CitedPage(number=1, url="", content=None if content is None else padded(content), snippet=padded(snippet))
+    workers = Counted()
+    assert await verify_off_loop(workers, text, [page]) == verify_answer(text, [page])
+    assert workers.jobs == ["groundwire.citations.verify.verifier:verify_in_worker"] * jobs
+    broken = Counted(WorkerUnavailable("none"))
+    assert await verify_off_loop(broken, text, [page]) == verify_answer(text, [page])
+    assert len(broken.jobs) == jobs
+    if jobs:
+        with pytest.raises(InvalidRequest, match="takes too long"):
+            await verify_off_loop(Counted(WorkTooHeavy()), text, [page])
+
+
+async def test_a_model_is_called_in_this_process() -> None:
+    asked: list[str] = []
+
+    def entailment(passage: str, _sentence: str) -> float:
+        asked.append(passage)
+        return 0.0
+
+    workers, page = Counted(), CitedPage(number=1, url="", content=padded(9_000))
+    report = await verify_off_loop(workers, "The tower's height is 324 metres [1].", [page], entailment=entailment)
+    assert (workers.jobs, len(asked), report.findings[0].verdict) == ([], 1, "altered")
+
+
+async def test_an_answer_that_another_process_refuses_is_refused() -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        await verify_off_loop(Counted(), "Ships sail [1]. " * (MAX_COMPARISONS + 1), [PAGE])
+    with pytest.raises(InvalidRequest) as same:
         verify_answer("Ships sail [1]. " * (MAX_COMPARISONS + 1), [PAGE])
+    assert str(refused.value) == str(same.value)
+    assert (refused.value.field, refused.value.fix) == ("answer", "Check it in parts.")
 
 
 def aligned(claim: str, page: str) -> Alignment:
