@@ -336,9 +336,9 @@ def _number_of(run: Sequence[_NumberWord], text: str, tongue: Language) -> Itera
         elif value == 100:
             current = (current or 1.0) * value
         elif total < value:
-            total, current = (total + current or 1.0) * value, 0.0  # dos mil millones
+            total, current = (total + current) * value, 0.0  # dos mil millones
         else:
-            total, current = total + (current or 1.0) * value, 0.0
+            total, current = total + current * value, 0.0
     unit, after = _unit_at(text, end, tongue, scaled=run[-1].scales)
     end = after if unit == "%" and tongue.code != "en" else end
     yield Number(text[start:end], (total + current,), unit, _mark(text, start, end, tongue), start, end)
