@@ -22,6 +22,17 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "either has passed",
             ),
             ("Cache._refresh_soon", "if len(self._resting) > _MANY:", _WORK),
+            (
+                "Cache._refresh_soon",
+                "self._resting = {key: until for key, until in self._resting.items() if until >= now}",
+                "a pause that ends now has no effect",
+            ),
+            (
+                "Cache._find_in_time",
+                "if lease and lease[0] and self._kept_at.get(job.key, -1) <= job.look.since: "
+                "# else there may be a value by now",
+                "no load ends with the number of a lookup",
+            ),
             ("Cache._refresh", "unknown = isinstance(error, GroundwireError)", "only what is logged changes"),
             (
                 "Cache._find_in_time",

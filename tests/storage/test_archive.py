@@ -368,6 +368,31 @@ async def test_a_result_is_kept_as_it_is_and_without_what_has_no_utf8_form(archi
     assert kept[broken.url]["title"] == "half ? a sign"
 
 
+def sample_value(name: str, annotation: object) -> object:
+    special = {"url": "https://c.example/each", "published": "2026-02-03"}
+    samples: dict[object, object] = {int: 7, float: 0.5, float | None: 0.5, bool: True}
+    return special.get(name) or samples.get(annotation, f"its {name}")
+
+
+async def test_each_field_of_a_result_is_kept_but_for_those_of_one_search(archive: Archive) -> None:
+    fields = {name: sample_value(name, field.annotation) for name, field in SearchResult.model_fields.items()}
+    assert not any(fields[name] == field.default for name, field in SearchResult.model_fields.items())
+    whole = SearchResult.model_validate(fields)
+    assert await archive.add_results(response(whole), owner=LOCAL) == 1
+    file = io.BytesIO()
+    await archive.export(file, viewer=OPERATOR)
+    of_one_search = {"citation_id", "score"}
+    assert json.loads(file.getvalue())["result"] == {
+        name: value for name, value in whole.model_dump().items() if name not in of_one_search
+    }
+    other, again = Archive(None, clock=Clock()), io.BytesIO()
+    file.seek(0)
+    assert (await other.import_(file)).added == 1
+    await other.export(again, viewer=OPERATOR)
+    assert again.getvalue() == file.getvalue()
+    await other.aclose()
+
+
 @given(WORDS)
 def test_splitting_loses_nothing(text: str) -> None:
     text = text.replace("\x1f", "")
