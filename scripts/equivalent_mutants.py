@@ -1396,5 +1396,209 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ),
         )
     ),
+    *(
+        (f"src/groundwire/citations/verify/{module}.py", function, line, reason)
+        for module, function, line, reason in (
+            (
+                "verifier",
+                "verify_answer",
+                "findings.append(explained(finding, sentence, indexes.get(finding.source or 1)))",
+                "a finding without a source has no passage",
+            ),
+            (
+                "verifier",
+                "verify_answer",
+                "findings.append(explained(finding, sentence, indexes.get(finding.source or (-1))))",
+                "a finding without a source has no passage",
+            ),
+            (
+                "verifier",
+                "_judge",
+                "if not any(number in known for number in sentence.numbers): => if False:",
+                "each part has that verdict, too",
+            ),
+            (
+                "verifier",
+                "_against",
+                "if passage is None and aligned is None or share < (_ANCHORED if aligned.anchored else enough):",
+                "without a passage the share is 0",
+            ),
+            ("verifier", "_loose_end", "if aligned.to[at] is None or near is None:", _WORK),
+            (
+                "passage_index",
+                "PageIndex.before",
+                "while block >= (-1) and not self._in_block(block):",
+                "block -1 ends the search as well",
+            ),
+            (
+                "passage_index",
+                "PageIndex.may_say",
+                'if other != "latin": => if False:',
+                "each other script has one language",
+            ),
+            (
+                "passage_index",
+                "PageIndex._likely",
+                "block: value + 0.6 * max(worth.get(block - 1, (-1.0)), worth.get(block + 1, 0.0))",
+                "the other value is at least 0",
+            ),
+            (
+                "passage_index",
+                "PageIndex._likely",
+                "block: value + 0.6 * max(worth.get(block - 1, 0.0), worth.get(block + 1, (-1.0)))",
+                "the other value is at least 0",
+            ),
+            (
+                "passage_index",
+                "PageIndex.best",
+                "best, best_score = None, (-1.0)",
+                "each passage has a word, and so a positive score",
+            ),
+            (
+                "passage_index",
+                "",
+                "_LONGEST: Final = 39 # characters of a word used for the lookup",
+                "a word that is found is compared whole",
+            ),
+            (
+                "passage_index",
+                "",
+                "_LONGEST: Final = 41 # characters of a word used for the lookup",
+                "a word that is found is compared whole",
+            ),
+            (
+                "passage_index",
+                "",
+                "_STEM: Final = 3 # characters from which the last one of a word may vary: city, cities",
+                _WORK,
+            ),
+            ("passage_index", "PageIndex._stems", "if word[0].isdecimal(): => if False:", _WORK),
+            ("passage_index", "PageIndex._stems", "elif len(word) >= _STEM: => elif True:", _WORK),
+            ("passage_index", "PageIndex._stems", "stem = low[: len(word) - 2]", _WORK),
+            (
+                "passage_index",
+                "PageIndex._places",
+                "elif self.language.prefixes and (whole := _PREFIXED.search(content, at - 3, at)):",
+                "prefixes that are searched so have two letters",
+            ),
+            (
+                "passage_index",
+                "PageIndex._places",
+                "elif self.language.prefixes and (whole := _PREFIXED.search(content, at - 5, at)):",
+                "prefixes that are searched so have two letters",
+            ),
+            (
+                "quantities",
+                "_scale_at",
+                'two = re.match(r" ([^\\W\\d_]+)", text[after.end() : after.end() + 19])',
+                "no scale has so long a word",
+            ),
+            (
+                "quantities",
+                "_scale_at",
+                'two = re.match(r" ([^\\W\\d_]+)", text[after.end() : after.end() + 21])',
+                "no scale has so long a word",
+            ),
+            (
+                "quantities",
+                "_unit_at",
+                'words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + '
+                "39].split()[:1])]",
+                "no unit has so long a word",
+            ),
+            (
+                "quantities",
+                "_unit_at",
+                'words = [fold(after["word"]), *(fold(word) for word in text[after.end() : after.end() + '
+                "41].split()[:1])]",
+                "no unit has so long a word",
+            ),
+            (
+                "quantities",
+                "_mark",
+                'before = " ".join(fold(text[max(0, begins - 23) : begins]).rstrip("$€£¥₹ \\n").split())',
+                "no phrase is so long",
+            ),
+            (
+                "quantities",
+                "_mark",
+                'before = " ".join(fold(text[max(0, begins - 25) : begins]).rstrip("$€£¥₹ \\n").split())',
+                "no phrase is so long",
+            ),
+            (
+                "quantities",
+                "_in_words",
+                "if tongue.dense or not tongue.numbers: => if False:",
+                "the other languages have no words for numbers",
+            ),
+            (
+                "quantities",
+                "_in_words",
+                "if tongue.dense and not tongue.numbers:",
+                "the other languages have no words for numbers",
+            ),
+            (
+                "quantities",
+                "_goes_on",
+                'if last < 10 and value >= 9 and value % 10 == 0 and code == "ar":',
+                "9 is no multiple of ten",
+            ),
+            (
+                "quantities",
+                "_goes_on",
+                "return last >= 19 and last % 10 == 0 and 1 <= value < 10",
+                "19 is no multiple of ten",
+            ),
+            (
+                "quantities",
+                "_number_of",
+                'if len(run) == 1 and not run[(-1)].scales and tongue.code != "en" and fold(text[start:end]) in '
+                "tongue.vague:",
+                "there is one word",
+            ),
+            (
+                "quantities",
+                "_number_of",
+                'counts = run[(-1)].value > 1 and re.match(r" [^\\W\\d_]+[sx]\\b", text[end : end + 40]) # neuf portes',
+                "there is one word",
+            ),
+            (
+                "quantities",
+                "_number_of",
+                'counts = run[0].value > 1 and re.match(r" [^\\W\\d_]+[sx]\\b", text[end : end + 39]) # neuf portes',
+                "no word is so long",
+            ),
+            (
+                "quantities",
+                "_number_of",
+                'counts = run[0].value > 1 and re.match(r" [^\\W\\d_]+[sx]\\b", text[end : end + 41]) # neuf portes',
+                "no word is so long",
+            ),
+            (
+                "quantities",
+                "",
+                "_MOST_PARTS: Final = 3 # parts of a hyphenated number: quatre-vingt-dix-neuf",
+                "the last part is added to the others",
+            ),
+            (
+                "word_order",
+                "excludes",
+                'barred = "only" in limits and len(denials) == 1 and _permits(aligned, denials[(-1)])',
+                "there is one",
+            ),
+            (
+                "word_order",
+                "_by_particle",
+                "if not tongue.dense: => if False:",
+                "other languages have no such particles",
+            ),
+            (
+                "word_order",
+                "_are_list",
+                "return any(fold_text(token) in aligned.tongue.conjunctions for token in aligned.claim[one + 0 : two])",
+                "a word with a preposition is no conjunction",
+            ),
+        )
+    ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

@@ -270,6 +270,7 @@ def test_neighbors_decide_which_blocks_are_searched() -> None:
         ("Die Stadt hat das Feld und den Hof verbaut.", "bau", "baut", False),
         ("Die Stadt hat das Feld und den Hof zugebaut.", "bau", "baut", False),
         ("Die Straße und der Abbau.", "bau", "bau", False),
+        ("Авиазавод стоит в Туле.", "завод", "завод", True),  # within a compound
     ],
 )
 def test_a_word_may_have_another_ending_or_a_prefix(text: str, word: str, spelled: str, there: bool) -> None:
