@@ -351,8 +351,6 @@ def _is_symmetric(aligned: Alignment, left: _AlignedWords, right: _AlignedWords)
 def _keeps_case(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
     """Return whether two words keep the endings or articles of the passage, in languages where these mark the roles."""
     pairs, claim, page = aligned.pairs, aligned.claim, aligned.page
-    if any(claim[block.first].value is not None for block in (left, right)):
-        return False
     if aligned.tongue.case:
         tied = {_preposition(aligned, claim, block.first) for block in (left, right)}  # of one, both are in one case
         same = all(fold_text(claim[at]) == fold_text(page[pairs[at]]) for at in (*left.places, *right.places))

@@ -142,8 +142,6 @@ def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, in
         or any(token.stops for token in tokens[first + 1 : last])
     ):
         return False
-    if any(part[0].value is None for part in parts) and any(part[0].value is not None for part in parts):
-        return False
     whole = last >= len(tokens) or tokens[last].kind == "function" or tokens[last].breaks
     return not (whole and any(token.key in aligned.tongue.symmetric for token in between))
 
