@@ -7,7 +7,7 @@ import pytest
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.entities import denied, is_like, names_of
 from groundwire.citations.verify.language_packs import language
-from groundwire.citations.verify.segmentation import quotes_of
+from groundwire.citations.verify.segmentation import blocks, most_like, other_first_names, quotes_of, sentences_of
 
 pytestmark = pytest.mark.req("B9")
 
@@ -372,3 +372,64 @@ def test_words_that_deny(mark: str, code: str) -> None:
 )
 def test_quotations(text: str, quotes: list[str]) -> None:
     assert [text[span.start : span.end] for span in quotes_of(text)] == quotes
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("\n\nOne.\n\n\n\nTwo.\n\n", ["One.", "Two.", ""]),
+        ("# A\n# B\n", ["# A", "# B"]),
+        ("One.\n```\nx\n```\n\nTwo.", ["One.", "Two."]),
+        ("```\nx\n```", []),
+        ("- a\n- b", ["- a", "- b"]),
+        ("", []),
+    ],
+)
+def test_a_page_has_no_empty_blocks(text: str, parts: list[str]) -> None:
+    found = list(blocks(text))
+    assert [text[block.start : block.end].strip("\n") for block in found] == parts
+    assert all(block.start < block.end for block in found)
+
+
+def test_of_a_very_long_sentence_the_beginning_is_read() -> None:
+    first, second = sentences_of("mill " * 900 + "end. Next one [1].")
+    assert (len(first.plain), first.end, second.numbers) == (4_000, 4_504, (1,))
+
+
+@pytest.mark.parametrize(
+    ("quote", "stated", "part"),
+    [
+        ("red old mill stands", "mill stands here", "mill stands"),
+        ("mill " * 200, "old mill mill stands", "mill mill stands"),
+        ("the old mill", "we saw the old mill today", "the old mill"),
+        ("zeppelin", "we saw the old mill", "we saw the old mill"),
+    ],
+)
+def test_the_part_of_a_passage_that_is_like_a_quotation(quote: str, stated: str, part: str) -> None:
+    assert most_like(quote, stated, language("en")) == part
+
+
+LAST_NAMES = ("Berg", "Lund", "Holm", "Fox", "Hart", "King", "Wolf", "Stone", "Wood")
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "near", "found"),
+    [
+        ("en", "A. Miller came", "Peter Miller came", [("A. Miller", "Peter Miller")]),
+        ("en", "P. Miller came", "Peter Miller came", []),
+        ("de", "A. Müller kam", "Peter Müller kam", []),  # it may be any noun
+        ("en", "X. Miller came", "Anna Maria Eva Lisa Miller came", [("X. Miller", "Maria Eva Lisa Miller")]),
+        ("en", "A. Miller came", "In Miller we trust", []),
+        ("en", "A. Miller came", "Bob-Lee Miller came", []),
+        ("en", "X. Miller", f"A{'n' * 37}a Miller", [("X. Miller", f"A{'n' * 37}a Miller")]),
+        ("en", "X. Miller", f"A{'n' * 38}a Miller", []),
+        (
+            "en",
+            ", ".join(f"A. {name}" for name in LAST_NAMES),
+            ", ".join(f"Peter {name}" for name in LAST_NAMES),
+            [(f"A. {name}", f"Peter {name}") for name in LAST_NAMES[:8]],
+        ),
+    ],
+)
+def test_initials_that_a_page_contradicts(code: str, text: str, near: str, found: list[tuple[str, str]]) -> None:
+    assert other_first_names(text, near, near, language(code)) == found
