@@ -22,6 +22,7 @@ _NEAR: Final = 5  # tokens within which a marker's head is searched
 _DENIED: Final = 2  # tokens after a "not" that it denies
 _CLOSE: Final = 0.6  # share of a sentence's words from which markers are compared
 _VERBATIM: Final = 0.6  # share from which a replaced word is a change
+_ONE_SIDED: Final = 0.7  # share from which one neighbor is enough to find what a word replaces
 _LITERAL: Final = 0.65  # share of its tokens that are the page's without a synonym, from which one is
 _MARKED: Final = 0.4  # the same from which a "not" or "all" without a counterpart is one
 _RUN: Final = 2  # words of a replacement
@@ -330,6 +331,8 @@ def _in_place(aligned: Alignment, first: int, last: int) -> list[int]:
         right = to[last + 1]
     if left is not None and right is not None and right <= left + _APART:
         return [place for place in range(left, right) if page[place].kind == "word" and place not in aligned.back]
+    if aligned.strict_share < _ONE_SIDED:
+        return []
     if left is not None and right is None:
         if last < len(to) and aligned.claim[last].kind != "function":
             return []
