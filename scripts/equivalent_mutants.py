@@ -1400,6 +1400,12 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (f"src/groundwire/citations/verify/{module}.py", function, line, reason)
         for module, function, line, reason in (
             (
+                "differences",
+                "_replaced",
+                "denied = sum(token.denies for token in claim) + sum(token.denies for token in page)",
+                "only whether it is odd counts",
+            ),
+            (
                 "verifier",
                 "verify_answer",
                 "findings.append(explained(finding, sentence, indexes.get(finding.source or 1)))",
