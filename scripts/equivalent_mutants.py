@@ -34,6 +34,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "no load ends with the number of a lookup",
             ),
             ("Cache._refresh", "unknown = isinstance(error, GroundwireError)", "only what is logged changes"),
+            ("Cache._load.work", "raise => pass", "the load has failed already"),
             (
                 "Cache._find_in_time",
                 "job.look.answers = await self._ask(self._store.batch(job.look.operations), (None, False))",

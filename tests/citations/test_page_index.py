@@ -267,8 +267,8 @@ def test_neighbors_decide_which_blocks_are_searched() -> None:
         ("A city grew.", "city", "cities", True),
         ("Das Haus wurde von der Stadt gebaut und ist alt.", "bau", "baut", True),
         ("Die Stadt baut das Haus und die Halle.", "bau", "gebaut", True),
-        ("Die Stadt hat das Feld und den Hof verbaut.", "bau", "baut", False),
-        ("Die Stadt hat das Feld und den Hof zugebaut.", "bau", "baut", False),
+        ("Die Stadt hat das Ufer und den Hof verbaut.", "bau", "baut", False),
+        ("Die Stadt hat das Ufer und den Hof zugebaut.", "bau", "baut", False),
         ("Die Straße und der Abbau.", "bau", "bau", False),
         ("Авиазавод стоит в Туле.", "завод", "завод", True),  # within a compound
     ],

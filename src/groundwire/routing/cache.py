@@ -190,6 +190,7 @@ class Cache:
                     load.resolve(kept)
             except Exception as error:
                 load.fail(error)  # before the lease is given back, which no call need wait for
+                raise
             finally:
                 if self._let_go(lease, job.owner):
                     await self._ask(self._store.release(lease, owner=self._name), None)
