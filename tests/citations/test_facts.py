@@ -6,6 +6,7 @@ import pytest
 
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.entities import denied, is_like, names_of
+from groundwire.citations.verify.facts import Claim
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.segmentation import blocks, most_like, other_first_names, quotes_of, sentences_of
 
@@ -433,3 +434,9 @@ LAST_NAMES = ("Berg", "Lund", "Holm", "Fox", "Hart", "King", "Wolf", "Stone", "W
 )
 def test_initials_that_a_page_contradicts(code: str, text: str, near: str, found: list[tuple[str, str]]) -> None:
     assert other_first_names(text, near, near, language(code)) == found
+
+
+def test_a_few_numbers_of_a_sentence_help_to_find_its_passage() -> None:
+    claim = Claim("Rooms 11, 12, 13, 14, 15, 16, 17, 18, 19 and 20 are closed.")
+    assert claim.digits == ["11", "12", "13", "14", "15", "16", "17", "18"]
+    assert len(claim.numbers) == 10
