@@ -271,6 +271,7 @@ def _names(
         return
     around = here | _bare_words(near.text, tongue) | _bare_words(page.title, tongue)
     claimed = {word for name in claim.names for word in name.words} | set(claim.words)
+    replaced = _replaced(claim.text, said, tongue)
     stated = names_of(said, tongue)
     others = [
         name
@@ -298,6 +299,7 @@ def _names(
             if not instead and lost[name.first and len(name.words) > len(lost) :]:
                 yield Disagreement(kind="name", claimed=name.text, stated="")
                 continue
+            instead = instead or next((replaced[word] for word in lost if word in replaced), "")
         if instead and not abbreviates(name.text, instead):
             yield Disagreement(kind="name", claimed=name.text, stated=instead)
 
@@ -337,6 +339,21 @@ def _is_short_for(short: Sequence[re.Match[str]], long: Sequence[re.Match[str]])
     """Return whether a word consists of the initials of others: US, United States; J., John."""
     initials = "".join(word[0][0] for word in long).casefold()
     return "".join(word[0] for word in short).casefold() == initials
+
+
+def _replaced(claimed: str, stated: str, tongue: Language) -> dict[str, str]:
+    """Return the words of a sentence that differ from those of a nearly identical one."""
+    mine, theirs = CONTENT_WORD.findall(claimed), CONTENT_WORD.findall(stated)
+    one, two = [tongue.normal_form(word) for word in mine], [tongue.normal_form(word) for word in theirs]
+    matcher = SequenceMatcher(None, one, two, autojunk=False)
+    if matcher.ratio() < _VERBATIM:
+        return {}
+    return {
+        word: " ".join(theirs[from_theirs:to_theirs])
+        for change, first, last, from_theirs, to_theirs in matcher.get_opcodes()
+        if change == "replace" and any(not tongue.is_function(word) for word in theirs[from_theirs:to_theirs])
+        for word in one[first:last]
+    }
 
 
 def _negated_otherwise(claimed: str, stated: str, tongue: Language) -> tuple[str, str] | None:
