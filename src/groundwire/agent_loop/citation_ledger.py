@@ -120,7 +120,7 @@ class CitationLedger:
         elif result.status == "success":
             first = self._numbers.get(result.url)
             number = first or self.number(result.final_url or result.url, result.title)
-            return f"Cite this page as [{number}].\n{render_text(result)}"
+            return render_text(result.model_copy(update={"citation_id": number}))
         return render_text(result)
 
     def take_hosted(self, answer: HostedAnswer) -> None:

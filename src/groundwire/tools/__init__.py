@@ -34,6 +34,8 @@ from groundwire.tools.definitions import (
 )
 from groundwire.tools.rendering import length_note, render_json, render_text
 from groundwire.tools.results import (
+    BRIEF,
+    MAX_CITATION,
     ExcerptItem,
     LocalSearchItem,
     LocalSearchToolResult,
@@ -88,7 +90,6 @@ __all__ = [
 _P = ParamSpec("_P")
 _logger = logging.getLogger(__name__)
 
-_BRIEF = 800  # tokens; with fewer, the outline would take too much of them
 _INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
 
 
@@ -257,10 +258,11 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
     echo = shown(plain.get("url", ""))
     try:
         asked = OpenArguments.model_validate(plain)
-        brief = asked.max_tokens is not None and asked.max_tokens < _BRIEF
+        brief = asked.max_tokens is not None and asked.max_tokens < BRIEF
 
         def around(page: Page) -> str:
-            return render_text(opened(page, brief=brief))
+            numbered = page.model_copy(update={"citation_id": MAX_CITATION})  # an agent loop may have other numbers
+            return render_text(opened(noted(numbered, unwrapped(arguments)), brief=brief))
 
         page = await web.open_page(**asked.model_dump(), context=around)
     except ValidationError as error:

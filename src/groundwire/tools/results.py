@@ -41,7 +41,9 @@ from groundwire.safety.secret_scanner import break_marks
 from groundwire.tools.argument_coercion import understood
 
 __all__ = [
+    "BRIEF",
     "GUIDANCE",
+    "MAX_CITATION",
     "ExcerptItem",
     "LocalSearchItem",
     "LocalSearchToolResult",
@@ -183,6 +185,8 @@ class OpenPageToolResult(_Result):
     """The provider that read it."""
     warnings: tuple[str, ...] = ()
     """Warnings for the agent about the content."""
+    brief: bool = False
+    """Whether fewer than 1,000 tokens were requested: the text of the result then has a short frame."""
     status: Literal["success", "error"] = "success"
     """Whether the page could be read."""
     error: str = ""
@@ -240,6 +244,10 @@ ToolResult = WebSearchToolResult | OpenPageToolResult | LocalSearchToolResult
 """The result of a tool."""
 
 
+BRIEF: Final = 1_000
+"""Tokens of a result; with fewer, its text has a short frame."""
+MAX_CITATION: Final = 9_999
+"""The largest citation number for which a frame has room."""
 _LISTED = 40  # sections in a result
 
 
@@ -273,9 +281,12 @@ def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
 
     Args:
         page: What was read.
-        brief: Whether to leave the sections out; they are left out of a whole page, too.
+        brief: Whether few tokens were requested: sections are left out, as they are of a whole page, and the frame of
+            the text is short.
     """
-    fields = page.model_dump(include=set(OpenPageToolResult.model_fields) - {"sections", "excerpts", "sources"})
+    fields = page.model_dump(
+        include=set(OpenPageToolResult.model_fields) - {"sections", "excerpts", "sources", "brief"}
+    )
     listed = () if brief or not page.truncated else page.sections[:_LISTED]
     excerpts = tuple(ExcerptItem(start=row.start, end=row.end, heading=row.heading) for row in page.excerpts)
     names = tuple(f"#{number} {row.title} ({row.length})" for number, row in enumerate(listed, start=1))
@@ -284,7 +295,7 @@ def opened(page: Page, *, brief: bool = False) -> OpenPageToolResult:
     fields["warnings"] = tuple(map(harmless, page.warnings))
     if page.status == "error":
         fields["error"] = f"{harmless(page.error)} {_ADVICE['page']}"
-    return OpenPageToolResult(**fields, sections=names, excerpts=excerpts if page.truncated else ())
+    return OpenPageToolResult(**fields, sections=names, excerpts=excerpts if page.truncated else (), brief=brief)
 
 
 def for_model(error: GroundwireError) -> str:

@@ -102,17 +102,18 @@ class OpenPageFlow:
         """
         if self.sources is not None and target.cache_mode != "bypass":
             page = await self.sources.number_page(budget, page)
+        said = await self.state()
+        if self.known is not None and await self.known.origin(budget, parse_url(target.url)) == "pages":
+            said = (*said, FROM_TEXT)
+        if said:  # before the part is cut, as its limit counts them
+            page = page.model_copy(update={"warnings": (*page.warnings, *said)})
         try:
             with target.deadline.timeout():
                 part = await view_off_loop(self.workers, page, selection)
         except TimeoutError as error:
             raise DeadlineExceeded("The page was read, but searching it took too long. Allow more time.") from error
         await budget.read(part.content_length)
-        if state := await self.state():
-            part = part.model_copy(update={"warnings": (*part.warnings, *state)})
         if self.known is not None:
-            if await self.known.origin(budget, parse_url(target.url)) == "pages":
-                part = part.model_copy(update={"warnings": (*part.warnings, FROM_TEXT)})
             text = f"<{part.final_url}>\n{part.content}"
             links = addresses_in(text) if len(text) < _AT_ONCE else await asyncio.to_thread(addresses_in, text)
             await self.known.note(budget, "pages", links)

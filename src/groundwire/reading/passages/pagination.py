@@ -11,6 +11,7 @@ import binascii
 import hashlib
 import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -163,8 +164,11 @@ _KNOWN: Final = 11  # bytes: page 3, version 4, text 4; preceded by a checksum o
 _WITH_FIND: Final = 0x80
 _LONGEST: Final = 3_000  # bytes of a text to find
 _SIGN: Final = 24  # characters after a position that identify it
+_CHANGED: Final = "the page has changed since the cursor was given"
 _AGAIN: Final = "Open the page without a cursor, or with query or find."
 _NUMBER: Final = re.compile(r"([#@])\s*([0-9]{1,9})")
+_SHORT: Final = re.compile(r"@([0-9]{1,9})-([0-9]{6})")
+_CHECKS: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +198,11 @@ class Cursor:
         """
         version = bytes.fromhex(document.version)[:4]
         return cls(_page(address), version, _sign(document.text, place), place, find)
+
+    @property
+    def short(self) -> str:
+        """The cursor in few tokens, `@5120-482137`: its position and a number of the text there, without the page."""
+        return f"@{self.place}-{_check_number(self.sign)}"
 
     def __str__(self) -> str:
         place = self.place.to_bytes(4, "big").lstrip(b"\0")
@@ -237,7 +246,7 @@ def resolve(cursor: str, address: str, document: Outline) -> Place:
     """Resolve a cursor on the current version of a page.
 
     Args:
-        cursor: A `next_cursor`, or `#2` for the second section, or `@5120` for a position.
+        cursor: A `next_cursor`, also as `Cursor.short`, or `#2` for the second section, or `@5120` for a position.
         address: The page's URL.
         document: Its text.
 
@@ -246,6 +255,8 @@ def resolve(cursor: str, address: str, document: Outline) -> Place:
     """
     if short := _NUMBER.fullmatch(cursor):
         return _section(document, int(short[2])) if short[1] == "#" else _position(document, int(short[2]))
+    if short := _SHORT.fullmatch(cursor):
+        return _at_words(document, int(short[1]), lambda place: _check_number(_sign(document.text, place)) == short[2])
     read = read_cursor(cursor)
     if read is None:
         raise InvalidRequest(
@@ -255,15 +266,30 @@ def resolve(cursor: str, address: str, document: Outline) -> Place:
         raise InvalidRequest("cursor", "belongs to another page", f"Pass it with the URL it belongs to. {_AGAIN}")
     if read.version == bytes.fromhex(document.version)[:4]:
         return Place(min(read.place, len(document.text)), find=read.find)
-    changed = "the page has changed since the cursor was given"
     if read.find:
         return Place(
-            min(read.place, len(document.text)), find=read.find, warnings=(f"{changed}; matches may be missing here",)
+            min(read.place, len(document.text)), find=read.find, warnings=(f"{_CHANGED}; matches may be missing here",)
         )
-    found = _find_again(document.text, read)
+    return _found_again(document, read.place, lambda place: _sign(document.text, place) == read.sign)
+
+
+def _at_words(document: Outline, place: int, is_there: Callable[[int], bool]) -> Place:
+    """Return a position if the words there are the same, or the position to which they moved."""
+    if place <= len(document.text) and is_there(place):
+        return Place(place)
+    return _found_again(document, place, is_there)
+
+
+def _found_again(document: Outline, place: int, is_there: Callable[[int], bool]) -> Place:
+    """Return the position nearest to the old one with the same words, with a warning.
+
+    Raises:
+        InvalidRequest: there is none.
+    """
+    found = _find_again(document.text, place, is_there)
     if found is None:
-        raise InvalidRequest("cursor", f"is no longer valid: {changed}, and its position is gone", _AGAIN)
-    return Place(found, warnings=(f"{changed}; this continues at the same words in its new version",))
+        raise InvalidRequest("cursor", f"is no longer valid: {_CHANGED}, and its position is gone", _AGAIN)
+    return Place(found, warnings=(f"{_CHANGED}; this continues at the same words in its new version",))
 
 
 def _section(document: Outline, number: int) -> Place:
@@ -283,16 +309,20 @@ def _position(document: Outline, place: int) -> Place:
     return Place(place - len(word[0]) if word and not document.text[place].isspace() else place)
 
 
-def _find_again(text: str, cursor: Cursor) -> int | None:
-    """Return the position nearest to the old one with the same words."""
+def _find_again(text: str, old: int, is_there: Callable[[int], bool]) -> int | None:
+    """Return the start of a word or line nearest to the old position that has the same words."""
     best: int | None = None
     for line in re.finditer(r"^|(?<=\s)(?=\S)", text, re.MULTILINE):
         place = line.start()
-        if best is not None and place - cursor.place > abs(best - cursor.place):
+        if best is not None and place - old > abs(best - old):
             break
-        if _sign(text, place) == cursor.sign and (best is None or abs(place - cursor.place) < abs(best - cursor.place)):
+        if is_there(place) and (best is None or abs(place - old) < abs(best - old)):
             best = place
     return best
+
+
+def _check_number(sign: bytes) -> str:
+    return f"{int.from_bytes(sign, 'big') % _CHECKS:06}"
 
 
 def _sign(text: str, place: int) -> bytes:

@@ -39,7 +39,7 @@ _EXCERPTS: Final = 4_000  # characters of excerpts by default
 _BEGINNING: Final = 1_500  # characters of the page's beginning, if nothing was found
 _NAMED: Final = 3  # passages listed when the whole page is shown
 _SOME: Final = (Excerpt(start=0, end=0, text=""),)  # a stand-in when there are excerpts
-_CURSOR: Final = 40  # characters of a cursor
+_OF_CURSOR: Final = "0x"  # in place of a character of a cursor with a text to find: a token at least
 _WORD: Final = "x"  # in place of the content, so that surrounding newlines do not merge
 _LONGEST_CURSOR: Final = 3_000
 
@@ -234,7 +234,7 @@ class _Shower:
         """
         document = self._document
         said = (*place.warnings, *said)
-        cut = cut_piece(document, place.start, room or self._room(said), place.stop)
+        cut = cut_piece(document, place.start, room or self._room(said, start=place.start), place.stop)
         end = len(document.text)
         following = self._cursor(cut.end) if cut.end < end and document.text[cut.end :].strip() else None
         return self._with(
@@ -272,7 +272,8 @@ class _Shower:
             more = "" if not everywhere else " from there on"
             said = (*place.warnings, f"{_quoted(wanted)} is not on this page{more}; this is the page's beginning")
             return self._beginning(*said, match_count=len(everywhere))
-        room = self._room(place.warnings, excerpts=_SOME, match_count=len(everywhere))
+        longest = _OF_CURSOR * len(self._cursor(len(document.text), wanted))
+        room = self._room(place.warnings, excerpts=_SOME, match_count=len(everywhere), next_cursor=longest)
         shown = self._that_fit(matches, room)
         if shown:
             chosen = assemble(document, spans_around(document, shown))
@@ -343,7 +344,8 @@ class _Shower:
         room = self._ask.room
         if self._ask.around is None or room.tokens is None:
             return room
-        usual: dict[str, object] = {"truncated": True, "next_cursor": "x" * _CURSOR, "content": _WORD}
+        usual: dict[str, object] = {"truncated": True, "content": _WORD}
+        usual["next_cursor"] = self._cursor(len(self._document.text))
         usual["warnings"] = (*self._page.warnings, *said)
         frame = room.tokens_of(self._ask.around(self._page.model_copy(update=usual | shown)))
         if room.tokens <= frame:
