@@ -99,7 +99,7 @@ async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: W
     fused, hedged, page = models_results(models)
     assert "Search results for: reciprocal rank fusion" in fused
     assert "Search results for: hedged requests" in hedged
-    assert page.startswith("Cite this page as [1].")
+    assert page.startswith("Cite as: [1]\n")
     numbers = [line.split(".")[0] for text in (fused, hedged) for line in text.splitlines() if line[:1].isdigit()]
     assert set(map(int, numbers)) == {one.citation_id for one in run.sources}
 

@@ -170,7 +170,7 @@ def _brief_text(result: OpenPageToolResult) -> str:
     notes = (*_redirect(result), *reversed(result.warnings))
     if not result.brief:
         parts += [f"Note: {'; '.join(notes)}"] if notes else []
-        return fence(content, said="\n".join(parts))
+        return fence(content, said="\n".join((*parts, 'cursor="@start" reads on.')))
     bound = load_token_bound()
     goes_on = not result.excerpts or result.match_count is not None
     largest = {"citation_id": MAX_CITATION, "truncated": True, "next_cursor": _LONGEST_CURSOR if goes_on else None}
@@ -180,11 +180,10 @@ def _brief_text(result: OpenPageToolResult) -> str:
         parts.append(said)
         room -= 1 + bound(said)
     if not result.excerpts and not result.start:
+        title = _shortened(f"# {result.title}", room - 1) if result.title else ""
+        room -= 1 + bound(title)
         published = f"Published: {result.published[:10]}" if result.published else ""
-        for words in (published, _shortened(f"# {result.title}", room - 2) if result.title else ""):
-            if words and bound(words) + 2 <= room:
-                room -= bound(words) + 2
-                content = f"{words}\n{content}"
+        content = "\n".join(filter(None, (title, published if bound(published) < room else "", content)))
     return fence(content, said="\n".join(parts))
 
 
@@ -195,7 +194,8 @@ def _brief_parts(result: OpenPageToolResult) -> list[str]:
     if result.citation_id:
         parts[0] += f" Cite as: [{result.citation_id}]"
     if result.next_cursor:
-        parts.append(f'More: cursor="{_short(result.next_cursor)}"')
+        more = 'More: cursor="{}"' if result.brief else _MORE[True]
+        parts.append(more.format(_short(result.next_cursor)))
     if result.match_count:
         parts.append(f"Found: {result.match_count:,} times")
     return parts
