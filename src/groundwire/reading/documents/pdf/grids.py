@@ -259,6 +259,10 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
         if best is None:
             start += _STARTS
         else:
+            first = next(at for at in range(start, len(lines)) if lines[at].middle > best.y0)
+            own = _centered_table(lines, parts, first)  # without the end of the text before it, which hides columns
+            if own is not None and len(own.rows[0]) > len(best.rows[0]) and len(own.words) > _MOST * len(best.words):
+                best = own
             best.rows = [[sorted(cell, key=lambda word: order[id(word)]) for cell in row] for row in best.rows]
             found.append(best)
             start = next((at for at in range(start, len(lines)) if lines[at].middle > best.y1), len(lines))
@@ -332,7 +336,9 @@ def _is_prose(columns: Sequence[Sequence[TextLine]]) -> bool:
 def _rows_between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> list[list[list[TextLine]]]:
     """Return the rows of centered cells whose columns are separated by the given strips."""
     columns = _between(lines, gutters)
-    return max((_centered_rows(columns, centers) for centers in _centers(columns)), key=_worth, default=[])
+    steps = [other.middle - one.middle for column in columns for one, other in itertools.pairwise(column)]
+    near = min((step for step in steps if step > _APART * lines[0].size), default=0.0) * 1.15 + 0.6
+    return max((_centered_rows(columns, centers, near) for centers in _centers(columns)), key=_worth, default=[])
 
 
 def _between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> list[list[TextLine]]:
@@ -370,8 +376,16 @@ def _centers(columns: Sequence[Sequence[TextLine]]) -> Iterator[list[float]]:
             yield centers
 
 
-def _centered_rows(columns: Sequence[Sequence[TextLine]], centers: Sequence[float]) -> list[list[list[TextLine]]]:
-    """Return the rows around given centers, as far as every cell is centered, without those of a single cell."""
+def _centered_rows(
+    columns: Sequence[Sequence[TextLine]], centers: Sequence[float], near: float
+) -> list[list[list[TextLine]]]:
+    """Return the rows around given centers, as far as every cell is centered, without those of a single cell.
+
+    Args:
+        columns: The lines of each column.
+        centers: Where rows may be.
+        near: The largest distance between two lines of a cell.
+    """
     rows: list[list[list[TextLine]]] = []
     places = [0] * len(columns)
     bottom = float("-inf")
@@ -385,6 +399,8 @@ def _centered_rows(columns: Sequence[Sequence[TextLine]], centers: Sequence[floa
                 if abs(column[last].middle - mirror) > 2 * _CENTERED * column[last].size:
                     return _without_ends(rows)
                 cell = list(column[place : last + 1])
+                if any(other.middle - one.middle > near for one, other in itertools.pairwise(cell)):
+                    return _without_ends(rows)
             row.append(cell)
         inside = [line for cell in row for line in cell]
         if not inside or min(line.middle for line in inside) - bottom < _APART * inside[0].size:
