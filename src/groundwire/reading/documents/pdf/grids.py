@@ -46,6 +46,8 @@ _TEXT: Final = 18  # characters; a line of running text has more
 _GAPS: Final = 4  # distances between lines that may separate rows
 _CENTERED: Final = 0.2  # times the font size; cells of a row are centered so precisely
 _APART: Final = 0.7  # times the font size; rows are not nearer to each other
+_Columns = Sequence[Sequence[TextLine]]
+_Strips = Sequence[tuple[float, float]]
 
 
 def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
@@ -58,11 +60,8 @@ def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
     found = grids(edges, words)
     ruled = {id(word) for grid in found for word in grid.words}
     found += _centered_tables([word for word in words if id(word) not in ruled])
-    if not found:
-        return list(words)
     taken = {id(word): grid for grid in found for word in grid.words}
-    kept: list[Word] = []
-    placed: set[int] = set()
+    kept, placed = list[Word](), set[int]()
     for word in words:
         grid = taken.get(id(word))
         if grid is None:
@@ -225,14 +224,13 @@ def _merged(
 
 
 def _covers(edges: Sequence[Edge], start: float, end: float) -> bool:
-    covered = sum(max(0.0, min(edge.end, end) - max(edge.start, start)) for edge in edges)
-    return covered >= _COVERED * (end - start)
+    return sum(max(0.0, min(edge.end, end) - max(edge.start, start)) for edge in edges) >= _COVERED * (end - start)
 
 
 def _is_table(owners: dict[tuple[int, int], tuple[int, int]], cells: dict[tuple[int, int], list[Word]]) -> bool:
     """Return whether the cells hold a table, not the layout of a page, a chart or a frame."""
     count = len(set(owners.values()))
-    filled = [sum(len(word.text) + 1 for word in text) for text in cells.values() if text]
+    filled = [_length(text) for text in cells.values() if text]
     return count >= 4 and len(filled) >= max(3, FILLED * count) and max(filled) <= _LAYOUT
 
 
@@ -269,22 +267,18 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
     return found
 
 
-def _centered_table(
-    lines: Sequence[TextLine], parts: Sequence[Sequence[tuple[float, float]]], start: int
-) -> RuledTable | None:
+def _centered_table(lines: Sequence[TextLine], parts: Sequence[_Strips], start: int) -> RuledTable | None:
     """Return the table that begins at a line, if it is one."""
     end, gutters = free_run(lines, parts, start, _MOST_LINES)
-    if end - start < _LEAST_LINES or not gutters:
+    if end - start < _LEAST_LINES or not gutters or not _has_offsets(lines[start:end]):
         return None
     if _is_inside(lines[max(0, start - _STARTS) : start], gutters):
         return None
-    if not _has_offsets(lines[start:end]):
-        return None
-    wide = [strip for strip in gutters if strip[1] - strip[0] >= _WIDE * lines[start].size]
+    narrow = [strip for strip in gutters if strip[1] - strip[0] < _WIDE * lines[start].size]
+    wide = [strip for strip in gutters if strip not in narrow]
     if _is_prose(_between(lines[start:end], wide or gutters)):
         return None
     best = _rows_between(lines[start:end], gutters)
-    narrow = [strip for strip in gutters if strip[1] - strip[0] < _WIDE * lines[start].size]
     while narrow and len(narrow) <= _MOST_NARROW:  # they may be gaps between words that happen to be aligned
         fewer = [[strip for strip in gutters if strip is not one] for one in narrow]
         tried = [(_rows_between(lines[start:end], strips), at) for at, strips in enumerate(fewer) if strips]
@@ -295,17 +289,13 @@ def _centered_table(
         del narrow[at]
     grid = RuledTable(0, 0, 0, 0, [[[word for line in cell for word in line.words] for cell in row] for row in best])
     grid.words = [word for row in grid.rows for cell in row for word in cell]
-    lengths = [sum(len(word.text) + 1 for word in cell) for row in grid.rows for cell in row if cell]
+    lengths = [_length(cell) for row in grid.rows for cell in row if cell]
     mixed = any(len({len(cell) % 2 for cell in row if cell}) > 1 for row in best)
-    if (
-        not mixed
-        or len(best) < _LEAST_ROWS
-        or max(lengths) > LONGEST
-        or _is_prose([list(itertools.chain(*column)) for column in zip(*best, strict=True)])
-    ):
+    if not mixed or len(best) < _LEAST_ROWS or max(lengths) > LONGEST:
         return None
     beside = sum(len(line.words) for line in lines[start:end])
-    if len(lengths) < _HALF * len(best) * len(best[0]) or len(grid.words) < _MOST * beside:
+    whole = [[line for cell in column for line in cell] for column in zip(*best, strict=True)]
+    if len(lengths) < _HALF * len(best) * len(best[0]) or len(grid.words) < _MOST * beside or _is_prose(whole):
         return None
     grid.x0, grid.x1 = min(word.x0 for word in grid.words), max(word.x1 for word in grid.words)
     grid.y0, grid.y1 = min(word.y0 for word in grid.words), max(word.y1 for word in grid.words)
@@ -317,7 +307,7 @@ def _has_offsets(lines: Sequence[TextLine]) -> bool:
     return any(other.middle - one.middle < _OFFSET * one.size for one, other in itertools.pairwise(lines))
 
 
-def _is_inside(before: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> bool:
+def _is_inside(before: Sequence[TextLine], gutters: _Strips) -> bool:
     """Return whether lines are in the same columns as what follows them, so that no table begins there."""
     lines = [(line, intervals(line.words)) for line in before]
     if any(free_width(covered, strip) < STRIP * line.size for line, covered in lines for strip in gutters):
@@ -326,14 +316,16 @@ def _is_inside(before: Sequence[TextLine], gutters: Sequence[tuple[float, float]
     return len({sum(part >= left + right for left, right in gutters) for part in parts}) > 1
 
 
-def _is_prose(columns: Sequence[Sequence[TextLine]]) -> bool:
+def _is_prose(columns: _Columns) -> bool:
     """Return whether the lines of every column are as long as those of running text."""
-    return all(
-        sum(len(word.text) + 1 for line in column for word in line.words) >= _TEXT * len(column) for column in columns
-    )
+    return all(sum(_length(line.words) for line in column) >= _TEXT * len(column) for column in columns)
 
 
-def _rows_between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> list[list[list[TextLine]]]:
+def _length(words: Sequence[Word]) -> int:
+    return sum(len(word.text) + 1 for word in words)
+
+
+def _rows_between(lines: Sequence[TextLine], gutters: _Strips) -> list[list[list[TextLine]]]:
     """Return the rows of centered cells whose columns are separated by the given strips."""
     columns = _between(lines, gutters)
     steps = [other.middle - one.middle for column in columns for one, other in itertools.pairwise(column)]
@@ -341,9 +333,9 @@ def _rows_between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, floa
     return max((_centered_rows(columns, centers, near) for centers in _centers(columns)), key=_worth, default=[])
 
 
-def _between(lines: Sequence[TextLine], gutters: Sequence[tuple[float, float]]) -> list[list[TextLine]]:
+def _between(lines: Sequence[TextLine], gutters: _Strips) -> list[list[TextLine]]:
     """Return the lines of the columns that are separated by the given strips."""
-    columns: list[list[TextLine]] = [[] for _ in range(len(gutters) + 1)]
+    columns: list[list[TextLine]] = [[] for _ in (None, *gutters)]
     for line in lines:
         parts: dict[int, list[Word]] = defaultdict(list)
         for word in line.words:
@@ -361,7 +353,7 @@ def _worth(rows: Sequence[Sequence[Sequence[TextLine]]]) -> float:
     return words * sum(map(bool, cells)) / max(1, len(cells))
 
 
-def _centers(columns: Sequence[Sequence[TextLine]]) -> Iterator[list[float]]:
+def _centers(columns: _Columns) -> Iterator[list[float]]:
     """Yield the centers that rows may have: those of the lines of a column, and of lines that are near each other."""
     every = sorted((line for column in columns for line in column), key=lambda line: line.middle)
     for lines in [*columns, every]:
@@ -376,16 +368,8 @@ def _centers(columns: Sequence[Sequence[TextLine]]) -> Iterator[list[float]]:
             yield centers
 
 
-def _centered_rows(
-    columns: Sequence[Sequence[TextLine]], centers: Sequence[float], near: float
-) -> list[list[list[TextLine]]]:
-    """Return the rows around given centers, as far as every cell is centered, without those of a single cell.
-
-    Args:
-        columns: The lines of each column.
-        centers: Where rows may be.
-        near: The largest distance between two lines of a cell.
-    """
+def _centered_rows(columns: _Columns, centers: Sequence[float], near: float) -> list[list[list[TextLine]]]:
+    """Return the rows around centers while every cell is centered, and its lines `near`, without rows of one cell."""
     rows: list[list[list[TextLine]]] = []
     places = [0] * len(columns)
     bottom = float("-inf")

@@ -198,6 +198,9 @@ def _with_pages(body: bytes) -> bytes | None:
     pages = list(dict.fromkeys(found[1] for found in _PAGE.finditer(body)))[:_MOST_PAGES]
     if not pages:
         return None
+    end = body.rfind(b"endobj") + len(b"endobj")
+    if body[end : end + 20].lstrip().startswith(b"xref"):
+        body = body[:end]  # what follows an unfinished trailer would be read as a part of it
     last = max(map(int, pages)) + 1_000_000
     kids = b" ".join(b"%s 0 R" % page for page in pages)
     return body + (
