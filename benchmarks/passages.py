@@ -134,7 +134,8 @@ class RememberingRanker(EmbeddingRanker):
 async def ask(folder: Path, rows: list[Question], budgets: list[int], *, ranker: str, missed: bool) -> int:
     bound, above = load_token_bound(), 0
     found: dict[str, Counter[int]] = {name: Counter() for name in ("query", "BM25", "first tokens")}
-    whole, sizes, frames = 0, [], []
+    whole, sizes = 0, []
+    frames: dict[int, list[int]] = {tokens: [] for tokens in budgets}
     server, thread = StoredPages(folder), ServerThread()
     thread.start()
     thread.serve([server])
@@ -154,7 +155,7 @@ async def ask(folder: Path, rows: list[Question], budgets: list[int], *, ranker:
                     result = await tool.call(url=url, query=row.question, max_tokens=tokens)
                     text = render_text(result)
                     above += bound(text) > tokens
-                    frames.append(bound(text) - bound(getattr(result, "content", "")))
+                    frames[tokens].append(bound(text) - bound(getattr(result, "content", "")))
                     shown = {
                         "query": text,
                         "BM25": by_bm25(page, row.question, tokens),
@@ -175,7 +176,8 @@ async def ask(folder: Path, rows: list[Question], budgets: list[int], *, ranker:
     for name, hits in found.items():
         print(f"| {name} | {' | '.join(f'{hits[tokens] / count:.3f}' for tokens in budgets)} |")
     print(f"\nwhole page: {whole / count:.3f}, {statistics.median(sizes):,.0f} tokens in the median")
-    print(f"frame: {statistics.median(frames):.0f} tokens in the median, at most {max(frames)}")
+    for tokens, around in frames.items():
+        print(f"frame within {tokens:,}: {statistics.median(around):.0f} tokens in the median, at most {max(around)}")
     print(f"above the budget: {above} of {count * len(budgets)}")
     if by_meaning is not None:
         print(f"comparing by meaning: {statistics.median(by_meaning.seconds):.2f} s of CPU a question in the median")

@@ -243,6 +243,8 @@ export interface OpenPageToolResult {
   reader: string;
   /** Warnings for the agent about the content. */
   warnings: string[];
+  /** Whether fewer than 1,000 tokens were requested: the text of the result then has a short frame. */
+  brief: boolean;
   /** Whether the page could be read. */
   status: "success" | "error";
   /** The reason and the next step, if not. */
