@@ -196,7 +196,9 @@ class TestTool:
             assert isinstance(first, OpenPageToolResult)
             short = re.search(r'cursor="(@[0-9]+-[0-9]{6})"', render_text(first))
             assert short is not None
-            assert (await tool.call(url=url, cursor=short[1], max_length=1_500)).start == first.end
+            following = await tool.call(url=url, cursor=short[1], max_length=1_500)
+            assert isinstance(following, OpenPageToolResult)
+            assert following.start == first.end
             assert first.sections[:2] == (f"#1 About lamps ({len(text_of('lamps', 80))})", "#2 Chapter 0 (874)")
             second = await tool.call(url=url, cursor=first.next_cursor, query="", max_length=1_500)
             chapter = await tool.call(url=url, cursor="#3")

@@ -58,8 +58,8 @@ def table_of(*lines: tuple[float, str], size: float = 10.0) -> list[list[str]]:
             for text in texts:
                 words.append(Word(text, at, top, at + 5.0 * len(text), top + size, face))
                 at += 5.0 * len(text) + 3.0
-    (table,) = (word for word in with_tables(words, []) if word.rows)
-    return [[" ".join(word.text for word in cell) for cell in row] for row in table.rows]
+    (rows,) = (word.rows for word in with_tables(words, []) if word.rows)
+    return [[" ".join(word.text for word in cell) for cell in row] for row in rows]
 
 
 ROWS = (
