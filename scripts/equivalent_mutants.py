@@ -191,11 +191,11 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ),
             (
                 "_find_again",
-                "if best is not None and place - cursor.place > abs(best - cursor.place): => if False:",
+                "if best is not None and place - old > abs(best - old): => if False:",
                 _WORK,
             ),
-            ("_find_again", "if best is not None and place - cursor.place >= abs(best - cursor.place):", _WORK),
-            ("_find_again", "if best is not None and place - cursor.place > abs(best + cursor.place):", _WORK),
+            ("_find_again", "if best is not None and place - old >= abs(best - old):", _WORK),
+            ("_find_again", "if best is not None and place - old > abs(best + old):", _WORK),
         )
     ),
     *(
