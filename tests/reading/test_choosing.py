@@ -532,7 +532,7 @@ def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: s
 @pytest.mark.parametrize(
     ("kind", "left"),
     [
-        ("article", [6, 7, 8]),
+        ("article", [4, 5, 6, 7, 8, 9]),
         ("product", [6, 7, 8, 10, 11]),
         ("collection", [6, 7, 11, 12]),
         ("listing", [6, 7, 11]),
@@ -547,6 +547,58 @@ def test_what_is_left_out_depends_on_the_kind_of_page(kind: str, left: list[int]
         keep, kinds = [True] * 13, [sure * (one == kind) for one in KINDS]
         choose_parts(layout, names_of(layout), kinds, keep)
         assert [number for number, kept in enumerate(keep) if not kept] == gone
+
+
+def test_what_is_wanted_wins_over_a_part_inside_that_is_left_out() -> None:
+    layout = page(f"<p>{LONG * 9}</p><div class=comments><p class=byline>By Ada</p><p>So it is.</p></div>")
+    for include, kept in (([], [0, 1]), (["comments"], [0, 1, 2, 3]), (["bylines"], [0, 1, 2])):
+        keep = [True] * 4
+        choose_parts(layout, names_of(layout), [float(kind == "article") for kind in KINDS], keep, include)
+        assert [number for number, chosen in enumerate(keep) if chosen] == kept
+
+
+def test_a_heading_is_no_part_though_its_name_repeats_its_words() -> None:
+    layout = page(f"<p>{LONG * 9}</p><h2 id=what-you-may-have>What you may have</h2><p class=you-may>Elsewhere</p>")
+    assert part_blocks(layout, names_of(layout), [True] * 4, "related") == [3]
+
+
+@pytest.mark.parametrize(
+    ("markup", "goes"),
+    [
+        ("<p>Read more: The bridge that was never built</p>", True),
+        ("<p><b>Lea también:</b> El puente que nunca se construyó</p>", True),
+        ("<div>» Siehe auch | Die Brücke</div>", True),
+        ("<p>Schon gelesen?</p>", True),
+        ("<p>Related – The bridge</p>", True),
+        ("<p>See also</p>", True),
+        ("<p>Related-party sales fell.</p>", False),
+        ("<p>Read more books, he said: they are cheap.</p>", False),
+        ("<p>More from the bridge came: a shout.</p>", False),
+        ("<h2>See also</h2>", False),
+        (f"<p>Read more: {'x' * 189}</p>", True),
+        (f"<p>Read more: {'x' * 190}</p>", False),
+    ],
+)
+def test_a_line_that_leads_to_another_page_is_left_out(markup: str, goes: bool) -> None:
+    layout = page(f"<p>{LONG}</p>{markup}<p>{LONG}</p>")
+    for kind, share, include, gone in (
+        ("article", 1.0, [], goes),
+        ("service", 0.51, [], goes),
+        ("service", 0.49, [], False),
+        ("documentation", 1.0, [], False),
+        ("forum", 1.0, [], False),
+        ("article", 1.0, ["related"], False),
+    ):
+        keep = [True] * 4
+        choose_parts(layout, names_of(layout), [share * (kind == one) for one in KINDS], keep, include)
+        assert keep == [True, True, not gone, True]
+
+
+def test_lines_that_lead_to_other_pages_stay_if_there_is_nothing_else() -> None:
+    layout = lay_out(turbohtml.parse("<body><p>Read more: one</p><p>Read more: two</p></body>"))
+    keep = [True, True]
+    choose_parts(layout, names_of(layout), [float(kind == "article") for kind in KINDS], keep)
+    assert keep == [True, True]
 
 
 def test_every_part_of_the_setting_is_known() -> None:

@@ -16,7 +16,10 @@ from turbohtml import Document, Element, Node, Text
 from groundwire.reading.html.math import write_out_images
 from groundwire.reading.html.semantics import is_task_box
 
-__all__ = ["INLINE", "Layout", "lay_out"]
+__all__ = ["HEADINGS", "INLINE", "Layout", "lay_out"]
+
+HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+"""Elements that are headings."""
 
 INLINE: Final = frozenset(
     {

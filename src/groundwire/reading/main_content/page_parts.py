@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from groundwire.reading.main_content.blocks import Layout
+from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.classifier import KINDS
 
 __all__ = ["PARTS", "choose_parts", "part_blocks"]
@@ -47,17 +47,32 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
 
 _LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
+        "bylines": frozenset({"article"}),
+        "captions": frozenset({"article"}),
         "comments": frozenset(KINDS) - {"forum"},
         "dialogs": frozenset({"collection", "listing", "product"}),
         "filters": frozenset({"collection"}),
         "notices": frozenset({"article", "product"}),
+        "related": frozenset({"article"}),
         "reviews": frozenset({"product"}),
     }
 )
 """The kinds of pages on which a part is left out whatever its score; elsewhere its score decides."""
 _LIKELY: Final = 0.5
 """The probability of these kinds from which that applies."""
-_TAGS: Final[Mapping[str, str]] = MappingProxyType({"figcaption": "captions", "caption": "captions"})
+_LEADS: Final = re.compile(
+    r"\W{0,9}(?:also read|auch interessant|czytaj (?:też|także|również)|don[\u2019']t miss|l[aæä]s (?:auch|også|också)"
+    r"|le puede interesar|leggi anche|leia (?:também|mais)|lesen sie (?:auch|mehr)|lee también|lea(?: también| más)?"
+    r"|lees ook|les også|lire aussi|lue myös|mehr (?:dazu|zum thema)|more (?:from|on this)|read (?:also|more)|related"
+    r"|schon gelesen|see also|siehe auch|(?:también )?te puede interesar|veja também|ver también"
+    r"|zobacz (?:też|także|również)|à lire aussi|читайте также)(?:\s{0,3}[:|\u2192\u00bb>]|[?!]|\s{1,3}[\u2013-]\s|\Z)",
+    re.IGNORECASE,
+)
+"""What a line between paragraphs begins with that leads to another page."""
+_LEAD: Final = 200  # characters of such a line
+_WITH_LEADS: Final = frozenset(KINDS) - {"documentation", "forum"}
+"""Kinds of pages on which such lines are left out; elsewhere they are part of the text."""
+_TAGS: Final[Mapping[str, str]] = MappingProxyType({"figcaption": "captions"})
 _CONTROLS: Final = frozenset({"button", "label", "legend"})
 _MOST_OF_IT: Final = 0.7
 _ENOUGH: Final = 2_000  # characters
@@ -78,14 +93,26 @@ def choose_parts(
         include: The parts that are kept on every kind of page, without their buttons.
     """
     joined = "\n".join(names)
-    for part in sorted({*_LEFT_OUT, *include}):
-        unneeded = _LEFT_OUT.get(part, ())
+    if "related" not in include and _share(kinds, _WITH_LEADS) > _LIKELY:
+        leads = [number for number, kept in enumerate(keep) if kept and _leads_away(layout, number)]
+        for number in leads if len(leads) < sum(keep) else ():
+            keep[number] = False
+    for part in sorted({*_LEFT_OUT, *include}, key=lambda part: (part in include, part)):  # what is wanted wins
         wanted = part in include
-        if not wanted and sum(share for kind, share in zip(KINDS, kinds, strict=True) if kind in unneeded) <= _LIKELY:
+        if not wanted and _share(kinds, _LEFT_OUT.get(part, ())) <= _LIKELY:
             continue
         if PARTS[part].search(joined) is not None or part in _TAGS.values():
             for number in part_blocks(layout, names, keep, part):
                 keep[number] = wanted and layout.tags[layout.owners[number]] not in _CONTROLS
+
+
+def _leads_away(layout: Layout, number: int) -> bool:
+    text, tag = layout.texts[number], layout.tags[layout.owners[number]]
+    return len(text) <= _LEAD and tag not in HEADINGS and _LEADS.match(text) is not None
+
+
+def _share(kinds: Sequence[float], some: Collection[str]) -> float:
+    return sum(share for kind, share in zip(KINDS, kinds, strict=True) if kind in some)
 
 
 def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part: str) -> list[int]:
@@ -107,7 +134,9 @@ def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (
-            held[element] <= most and (_TAGS.get(tags[element]) == part or pattern.search(names[element]) is not None)
+            held[element] <= most
+            and tags[element] not in HEADINGS  # whose names repeat their words
+            and (_TAGS.get(tags[element]) == part or pattern.search(names[element]) is not None)
         )
     found = [number for number, owner in enumerate(owners) if inside[owner]]
     return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []

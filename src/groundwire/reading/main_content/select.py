@@ -14,7 +14,7 @@ from typing import Final
 
 from turbohtml import Document, Element
 
-from groundwire.reading.main_content.blocks import INLINE, Layout, lay_out
+from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
@@ -52,7 +52,6 @@ _WORD_FOR_WORD: Final = frozenset({"pre", "td", "th"})
 SHARE_OF_BEST: Final = 0.6
 """A block with this share of the best score is content, however low all scores are."""
 _TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 REPEATED: Final = 40
 """Characters; shorter text may well be repeated."""
 _RUNNING: Final = frozenset({"p", "li"})
@@ -103,7 +102,7 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     for number in range(len(keep) - 2, -1, -1):  # backwards, so that consecutive headings depend on what follows
         if keep[number + 1] and not keep[number]:
             tag = layout.tags[layout.owners[number]]
-            keep[number] = tag in _HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
+            keep[number] = tag in HEADINGS or (tag == "pre" and number > 0 and keep[number - 1])
     if not may_repeat(verdict.kinds):
         for number in repeats(layout, keep):
             keep[number] = False
