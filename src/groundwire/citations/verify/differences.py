@@ -14,7 +14,7 @@ from groundwire.citations.verify.copied_sentences import denied_instead, exchang
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.word_order import beside, excludes, renamed, reordered, turned
+from groundwire.citations.verify.word_order import beside, excludes, other_cause, renamed, reordered, turned
 
 __all__ = ["made_up", "reworded"]
 
@@ -65,6 +65,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
         yield from beyond or marked
         yield from denied_instead(aligned) if aligned.copies else ()
     yield from renamed(aligned)
+    yield from other_cause(aligned, near)
     yield from _astray(aligned)
     yield from _little_opposites(aligned)
     replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))

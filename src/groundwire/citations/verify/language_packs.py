@@ -114,9 +114,8 @@ class Language:
         self.case: bool = data.get("case") == "true"
         self._endings = tuple(sorted(map(fold, data.get("endings", "").split()), key=len)[::-1])
         self.prefixes: tuple[str, ...] = tuple(sorted(map(fold, data.get("prefixes", "").split()), key=len)[::-1])
-        self._forms: dict[str, str] = {}
-        if code == "en":
-            self._forms = {form: line.split()[0] for line in _lines(data, "forms") for form in line.split()[1:]}
+        forms = "forms" if code == "en" else "stems"
+        self._forms = {form: line.split()[0] for line in _lines(data, forms) for form in line.split()[code == "en" :]}
         self.spellings: Mapping[str, tuple[str, ...]] = MappingProxyType(self._spellings())
         self.script: str = str(data.get("script", "latin"))
         words = data.get("function", "").split()
@@ -155,6 +154,8 @@ class Language:
         self.certain: frozenset[str] = self._folded(data, "certain")
         """Words for what is done or sure: has, proves, will."""
         self.vague: frozenset[str] = self._folded(data, "vague")
+        self.cause: frozenset[str] = self._folded(data, "cause")
+        """Phrases before a cause, or behind it in Japanese: because of."""
         self.attribution: frozenset[str] = self._normal(data.get("attribution", "").split())
         self.generic: frozenset[str] = self._normal(data.get("generic", "").split())
         self.symmetric: frozenset[str] = self._normal(data.get("symmetric", "").split())
@@ -248,11 +249,8 @@ class Language:
         for number, line in enumerate(lines):
             for word in line.split():
                 form = fold(word.replace("_", " ")) if "_" in word else self.normal_form(word)
-                for one in (
-                    dict.fromkeys((form, self.normal_form(f"{word.removesuffix('e')}ed")))
-                    if self.code == "en"
-                    else (form,)
-                ):
+                past = self.normal_form(f"{word.removesuffix('e')}ed") if self.code == "en" else form
+                for one in dict.fromkeys((form, past)):
                     groups.setdefault(one, []).append(f"{prefix}{number}")
         return MappingProxyType({word: tuple(dict.fromkeys(names)) for word, names in groups.items()})
 
@@ -299,8 +297,8 @@ class Language:
                 word = word[:-1]
             return word.removesuffix("e") if len(word) > _SHORTEST else word
         _, _, word = word.rpartition("'") if word.find("'") in (1, 2) else ("", "", word.replace("'", ""))
-        if self.dense:
-            return word
+        if self.dense or word in self._forms:
+            return self._forms.get(word, word)
         for _ in range(2 if self.script == "arabic" else 1):
             for prefix in self.prefixes:
                 if word.startswith(prefix) and len(word) - len(prefix) >= _SHORTEST + (self.code == "de"):
@@ -394,7 +392,5 @@ def language_of(text: str) -> tuple[str, int]:
     for word, often in Counter(_WORD.findall(text[:_SAMPLE].lower())).items():
         for code in telling.get(word, ()):
             counts[code] += often
-    ranked = counts.most_common(2)
-    if not ranked:
-        return "", 0
-    return ranked[0][0], ranked[0][1] - (ranked[1][1] if len(ranked) > 1 else 0)
+    first, second, *_ = [*counts.most_common(2), ("", 0), ("", 0)]
+    return first[0], first[1] - second[1]

@@ -7,20 +7,22 @@ belongs to, what is denied. Names and numbers that have changed places are found
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at
 from groundwire.citations.verify.argument_roles import fold_text, has_converse, joined
-from groundwire.citations.verify.language_packs import Language
+from groundwire.citations.verify.language_packs import Language, fold
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["beside", "excludes", "renamed", "reordered", "turned"]
+__all__ = ["beside", "excludes", "other_cause", "renamed", "reordered", "turned"]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
 _DENIED: Final = 2  # tokens between a denial and the permission that it denies
 _NEAR: Final = 5  # tokens between a word and its particle
+_PHRASE: Final = 6  # tokens of a phrase before a cause
+_KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
 
 
 def reordered(aligned: Alignment) -> Iterator[Disagreement]:
@@ -287,3 +289,43 @@ def beside(aligned: Alignment, at: int, place: int) -> bool:
     near = [next((there for there in side if there is not None), None) for side in sides]
     home = sentence_at(aligned.page, place)
     return near == [None, None] or any(there in home for there in near if there is not None)
+
+
+def other_cause(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
+    """Yield the cause that a sentence gives, if the page has little of it, and the page's: because of a strike.
+
+    Args:
+        aligned: A sentence and its passage.
+        near: Returns the keys of the words around the passage.
+    """
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    for cause in _causes(claim, tongue):
+        told = [at for at in cause if claim[at].kind in {"word", "number"}]
+        known = sum(at in aligned.pairs or not near().isdisjoint(claim[at].keys) for at in told)
+        if not told or known > _KNOWN * len(told):
+            continue
+        others = (span for span in _causes(page, tongue) if aligned.back.keys().isdisjoint(span))
+        stated = next((joined(page[span.start : span.stop], tongue.dense) for span in others), "")
+        yield Disagreement(kind="word", claimed=joined(claim[cause.start : cause.stop], tongue.dense), stated=stated)
+        return
+
+
+def _causes(tokens: Sequence[WordToken], tongue: Language) -> Iterator[range]:
+    """Yield what follows the phrases before a cause, up to a comma; in Japanese, what precedes those behind it."""
+    for at in range(len(tokens)):
+        after, size = "", 0
+        for one in tokens[at : at + _PHRASE]:
+            after, size = f"{after}{'' if tongue.dense or not after else ' '}{fold(one.text)}", size + 1
+            if after in tongue.cause:
+                break
+        else:
+            continue
+        if tongue.code == "ja":
+            begins = max((one for one in range(at) if tokens[one].breaks), default=0)
+            yield range(begins, at)
+        else:
+            begins = at + size
+            if [one.text for one in tokens[begins : begins + 1]] == ["be"]:  # due to be
+                continue
+            ends = next((one for one in range(begins + 1, len(tokens)) if tokens[one].breaks), len(tokens))
+            yield range(begins, ends)
