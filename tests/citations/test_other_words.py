@@ -50,6 +50,80 @@ CAUSES = [
         "Концерт в Лугове отменили в субботу из-за сильной метели.",
     ),
 ]
+OPPOSITES = [
+    (
+        "The pool is free for children.",
+        "Children do not pay for the pool.",
+        "Children pay for the pool.",
+    ),
+    (
+        "Der Eintritt in das Museum von Aldau ist am Sonntag kostenlos.",
+        "Am Sonntag muss man für den Eintritt in das Museum von Aldau nicht bezahlen.",
+        "Am Sonntag muss man für den Eintritt in das Museum von Aldau bezahlen.",
+    ),
+    (
+        "По средам вход в галерею бесплатный.",
+        "По средам за вход в галерею не нужно платить.",
+        "По средам вход в галерею платный.",
+    ),
+    (
+        "Aos sábados a biblioteca de Alvor fecha.",
+        "Aos sábados a biblioteca de Alvor não abre.",
+        "Aos sábados a biblioteca de Alvor está aberta.",
+    ),
+    (
+        "La tienda de Olmedo abre de martes a viernes. Vende queso, miel y vino. Los lunes permanece cerrada.",
+        "Los lunes, la tienda de Olmedo permanece cerrada.",
+        "Los lunes, la tienda de Olmedo permanece abierta.",
+    ),
+    (
+        "温泉「月の湯」は毎週火曜日は休みです。",
+        "「月の湯」は火曜日が休みです。",
+        "「月の湯」は火曜日も営業しています。",
+    ),
+    ("展望台への入場は無料です。", "展望台への入場は無料です。", "展望台への入場は300円です。"),
+    ("باب التسجيل فُتح يوم الخميس.", "باب التسجيل فتح يوم الخميس.", "باب التسجيل أُغلق يوم الخميس."),
+    (
+        "وقال المدير إن الشركة فتحت أبواب المصنع.",
+        "فتحت الشركة أبواب المصنع.",
+        "أغلقت الشركة أبواب المصنع.",
+    ),
+]
+COMPARISONS = [
+    (
+        "The theater sold 900 tickets this spring, more than in the previous one.",
+        "The theater sold more tickets this spring than in the previous one.",
+        "The theater sold a smaller number of tickets this spring than in the previous one.",
+    ),
+    (
+        "Dieses Jahr stieg der Umsatz der Mühle auf 9 Millionen Euro.",
+        "Der Umsatz der Mühle war dieses Jahr höher als im Jahr davor.",
+        "Der Umsatz der Mühle war dieses Jahr niedriger als im Jahr davor.",
+    ),
+    (
+        "Cette année, la récolte de pommes est plus importante que l'an dernier.",
+        "Cette année, la récolte de pommes est supérieure à celle de l'an dernier.",
+        "Cette année, la récolte de pommes est inférieure à celle de l'an dernier.",
+    ),
+    (
+        "El museo recibió 9.000 visitantes, un 12 % más que el año anterior.",
+        "El número de visitantes del museo subió un 12 %.",
+        "El número de visitantes del museo bajó un 12 %.",
+    ),
+    (
+        "Зарплаты на заводе теперь выше, чем до реформы.",
+        "Теперь зарплаты на заводе выше, чем до реформы.",
+        "Теперь зарплаты на заводе ниже, чем до реформы.",
+    ),
+    ("今年公司的出口收入超过国内收入。", "今年公司的国内收入少于出口收入。", "今年公司的国内收入多于出口收入。"),
+]
+FOUND = [
+    (
+        "Harlow Bikes is based in Denby. Founded by Ann Harlow, the firm employs 41 people and sells abroad.",
+        "Harlow Bikes has a workforce of 41.",
+        "Harlow Bikes has a workforce of 57.",
+    ),
+]
 
 
 def _verdict(sentence: str, page: str) -> str:
@@ -60,4 +134,19 @@ def _verdict(sentence: str, page: str) -> str:
 
 @pytest.mark.parametrize(("page", "right", "wrong"), CAUSES)
 def test_another_cause_is_not_supported(page: str, right: str, wrong: str) -> None:
+    assert (_verdict(right, page), _verdict(wrong, page) == "supported") == ("supported", False)
+
+
+@pytest.mark.parametrize(("page", "right", "wrong"), OPPOSITES)
+def test_an_opposite_is_the_same_only_if_it_is_denied(page: str, right: str, wrong: str) -> None:
+    assert (_verdict(right, page), _verdict(wrong, page)) == ("supported", "altered")
+
+
+@pytest.mark.parametrize(("page", "right", "wrong"), COMPARISONS)
+def test_more_is_not_less_in_other_words(page: str, right: str, wrong: str) -> None:
+    assert (_verdict(right, page), _verdict(wrong, page)) == ("supported", "altered")
+
+
+@pytest.mark.parametrize(("page", "right", "wrong"), FOUND)
+def test_a_passage_is_found_by_synonyms(page: str, right: str, wrong: str) -> None:
     assert (_verdict(right, page), _verdict(wrong, page) == "supported") == ("supported", False)

@@ -148,22 +148,22 @@ def _words(text: str, low: str, start: int, end: int, tongue: Language, names: s
             yield from _dense(match[0], match.start(), tongue)
             continue
         word, form = match[0], low[match.start() : match.end()]
+        joins = tongue.script == "arabic" and form[:1] in "وف" and not tongue.knows_form(tongue.normal_form(form))
+        joined = form[1:] if joins else ""  # to an "and" or "so"
         if form.endswith(("n't", "n’t")) and tongue.code == "en":
             yield WordToken(word, match.start(), match.end(), "marker", ("not",), Marker("negation", "not"))
         elif (marker := tongue.markers.get(form)) is not None and not (word == "May" and text[: match.start()].strip()):
             yield WordToken(word, match.start(), match.end(), "marker", (form, tongue.normal_form(word)), marker)
-        elif tongue.script == "arabic" and form[:1] in "وف" and (marker := tongue.markers.get(form[1:])) is not None:
-            yield WordToken(word, match.start(), match.end(), "marker", (form[1:],), marker)
+        elif (marker := tongue.markers.get(joined)) is not None:
+            yield WordToken(word, match.start(), match.end(), "marker", (joined,), marker)
         elif tongue.is_function(word) and word != "May" and not (len(word) > 1 and word.isupper() and not shouted):
             yield WordToken(word, match.start(), match.end(), "function", (form,))
         else:
             keys = tongue.keys(word)
-            if tongue.nouns:
-                name = match.start() in names
-            elif tongue.script == "arabic":
+            if tongue.script == "arabic":
                 name = not tongue.knows_form(keys[0])
             else:
-                name = word[0].isupper() and form not in tongue.not_names
+                name = match.start() in names if tongue.nouns else word[0].isupper() and form not in tongue.not_names
             yield WordToken(word, match.start(), match.end(), "word", keys, name=name)
 
 
@@ -310,7 +310,8 @@ def _options(
     if exact or token.kind == "function":
         return exact
     if token.marker is not None:
-        return [place for place, other in enumerate(page) if other.marker == token.marker]
+        same = [place for place, other in enumerate(page) if other.marker == token.marker]
+        return [at for at in same if token.marker.family != "bound" or any(one.value for one in page[at + 1 : at + 3])]
     return sorted({place for key in token.keys for place in by_key.get(key, ()) if page[place].kind == "word"})
 
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, home_of, sentence_at, stretches
-from groundwire.citations.verify.argument_roles import inverted, joined, roles
+from groundwire.citations.verify.argument_roles import joined, roles
 from groundwire.citations.verify.copied_sentences import denied_instead, exchanged, mismatched, overstated, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.word_order import beside, excludes, other_cause, renamed, reordered, turned
+from groundwire.citations.verify.word_order import beside, excludes, related, reordered, turned, turns_comparison
 
 __all__ = ["made_up", "reworded"]
 
@@ -64,17 +63,17 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
         beyond = [] if any(one.stated for one in marked) else list(overstated(aligned))
         yield from beyond or marked
         yield from denied_instead(aligned) if aligned.copies else ()
-    yield from renamed(aligned)
-    yield from other_cause(aligned, near)
-    yield from _astray(aligned)
+    yield from related(aligned, near)
+    yield from () if swapped else _astray(aligned)
     yield from _little_opposites(aligned)
-    replaced = list(_replaced(aligned, near, converse=not swapped and inverted(aligned)))
+    replaced = list(_replaced(aligned, near, converse=not swapped and turns_comparison(aligned)))
     yield from replaced
     if not swapped and not replaced and (place := substituted(aligned)):
         first, last, start, stop = place
-        if _matters(aligned, first, last, range(start, stop), near):
-            dense = aligned.tongue.dense
-            claimed, stated = joined(aligned.claim[first:last], dense), joined(aligned.page[start:stop], dense)
+        sides = (aligned.claim[first:last], aligned.page[start:stop])
+        denied = any(len(side) > 1 and any(one.denies for one in side) for side in sides) and made_up(aligned)
+        if not denied and _matters(aligned, first, last, range(start, stop), near):
+            claimed, stated = (joined(side, aligned.tongue.dense) for side in sides)
             yield Disagreement(kind="word", claimed=claimed, stated=stated)
 
 
@@ -105,7 +104,7 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
             if kinds in _NEARLY or (may_not and "must" in kinds):  # may not without a ticket, must have one
                 taken.add(rival)
                 continue
-            if marker.family in {"degree", "bound"} and inverted(_at_home(aligned)):  # A has more, B has less
+            if marker.family in {"degree", "bound"} and turns_comparison(aligned):  # A has more, B has less
                 continue
             if head is None or abs(rival - head) <= 2 * _NEAR:
                 taken.add(rival)
@@ -138,12 +137,6 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
         head = _head(place, page, [aligned.back.get(at) for at in range(len(page))], aligned.tongue.dense)
         if head is not None and _within(aligned, place) and not _balanced(aligned, place, marker.family, of_page=True):
             yield Disagreement(kind=_FAMILIES[marker.family], claimed="", stated=joined(page[place : place + 4], False))
-
-
-def _at_home(aligned: Alignment) -> Alignment:
-    """Return the alignment with the one sentence that has most of the words, if there is one."""
-    home = home_of(aligned)
-    return replace(aligned, to=[there if there in home else None for there in aligned.to]) if home else aligned
 
 
 def _said_by(aligned: Alignment, marker: Marker, *, of_page: bool = False) -> bool:
@@ -202,9 +195,8 @@ def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense:
     behind = reversed(range(at)[1 - _NEAR :])
     for place in (*ahead, *behind) if not dense else (*sorted((*ahead, *behind), key=lambda one: abs(one - at)),):
         if tokens[place].kind in {"word", "number"}:
-            there: int | None = to[place]
-            if there is not None:
-                return there
+            if to[place] is not None:
+                return to[place]
             if place > at and not dense:
                 break
     return None
@@ -217,15 +209,17 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
     mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
     counterparts, theirs_too = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
     near = (*range(at)[-_NEAR:], *range(len(mine))[at : at + _NEAR + 1])
-    unmatched = [mine[place] for place in near if place == at + 1 or place not in counterparts]
-    heads = sorted(
-        (place for place in counterparts if mine[place].kind in {"word", "number"}), key=lambda one: one < at
-    )
-    said = sentence_at(theirs, counterparts[heads[0]]) if heads else range(len(theirs))
-    others = [theirs[place] for place in said if place not in theirs_too]
-    if any(token.key in aligned.tongue.denying for token in others):
+    heads = sorted((one for one in counterparts if mine[one].kind in {"word", "number"}), key=lambda one: one < at)
+    home = sentence_at(theirs, counterparts[heads[0]]) if heads else range(len(theirs))
+    if any(theirs[place].key in aligned.tongue.denying for place in home if place not in theirs_too):
         return True
-    return any(aligned.tongue.are_opposite(one.key, other.key) for one in unmatched for other in others)
+    for said in stretches([token.stops for token in theirs]):
+        known = {theirs_too[place] for place in said if place in theirs_too and theirs[place].kind != "function"}
+        free = [mine[place] for place in near if place == at + 1 or place not in known] if known or not heads else []
+        others = (theirs[place] for place in said if place not in theirs_too)
+        if any(aligned.tongue.are_opposite(one.key, other.key) for other in others for one in free):
+            return True
+    return False
 
 
 def made_up(aligned: Alignment) -> bool:
@@ -241,15 +235,17 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
     """Yield the words that replace others."""
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     unmatched = [place for place, token in enumerate(page) if token.kind == "word" and place not in aligned.back]
-    runs = _runs(aligned)
-    denied = sum(token.denies for token in claim) - sum(token.denies for token in page)
-    for first, last in runs:
+    said, all_there = (sum(token.denies for token in side) for side in (claim, page))
+    for first, last in _runs(aligned):
         for at in range(first, last):
             word = claim[at].key
             likely = (place for place in unmatched if tongue.are_opposite(word, page[place].key))
             against = next((place for place in likely if beside(aligned, at, place)), None)
             if against is not None and aligned.share >= 0.5:
-                if converse or denied % 2 or turned(aligned, at, against):
+                exchanged = page[against].key in tongue.converse.get(word, ()) or turns_comparison(aligned, surely=True)
+                near_by = sum(page[place].denies for place in sentence_at(page, against))
+                odd = (said - near_by) % 2 or (said - all_there) % 2
+                if (converse and exchanged) or odd or turned(aligned, at, against):
                     break
                 yield Disagreement(kind="opposite", claimed=claim[at].text, stated=page[against].text)
                 break
@@ -274,8 +270,8 @@ def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
         form = tongue.normal_form(token.text) if token.kind == "function" else ""
         if to[at] is not None or form not in tongue.opposites:
             continue
-        after = next((there for there in to[at : at + 4] if there is not None), None)
-        for place in range(after)[-3:] if after is not None else ():
+        after = next((there for there in to[at : at + 4] if there is not None), 0)
+        for place in range(after)[-3:]:
             other = page[place]
             unmatched = other.kind == "function" and place not in aligned.back
             if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)):
@@ -303,7 +299,10 @@ def _astray(aligned: Alignment) -> Iterator[Disagreement]:
         for rival in unmatched:
             if aligned.tongue.are_opposite(token.key, page[rival].key):
                 here = sum(1 / (1 + abs(place - there)) for place in around)
-                if sum(1 / (1 + abs(place - rival)) for place in around) > 1.2 * here:
+                left = to[at - 1] if at else None
+                it, other = (left is not None and abs(left - one) == 1 for one in (there, rival))
+                nearer = sum(1 / (1 + abs(place - rival)) for place in around) > 1.2 * here
+                if other > it or (nearer and other == it):
                     yield Disagreement(kind="opposite", claimed=token.text, stated=page[rival].text)
                     return
 

@@ -19,6 +19,7 @@ __all__ = [
     "DENSE",
     "LANGUAGES",
     "UNIT_BASES",
+    "VOWEL_MARKS",
     "Language",
     "Marker",
     "dimension_of",
@@ -34,6 +35,9 @@ DENSE: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 )
 """The characters of scripts without spaces, as a regular expression class."""
+
+VOWEL_MARKS: Final = MappingProxyType(dict.fromkeys(range(0x64B, 0x653)))
+"""The vowel marks of Arabic, which few texts have, for `str.translate`."""
 
 LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
 """The languages that have a pack."""
@@ -241,7 +245,7 @@ class Language:
         return frozenset(fold(word.replace("_", " ")) for word in data.get(name, "").split())
 
     def _normal(self, words: Iterable[str]) -> frozenset[str]:
-        return frozenset(self.normal_form(word) for word in words)
+        return frozenset(fold(word.replace("_", " ")) if "_" in word else self.normal_form(word) for word in words)
 
     def _groups(self, lines: Iterable[str], prefix: str) -> Mapping[str, tuple[str, ...]]:
         """Return the names of the groups of each word in normal form."""

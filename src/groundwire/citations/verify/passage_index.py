@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from typing import Final, NamedTuple
 
 from groundwire.citations.verify.entities import Date, dates_of
-from groundwire.citations.verify.language_packs import Language, fold, language, language_of, script_of
+from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, fold, language, language_of, script_of
 from groundwire.citations.verify.quantities import MAX_NUMBERS, Number, numbers_of
 from groundwire.citations.verify.segmentation import (
     CONTENT_WORD,
@@ -189,7 +189,7 @@ class PageIndex:
     def plain_of(self, span: TextSpan, block: int) -> str:
         """Return the text of a stretch that begins in a block, without markup."""
         start = max(self._blocks[block].start, span.start - _CONTEXT)
-        return blank_markup(self.content[start : span.end])[span.start - start :]
+        return blank_markup(self.content[start : span.end])[span.start - start :].translate(VOWEL_MARKS)
 
     def after(self, place: _Place) -> _Place | None:
         """Return the position of the next sentence, or None."""
@@ -302,8 +302,22 @@ class PageIndex:
         often = len(self._places(word, spelled)) or _ABSENT
         return math.log(1 + max(1, len(self.content) / _SENTENCE) / (1 + often))
 
+    @cached_property
+    def _by_meaning(self) -> Mapping[str, list[int]]:
+        """The positions of each word and of each synonym group."""
+        tongue, found = self.language, defaultdict[str, list[int]](list)
+        for word in () if tongue.dense else CONTENT_WORD.finditer(self.content):
+            for key in tongue.keys(word[0]):
+                found[key].append(word.start())
+        return found
+
+    def _related(self, word: str) -> list[int]:
+        """Return the positions of the synonyms and antonyms of a word, up to a limit."""
+        keys = (*self.language.groups.get(word, ()), *sorted(self.language.opposites.get(word, ())))
+        return sorted({at for key in keys for at in self._by_meaning.get(key, ())[:_OFTEN]})[:_OFTEN]
+
     def best(
-        self, words: Mapping[str, str], *, widest: int = 3, also: Iterable[str] = ()
+        self, words: Mapping[str, str], *, widest: int = 3, also: Iterable[str] = (), related: bool = False
     ) -> tuple[IndexedPassage | None, float]:
         """Return the passage with the highest weight of the given words, and its share of their total weight.
 
@@ -311,6 +325,7 @@ class PageIndex:
             words: Words in normal form, and each as it is spelled.
             widest: Maximum sentences of a passage.
             also: Digits that decide between passages but do not count for the share.
+            related: Whether synonyms and antonyms help to find the passage. They do not count for the share either.
         """
         weights = {word: self.weight(word, spelled) for word, spelled in words.items()}
         total = sum(weights.values())
@@ -319,7 +334,7 @@ class PageIndex:
         if not total:
             return None, 0.0
         best, best_score = None, 0.0
-        marked = self._marked({**words, **dict(zip(extra, extra, strict=True))})
+        marked = self._marked({**words, **dict(zip(extra, extra, strict=True))}, related=related)
         by_sentence = cache(lambda block: self._by_sentence(block, marked.get(block, ())))
         for place in self._likely(marked, weights):
             if place.number not in by_sentence(place.block):
@@ -345,11 +360,11 @@ class PageIndex:
         said = {word for text in best.texts for word in words_of(text, self.language)}  # words in URLs do not count
         return best, sum(weights[word] for word in words if word in said) / total
 
-    def _marked(self, words: Mapping[str, str]) -> dict[int, list[tuple[int, str]]]:
+    def _marked(self, words: Mapping[str, str], *, related: bool) -> dict[int, list[tuple[int, str]]]:
         """Return the positions of words, by block."""
         marked: dict[int, list[tuple[int, str]]] = defaultdict(list)
         for word, spelled in words.items():
-            for at in self._places(word, spelled):
+            for at in (*self._places(word, spelled), *(self._related(word) if related else ())):
                 marked[bisect_right(self._starts, at) - 1].append((at, word))
         marked.pop(-1, None)
         return marked

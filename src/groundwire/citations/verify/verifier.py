@@ -14,7 +14,7 @@ from groundwire.citations.verify.alignment import Alignment, align, tokens_of
 from groundwire.citations.verify.copied_sentences import overstated
 from groundwire.citations.verify.entities import same_date, same_number, same_quantity
 from groundwire.citations.verify.facts import Claim, disagreements, is_evident, quoted_otherwise
-from groundwire.citations.verify.language_packs import Language, language, language_of
+from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language, language_of
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import explained
@@ -239,7 +239,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Fi
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     tongue = index.language
     text = " ".join(text.split())  # markup and line breaks leave gaps
-    claim = Claim(text, tongue)
+    claim = Claim(text.translate(VOWEL_MARKS), tongue)
     finding = replace(blank, source=page.number, notes=notes)
     passage, share = index.literally(text), 1.0
     exact = literal = passage is not None
@@ -247,12 +247,16 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Fi
         passage, share = index.best(_told(claim.words, index), also=claim.digits)
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
-    aligned = None
+    aligned = _aligned(text, passage, tongue) if passage is not None and not exact else None
+    if not exact and (aligned is None or aligned.share < _MOSTLY):
+        second, _ = index.best(_told(claim.words, index), also=claim.digits, related=True)
+        if second is not None and (passage is None or second.span != passage.span):
+            again = _aligned(text, second, tongue)
+            if aligned is None or again.share > aligned.share:
+                passage, aligned = second, again
+    share = max(share, 0.95 * aligned.share) if aligned else share
     if passage is not None:
         span = passage.span
-        if not exact:
-            aligned = _aligned(text, passage, tongue)
-            share = max(share, 0.95 * aligned.share)
         finding = replace(
             finding,
             passage=index.content[span.start : span.end],
@@ -286,7 +290,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Fi
 
 def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
     page = tokens_of(passage.text, tongue, passage.dates, passage.numbers)
-    return align(tokens_of(text, tongue), page, tongue)
+    return align(tokens_of(text.translate(VOWEL_MARKS), tongue), page, tongue)
 
 
 def _is_there(claim: Claim, index: PageIndex, passage: IndexedPassage | None, share: float) -> bool:

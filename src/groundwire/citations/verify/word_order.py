@@ -1,25 +1,28 @@
 """Word order: whether a sentence in the words of its passage says of one thing what the passage says of another.
 
 The subject and the object of a verb, what is compared and what it is compared with, what a preposition or a particle
-belongs to, what is denied. Names and numbers that have changed places are found before, by `argument_roles`.
+belongs to, what is denied, what is the cause. Names and numbers that have changed places are found before, by
+`argument_roles`.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at
-from groundwire.citations.verify.argument_roles import fold_text, has_converse, joined
+from groundwire.citations.verify.argument_roles import fold_text, has_converse, inverted, joined
 from groundwire.citations.verify.language_packs import Language, fold
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["beside", "excludes", "other_cause", "renamed", "reordered", "turned"]
+__all__ = ["beside", "excludes", "related", "renamed", "reordered", "turned", "turns_comparison"]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
 _DENIED: Final = 2  # tokens between a denial and the permission that it denies
+_COMPARED: Final = 8  # tokens between a "more" and its "than", where this is an everyday word
 _NEAR: Final = 5  # tokens between a word and its particle
 _PHRASE: Final = 6  # tokens of a phrase before a cause
 _KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
@@ -72,6 +75,73 @@ def _compared(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | N
     if behind is None or standard is None or not pairs[behind] < there or not standard < here:
         return None
     return standard, behind
+
+
+def related(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
+    """Yield a name with another character, another cause, and a "more" where the passage has "less" in other words.
+
+    Args:
+        aligned: A sentence and its passage.
+        near: Returns the keys of the words around the passage.
+    """
+    yield from renamed(aligned)
+    yield from _other_cause(aligned, near)
+    yield from _reversed_degree(aligned)
+
+
+def turns_comparison(aligned: Alignment, *, surely: bool = False) -> bool:
+    """Return whether a sentence compares with a thing what the passage compares the thing with: A is more, B is less.
+
+    Args:
+        aligned: A sentence and its passage.
+        surely: Whether what follows the only "than" must be in both. Else any two parts in reverse order will do.
+    """
+    home = home_of(aligned)
+    back = {there: here for there, here in aligned.back.items() if there in home} if home else aligned.back
+    pairs = {here: there for there, here in back.items()}
+    here = _standard(aligned.claim, range(len(aligned.claim)), aligned.tongue)
+    there = _standard(aligned.page, home or range(len(aligned.page)), aligned.tongue)
+    mine = [pairs[at] for at in here if at in pairs and _carries(aligned.claim[at])]
+    theirs = [back[at] for at in there if at in back and _carries(aligned.page[at])]
+    if here and there:
+        return any(at < there.start for at in mine) and any(at < here.start for at in theirs)
+    near = replace(aligned, to=[there if there in home else None for there in aligned.to]) if home else aligned
+    return bool(mine or theirs) if surely else inverted(near)
+
+
+def _standard(tokens: Sequence[WordToken], places: range, tongue: Language) -> range:
+    """Return what follows a "than", up to a comma; empty if there is none."""
+    for at in places:
+        if fold_text(tokens[at]).rpartition(" ")[2] in tongue.than:
+            near = tokens[max(places.start, at - _COMPARED) : at]
+            if "que" not in tongue.than or any(one.marker and one.marker.family == "degree" for one in near):
+                return range(
+                    at + 1, next((end for end in range(at + 1, places.stop) if tokens[end].breaks), places.stop)
+                )
+    return range(0)
+
+
+def _reversed_degree(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield a "more" or "less" for which the other side has an opposite word: fewer visitors, the number rose."""
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    if any(token.denies for token in (*claim, *page)) or turns_comparison(aligned, surely=True):
+        return
+    mine = [at for at in range(len(claim)) if at not in aligned.pairs]
+    theirs = [at for at in home_of(aligned) or range(len(page)) if at not in aligned.back]
+    for at, place in itertools.product(mine, theirs):
+        degrees = [_degree(claim, at, tongue), _degree(page, place, tongue)]
+        words = itertools.product(degrees[0] or claim[at].keys, degrees[1] or page[place].keys)
+        if all(degrees) < any(degrees) and any(tongue.are_opposite(one, other) for one, other in words):
+            yield Disagreement(kind="comparison", claimed=claim[at].text, stated=page[place].text)
+            return
+
+
+def _degree(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[str, ...]:
+    """Return the normal form of a "more" or "less", also before "than" if no number follows; empty for others."""
+    marker = tokens[at].marker
+    counts = any(token.value is not None for token in tokens[at + 1 : at + 2])
+    degree = marker is not None and (marker.family == "degree" or (marker.family == "bound" and not counts))
+    return (tongue.normal_form(tokens[at].text.split()[0]),) if degree else ()
 
 
 def _around_verb(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
@@ -288,16 +358,12 @@ def beside(aligned: Alignment, at: int, place: int) -> bool:
     sides = (reversed(aligned.to[:at]), aligned.to[at:])
     near = [next((there for there in side if there is not None), None) for side in sides]
     home = sentence_at(aligned.page, place)
-    return near == [None, None] or any(there in home for there in near if there is not None)
+    told = sum(there in home and aligned.page[there].kind == "word" for there in aligned.back)
+    return near == [None, None] or told > 1 or any(there in home for there in near if there is not None)
 
 
-def other_cause(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
-    """Yield the cause that a sentence gives, if the page has little of it, and the page's: because of a strike.
-
-    Args:
-        aligned: A sentence and its passage.
-        near: Returns the keys of the words around the passage.
-    """
+def _other_cause(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
+    """Yield the cause that a sentence gives, if the page has little of it, and the page's: because of a strike."""
     claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
     for cause in _causes(claim, tongue):
         told = [at for at in cause if claim[at].kind in {"word", "number"}]
