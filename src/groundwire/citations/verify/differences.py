@@ -158,7 +158,7 @@ def _belongs(aligned: Alignment, place: int) -> bool:
         if page[other].breaks:
             return False
         if page[other].kind in {"word", "number"}:
-            return other in aligned.back
+            return other in aligned.back or any(page[other].key == one.key for one in aligned.claim if one.key)
     return False
 
 
@@ -191,12 +191,12 @@ def _within(aligned: Alignment, place: int) -> bool:
 
 def _head(at: int, tokens: Sequence[WordToken], to: Sequence[int | None], dense: bool) -> int | None:
     """Return the counterpart of a marker's head: the next word that has one, or the previous."""
-    ahead = range(len(tokens))[at : at + _NEAR]
-    behind = reversed(range(at)[1 - _NEAR :])
-    for place in (*ahead, *behind) if not dense else (*sorted((*ahead, *behind), key=lambda one: abs(one - at)),):
+    near = [*range(len(tokens))[at : at + _NEAR], *reversed(range(at)[1 - _NEAR :])]
+    for place in sorted(near, key=lambda one: abs(one - at)) if dense else near:
         if tokens[place].kind in {"word", "number"}:
-            if to[place] is not None:
-                return to[place]
+            there: int | None = to[place]
+            if there is not None:
+                return there
             if place > at and not dense:
                 break
     return None

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import ClassVar, Final
 
@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 
+_ONE: Final = Number("", (1.0,), "", "", 0, 0)
 _LEAST: Final = 10  # a smaller sum may equal a number by chance
 _TERMS: Final = 12  # numbers of one unit whose sums are looked at
 _ALIKE: Final = 10  # times that a number without a unit may be larger than one that it replaces
@@ -242,6 +243,9 @@ def is_derived(
     """
     told, stated, near = figures
     value = number.amount
+    units = {tongue.units.get(two, "") for one, two in itertools.pairwise(words) if one in tongue.vague} - {""}
+    if (value == 1 and number.unit in units) or any(same_quantity(number, replace(_ONE, unit=one)) for one in units):
+        return True  # a year
     if not is_year(number) and number.unit not in _YEARS:
         return _is_share(number, told, stated) or _is_sum(number, stated)
     years = {other.amount for other in near if is_year(other)}
