@@ -124,6 +124,29 @@ FOUND = [
         "Harlow Bikes has a workforce of 57.",
     ),
 ]
+QUANTITIES = [
+    (
+        "Die Forscher beobachteten die Wölfe ein Jahr lang mit neun Kameras.",
+        "Die Forscher beobachteten die Wölfe zwölf Monate lang.",
+        "Die Forscher beobachteten die Wölfe zwanzig Monate lang.",
+    ),
+    (
+        "Para la masa, mezcle un kilo de harina con agua y sal.",
+        "Para la masa, mezcle 1 kg de harina con agua y sal.",
+        "Para la masa, mezcle 3 kg de harina con agua y sal.",
+    ),
+    ("The survey took a year and had 4,100 answers.", "The survey took 12 months.", "The survey took 18 months."),
+    ("该工程耗资三兆元，历时五年。", "该工程耗资3兆元。", "该工程耗资3亿元。"),
+]
+DUTIES = [
+    (
+        "Cats are welcome in the inn from May to June only. All cats must wear a bell. Guests pay 80 euros.",
+        "Every cat in the inn has to wear a bell.",
+        "No cat in the inn has to wear a bell.",
+    ),
+    ("Le moulin de 1842 tourne encore.", "Le moulin de 1842 tourne toujours.", "Le moulin de 1842 ne tourne pas."),
+    ("全員が4分以内に校庭へ避難した。", "全員が4分たたないうちに校庭へ避難した。", "全員は校庭へ避難しなかった。"),
+]
 
 
 def _verdict(sentence: str, page: str) -> str:
@@ -149,4 +172,14 @@ def test_more_is_not_less_in_other_words(page: str, right: str, wrong: str) -> N
 
 @pytest.mark.parametrize(("page", "right", "wrong"), FOUND)
 def test_a_passage_is_found_by_synonyms(page: str, right: str, wrong: str) -> None:
+    assert (_verdict(right, page), _verdict(wrong, page) == "supported") == ("supported", False)
+
+
+@pytest.mark.parametrize(("page", "right", "wrong"), QUANTITIES)
+def test_one_of_a_unit_is_a_quantity(page: str, right: str, wrong: str) -> None:
+    assert (_verdict(right, page), _verdict(wrong, page) == "supported") == ("supported", False)
+
+
+@pytest.mark.parametrize(("page", "right", "wrong"), DUTIES)
+def test_what_a_page_asks_for_must_be_done(page: str, right: str, wrong: str) -> None:
     assert (_verdict(right, page), _verdict(wrong, page) == "supported") == ("supported", False)

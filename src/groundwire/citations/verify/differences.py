@@ -111,12 +111,11 @@ def _markers(aligned: Alignment) -> Iterator[Disagreement]:
                 yield Disagreement(kind=_FAMILIES[marker.family], claimed=token.text, stated=page[rival].text)
             continue
         denies = any(one.denies for one in claim)
-        if marker.family == "negation" and excludes(aligned):
+        negation, modal = (marker.family == one for one in ("negation", "modal"))
+        if (negation and excludes(aligned)) or (modal and not (aligned.copies and not made_up(aligned))):
             continue
         spared = (marker.kind == "must" and denies) or _said_by(aligned, marker)
         told = marker.kind in _TOLD.get(marker.family, ()) and not spared and aligned.literal_share >= _MARKED
-        if marker.family == "modal" and denies and _balanced(aligned, at, "negation"):
-            continue
         if marker.kind == "all" and (unit := each_time(aligned, at)) is not None:
             other = next((page[place].text for place in unit), "")
             if other:
@@ -208,7 +207,7 @@ def _balanced(aligned: Alignment, at: int, family: str, *, of_page: bool = False
         return False
     mine, theirs = (aligned.page, aligned.claim) if of_page else (aligned.claim, aligned.page)
     counterparts, theirs_too = (aligned.back, aligned.pairs) if of_page else (aligned.pairs, aligned.back)
-    near = (*range(at)[-_NEAR:], *range(len(mine))[at : at + _NEAR + 1])
+    near = (*range(at)[-_NEAR:], *range(len(mine))[at : at + 2 * _NEAR])
     heads = sorted((one for one in counterparts if mine[one].kind in {"word", "number"}), key=lambda one: one < at)
     home = sentence_at(theirs, counterparts[heads[0]]) if heads else range(len(theirs))
     if any(theirs[place].key in aligned.tongue.denying for place in home if place not in theirs_too):
