@@ -37,6 +37,7 @@ _OFTEN: Final = 400  # occurrences of a word that are considered
 _CANDIDATES: Final = 6  # blocks split into sentences for each sentence of an answer
 _ENOUGH: Final = 0.45  # share of the best block's score from which a block is split into sentences
 _DECIDES: Final = 0.7  # weight of a number, beside a word's, for the choice of a passage
+_LOOKED_AT: Final = 20_000  # characters of a page in which synonyms are looked for
 _LONGEST: Final = 40  # characters of a word used for the lookup
 _STEM: Final = 4  # characters from which the last one of a word may vary: city, cities
 _CLEARLY: Final = 4  # lead of a language, in function words, on a page that has many
@@ -306,7 +307,7 @@ class PageIndex:
     def _by_meaning(self) -> Mapping[str, list[int]]:
         """The positions of each word and of each synonym group."""
         tongue, found = self.language, defaultdict[str, list[int]](list)
-        for word in () if tongue.dense else CONTENT_WORD.finditer(self.content):
+        for word in () if tongue.dense else CONTENT_WORD.finditer(self.content, 0, _LOOKED_AT):
             for key in tongue.keys(word[0]):
                 found[key].append(word.start())
         return found

@@ -248,11 +248,11 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Fi
         exact = _is_there(claim, index, passage, share)
     quotes = () if exact else tuple(quoted_otherwise(claim, index))
     aligned = _aligned(text, passage, tongue) if passage is not None and not exact else None
-    if not exact and (aligned is None or aligned.share < _MOSTLY):
+    if aligned and _ANCHORED <= aligned.share < _MOSTLY:
         second, _ = index.best(_told(claim.words, index), also=claim.digits, related=True)
         if second is not None and (passage is None or second.span != passage.span):
             again = _aligned(text, second, tongue)
-            if aligned is None or again.share > aligned.share:
+            if again.share > aligned.share:
                 passage, aligned = second, again
     share = max(share, 0.95 * aligned.share) if aligned else share
     if passage is not None:
