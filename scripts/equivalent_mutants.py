@@ -1122,8 +1122,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 )
             ),
             (
-                "verifier",
-                "_loose_end",
+                "word_order",
+                "loose_end",
                 "while at < len(aligned.claim) and aligned.claim[at].start <= cut:",
                 "no word begins with a comma or a space",
             ),
@@ -1283,7 +1283,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ),
             (
                 "alignment",
-                "Alignment._begins",
+                "Alignment.begins",
                 'one.kind == "function" and not one.breaks and one.keys[(-1)] not in self.tongue.articles '
                 "for one in follows",
                 "a function word has one key",
@@ -1401,12 +1401,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (f"src/groundwire/citations/verify/{module}.py", function, line, reason)
         for module, function, line, reason in (
             (
-                "differences",
-                "_replaced",
-                "denied = sum(token.denies for token in claim) + sum(token.denies for token in page)",
-                "only whether it is odd counts",
-            ),
-            (
                 "verifier",
                 "verify_answer",
                 "findings.append(explained(finding, sentence, indexes.get(finding.source or 1)))",
@@ -1430,7 +1424,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "if passage is None and aligned is None or share < (_ANCHORED if aligned.anchored else enough):",
                 "without a passage the share is 0",
             ),
-            ("verifier", "_loose_end", "if aligned.to[at] is None or near is None:", _WORK),
+            ("word_order", "loose_end", "if aligned.to[at] is None or near is None:", _WORK),
             (
                 "passage_index",
                 "PageIndex.before",

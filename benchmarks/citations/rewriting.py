@@ -12,7 +12,7 @@ from groundwire.citations.verify.entities import dates_of, names_of
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.quantities import numbers_of
 
-__all__ = ["MUTATIONS", "PARAPHRASES", "mutate", "paraphrase"]
+__all__ = ["MUTATIONS", "PARAPHRASES", "WORDS_KEPT", "exchanged", "mutate", "one_of", "paraphrase"]
 
 NUMBER_WORDS = language("en").numbers
 Rule = Callable[[str, random.Random], str | None]
@@ -99,7 +99,7 @@ def _spelled(sentence: str, chance: random.Random) -> str | None:
 
 def _in_digits(sentence: str, chance: random.Random) -> str | None:
     changed = re.sub(
-        r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?= [a-z])",
+        r"(?<![\w-])(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b(?= [a-z])",
         lambda found: str(int(NUMBER_WORDS[found[1]])),
         sentence,
     )
@@ -249,7 +249,7 @@ def _negated(sentence: str, chance: random.Random) -> str | None:
     return None if changed == sentence else changed
 
 
-def _one_of(sentence: str, chance: random.Random, others: Mapping[str, tuple[str, ...]]) -> str | None:
+def one_of(sentence: str, chance: random.Random, others: Mapping[str, tuple[str, ...]]) -> str | None:
     """Return a sentence with one word replaced by another from its table row."""
     found = [match for match in re.finditer(r"[A-Za-z]+", sentence) if match[0].lower() in others]
     if not found:
@@ -278,19 +278,19 @@ _COMPARED = {
 
 
 def _quantifier(sentence: str, chance: random.Random) -> str | None:
-    return _one_of(sentence, chance, _QUANTIFIERS)
+    return one_of(sentence, chance, _QUANTIFIERS)
 
 
 def _modal(sentence: str, chance: random.Random) -> str | None:
     plain = re.sub(r"\b(?:May|Will)\b", "#", sentence)  # the month, a name
-    return None if plain != sentence else _one_of(sentence, chance, _MODALS)
+    return None if plain != sentence else one_of(sentence, chance, _MODALS)
 
 
 def _compared(sentence: str, chance: random.Random) -> str | None:
-    return _one_of(sentence, chance, _COMPARED)
+    return one_of(sentence, chance, _COMPARED)
 
 
-def _exchanged(sentence: str, spans: Sequence[tuple[int, int]]) -> str | None:
+def exchanged(sentence: str, spans: Sequence[tuple[int, int]]) -> str | None:
     (one, end), (two, last) = spans
     if sentence[one:end].lower() == sentence[two:last].lower():
         return None
@@ -307,7 +307,7 @@ def _numbers_swapped(sentence: str, chance: random.Random) -> str | None:
     found = [span for span in found if len(sentence[span[0] : span[1]]) > 1]
     if len(found) < 2 or re.search(r"\d ?(?:[-–/:x]|to|and|or) ?\d", sentence):
         return None
-    return _exchanged(sentence, sorted(chance.sample(found, 2)))
+    return exchanged(sentence, sorted(chance.sample(found, 2)))
 
 
 def _names_swapped(sentence: str, chance: random.Random) -> str | None:
@@ -323,7 +323,7 @@ def _names_swapped(sentence: str, chance: random.Random) -> str | None:
             and not re.fullmatch(r"\W*(?:,|and|or|&|of the|of|in|the)*\W*", between)
             and "," not in between
         ) and not re.search(r"\b(?:and|or)\b", between):
-            return _exchanged(sentence, (first, second))
+            return exchanged(sentence, (first, second))
     return None
 
 
@@ -334,7 +334,7 @@ MUTATIONS: dict[str, Rule] = {
 """The rules by which a sentence is made wrong, as far as it alone is needed for it."""
 
 
-_DULL = frozenset(
+WORDS_KEPT = frozenset(
     [
         "about",
         "above",
@@ -415,8 +415,10 @@ def mutate(sentence: str, kind: str, names: Sequence[str], others: Sequence[str]
         name = chance.choice(mine)
         return sentence[: name.start] + chance.choice(rest) + sentence[name.end :]
     if kind == "word":
-        spans = [match for match in re.finditer(r"(?<![\w'’-])[a-z]{5,}(?![\w'’-])", sentence) if match[0] not in _DULL]
-        words = [word for word in re.findall(r"\b[a-z]{5,}\b", chance.choice(others)) if word not in _DULL]
+        spans = [
+            match for match in re.finditer(r"(?<![\w'’-])[a-z]{5,}(?![\w'’-])", sentence) if match[0] not in WORDS_KEPT
+        ]
+        words = [word for word in re.findall(r"\b[a-z]{5,}\b", chance.choice(others)) if word not in WORDS_KEPT]
         words = [word for word in words if word not in sentence]
         if len(spans) < 4 or not words:
             return None

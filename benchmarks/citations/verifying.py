@@ -1,12 +1,13 @@
 """How often false sentences are caught, and how often true ones are flagged.
 
     python -m benchmarks.citations.verifying ../shared/data/extraction [--pages 300] [--seed 7] [--joined 50]
-        [--show number:missed]
+        [--further] [--show number:missed]
 
 True sentences are taken from the pages of the extraction set as our reader gives them, said otherwise by rule, and made
 wrong by rule, by a seeded generator; each is an answer of one sentence with one mark. A wrong sentence is caught when
 its verdict is anything but `supported`, a right one is suspected when it is. `--joined 50` judges 50 true and 50 false
-answers that join a sentence each of two pages.
+answers that join a sentence each of two pages. `--further` applies the rules of `further_rules.py` to other sentences
+of the pages, in their languages; FOLDER may then be `../shared/data/web_pages`, whose pages are in several.
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ import re
 import statistics
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from benchmarks.citations.further_rules import FALSE, TRUE, foreign
 from benchmarks.citations.rewriting import mutate, paraphrase
-from benchmarks.extraction.pages import read_pages
+from benchmarks.extraction.pages import read_pages, read_web_pages
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.entities import names_of
+from groundwire.citations.verify.language_packs import LANGUAGES, language, language_of
 from groundwire.citations.verify.segmentation import blank_markup, sentences
 from groundwire.reading.extract import extract
 
@@ -36,6 +39,7 @@ WRONG = (
 )  # fmt: skip
 TARGETS = {"verbatim": 0.05, "paraphrased": 0.10, "number": 0.95, "date": 0.95, "name": 0.95, "wrong source": 0.95}
 _EACH = 6  # sentences a page
+_CLEARLY = 4  # function words by which a page's language is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +53,17 @@ class Case:
     original: str
 
 
-def true_sentences(content: str) -> list[str]:
-    """Return the usable sentences of a page: complete ones of 7 to 45 words, on one line, without links."""
+def true_sentences(content: str, *, least: int = 7) -> list[str]:
+    """Return the usable sentences of a page: complete ones of `least` to 45 words, on one line, without links."""
     plain = blank_markup(content)
     found = []
     for span in sentences(content):
         text = re.sub(r" {2,}", " ", plain[span.start : span.end]).strip()
         if (
             "\n" not in text
-            and 7 <= len(text.split()) <= 45
-            and text[0].isupper()
-            and text[-1] in ".!"
+            and least <= len(text.split()) <= 45
+            and (text[0].isupper() or (least == 1 and not text[0].isascii()))
+            and text[-1] in ".!。！"
             and text.isprintable()
         ):
             found.append(text)
@@ -146,6 +150,40 @@ def _joined_table(pages: Sequence[CitedPage], seed: int, number: int, show: str)
         print(f"{form}: false caught {caught} of {caught + missed}, true flagged {accused} of {accused + right_}")
 
 
+def _further_table(pages: Sequence[CitedPage], seed: int, show: str) -> None:
+    """Print how often sentences changed by the further rules are flagged, by language and rule."""
+    chance = random.Random(seed)
+    counts: Counter[tuple[str, str, bool]] = Counter()
+    for page in pages:
+        content = page.content or ""
+        code, ahead = language_of(content)
+        if code not in LANGUAGES or ahead < _CLEARLY:
+            continue
+        found = true_sentences(content, least=7 if code not in {"zh", "ja"} else 1)
+        for sentence in chance.sample(found, min(2 * _EACH, len(found))):
+            changed: Iterable[tuple[str, str | None]] = foreign(sentence, found, language(code), chance)
+            if code == "en":
+                changed = ((kind, rule(sentence, found, chance)) for kind, rule in {**FALSE, **TRUE}.items())
+            for kind, said in changed:
+                if not said or said in content:
+                    continue
+                findings = verify_answer(f"{said} [1]", [page]).findings
+                right = all(one.verdict == "supported" for one in findings)
+                counts[code, kind, right] += 1
+                if show == f"{kind}:{'missed' if right else 'suspected'}":
+                    print("-", said, "|", sentence, "|", [(one.verdict, one.disagreements) for one in findings])
+    for code, kind in dict.fromkeys((code, kind) for code, kind, _ in sorted(counts)):
+        flagged, passed = counts[code, kind, False], counts[code, kind, True]
+        print(f"{code} {kind:20} flagged {flagged:5} of {flagged + passed:5} {flagged / (flagged + passed):7.1%}")
+    for truth in (True, False):
+        for code in sorted({code for code, _, _ in counts}):
+            mine = {key: often for key, often in counts.items() if key[0] == code and (key[1] in TRUE) == truth}
+            flagged = sum(often for (_, _, right), often in mine.items() if not right)
+            if mine:
+                label = "true" if truth else "false"
+                print(f"{code} all {label}: flagged {flagged} of {sum(mine.values())}")
+
+
 def _speed(pages: Sequence[CitedPage], seed: int) -> tuple[float, int, int]:
     """Return the best CPU time in seconds of five for 1,000 words against 20 pages, with the words and the pages.
 
@@ -180,8 +218,10 @@ def main() -> None:
         "--show", default="", help="print cases of a kind, such as number:missed or paraphrased:suspected"
     )
     parser.add_argument("--joined", type=int, default=0, help="judge pairs of answers over two pages instead")
+    parser.add_argument("--further", action="store_true", help="apply the further rules instead")
     arguments = parser.parse_args()
-    pages = list(read_pages(arguments.data))
+    snippets = not any((arguments.data / name).exists() for name in ("truth.json", "truth.json.gz"))
+    pages = list(read_web_pages(arguments.data) if snippets else read_pages(arguments.data))
     random.Random(arguments.seed).shuffle(pages)
     read = []
     spent = []
@@ -193,6 +233,9 @@ def main() -> None:
     cited = [CitedPage(number=1, url=url, title=extracted.title, content=extracted.content) for url, extracted in read]
     if arguments.joined:
         _joined_table(cited, arguments.seed, arguments.joined, arguments.show)
+        return
+    if arguments.further:
+        _further_table(cited, arguments.seed, arguments.show)
         return
     counts: Counter[tuple[str, str]] = Counter()
     begun, total, verdicts = time.perf_counter(), 0, list[str]()

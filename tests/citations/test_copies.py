@@ -188,3 +188,45 @@ def test_marks_of_known_and_unknown_sources_in_one_sentence(parts: list[tuple[st
     assert set(report.unknown) == unknown
     known = {number for _, numbers in parts for number in numbers} - unknown
     assert [one.verdict for one in report.findings] != ["supported"] or known
+
+
+HARBOR = (
+    "The harbor of Thal was dredged in spring to let larger freighters in. The council raised the fee for moorings to "
+    "pay for three new cranes. The old mill will be restored after the flood. "
+    "Visitors find ropes, lamps, and maps there."
+)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "verdict"),
+    [
+        ("The council raised the fee for moorings to let larger freighters in", "altered"),
+        ("The old mill was restored after the flood", "altered"),
+        ("The old mill can be restored after the flood", "altered"),
+        ("The old mill will be restored before the flood", "altered"),
+        ("Visitors find ropes, candles, lamps, and maps there", "altered"),
+        ("The harbor of Thal was dredged in spring and painters show their work on the quay", "not_found"),
+        ("The harbor of Thal was dredged in spring", "supported"),
+        ("The harbor of Thal was dredged in spring, and the council raised the fee for moorings", "supported"),
+        ("Visitors find lamps, ropes, and maps there", "supported"),
+    ],
+)
+def test_what_a_careless_summary_changes(sentence: str, verdict: str) -> None:
+    assert check(f"{sentence} [1].", HARBOR).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        ("The US signed the treaty.", "The United States signed the treaty"),
+        ("Most products cost $500 – $800, and those of the other maker $300.", "Most products cost $500 – $800"),
+        ("The clerks count the votes so you don’t have to.", "The clerks count the votes so you do not have to"),
+        (
+            "The ferry leaves at noon. No cars are taken on the deck.",
+            "The ferry leaves at noon and no cars are taken on the deck",
+        ),
+        ("The depot stores 40 kg of rope.", "The depot stores 40 kilograms of rope"),
+    ],
+)
+def test_the_same_in_another_form_is_supported(page: str, sentence: str) -> None:
+    assert check(f"{sentence} [1].", page).verdict == "supported"

@@ -240,7 +240,6 @@ KNOWN_ERRORS: Final = (
     ),
     ("The mayor was hired by Otto Lund [1].", ("The mayor hired Otto Lund.",), "altered"),
     ("The mill was sold by Anna Berg to Otto Lund [1].", ("Otto Lund sold the mill to Anna Berg.",), "altered"),
-    ("The United States signed the treaty [1].", ("The US signed the treaty.",), "supported"),
     ("He resigned because he was ill [1].", ("He resigned although he was ill.",), "altered"),
     ("The score was 3-1 [1].", ("The score was 1-3.",), "altered"),
     ("2.5 million people live there [1].", ("Two and a half million people live there.",), "supported"),

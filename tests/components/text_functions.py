@@ -180,6 +180,12 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         heavy=True,
     ),
     "citations.verify.verifier.verify_in_worker": Growing(worker("verify"), MARKDOWN),
+    "citations.verify.word_order.spliced": Growing(
+        lambda text: module("citations.verify.word_order").spliced(
+            text, module("citations.verify.passage_index").PageIndex(text)
+        ),
+        PROSE,
+    ),
     # what comes over HTTP
     "hosted.answers.event_streams.EventDecoder": Growing(
         events, ("data: a\n\n", "\r", "\n", "a", ": a\n", "data:", "event: a\n")
@@ -454,6 +460,7 @@ GROWING: Final[Mapping[str, Growing]] = {**dict(_usual()), **_OTHERS}
 BOUNDED: Final[Mapping[str, str]] = {
     "citations.verify.entities.is_derived": "the words of a passage and of four sentences, and at most 12 numbers",
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
+    "citations.verify.word_order.loose_end": "part of verify_answer",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
     "reading.browser.visit.unreachable": "a code of the browser's own",
     "reading.browser.visit.why_not": "a code of the browser's own",

@@ -10,7 +10,8 @@ from groundwire.errors import NotConfigured, PageUnavailable, ProviderTimeout, P
 from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import Capabilities, ProviderContext
 from groundwire.safety.tenancy import LOCAL, Owner
-from groundwire.storage.archive.store import ARCHIVE, Archive, ArchiveHit
+from groundwire.storage.archive.records import ARCHIVE
+from groundwire.storage.archive.store import Archive, ArchiveHit
 from groundwire.storage.base import StoreError
 
 __all__ = ["ArchiveProvider"]

@@ -230,7 +230,7 @@ class Alignment:
     def literal_share(self) -> float:
         """The share of all tokens after an attribution that are the passage's without a synonym."""
         same = (self.claim[at].keys[:1] == self.page[there].keys[:1] for at, there in self.pairs.items())
-        return sum(same) / max(1, len(self.to) - self._begins)
+        return sum(same) / max(1, len(self.to) - self.begins)
 
     @property
     def anchored(self) -> bool:
@@ -244,7 +244,7 @@ class Alignment:
         return telling and lost <= free + 1 and any(self.claim[at].kind == "word" for at in self.pairs)
 
     @cached_property
-    def _begins(self) -> int:
+    def begins(self) -> int:
         """The first token after an attribution."""
         words = self.tongue.attribution
         said = [at for at, token in enumerate(self.claim[:_BRIEF]) if not words.isdisjoint(token.keys)]
@@ -257,8 +257,8 @@ class Alignment:
     @property
     def copies(self) -> bool:
         """Whether the sentence is in the words of the passage, except for a few."""
-        lost = [token for at, token in enumerate(self.claim) if at >= self._begins and at not in self.pairs]
-        size = len(self.claim) - self._begins
+        lost = [token for at, token in enumerate(self.claim) if at >= self.begins and at not in self.pairs]
+        size = len(self.claim) - self.begins
         brief = size <= _BRIEF and sum(token.kind != "function" for token in lost) <= 1
         return brief or len(lost) <= (1 - _COPIED) * size
 

@@ -18,7 +18,7 @@ from groundwire.citations.verify.language_packs import Language, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
 
-__all__ = ["denied_instead", "exchanged", "mismatched", "overstated", "substituted"]
+__all__ = ["exchanged", "mismatched", "overstated", "substituted"]
 
 _TOLD: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
@@ -27,7 +27,6 @@ _PART: Final = 9  # words of an exchanged part, at most 8
 _WORDS: Final = 2  # words of a replacement
 _SHARED: Final = 2  # words of a clause that the passage must have together
 _CLAUSE: Final = 3  # words and numbers of a clause
-_DENIED: Final = 5  # words after a "not" that it may deny
 _SHOWN: Final = 4  # words of the passage that are shown
 _TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
 
@@ -50,16 +49,22 @@ def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
         for kind, first, last, start, stop in matcher.get_opcodes()
         if kind != "equal" and not (kind == "insert" and (not start or stop == len(home)))
     ]
-    if [change[0] for change in changes] != ["replace"]:
+    if len(changes) != 1 or changes[0][0] == "insert":
         return None
-    ((_, first, last, start, stop),) = changes
+    ((kind, first, last, start, stop),) = changes
+    here, there = claim[first:last], page[start:stop]
+    if kind == "delete" and not (here[0].breaks and (claim[last:] and _separates(claim[last], tongue))):
+        return None  # only an item of a list can be added so
     size = 4 if tongue.dense else _WORDS
     if last - first > size or stop - start > size or len(claim) - (last - first) < _COPIED * len(claim):
         return None
-    here, there = claim[first:last], page[start:stop]
-    if any(not one.keys or one.kind == "function" or one.value is not None for one in (*here, *there)):
+    single = last - first == stop - start == 1
+    if (single and _opposed(here[0], there[0], page, tongue)) or _other_tense(here, there, tongue):
+        return first, last, start, stop
+    small = single and here[0].kind == "word" and not here[0].name  # typically, researchers
+    if not small and any(one.kind == "function" or one.value is not None for one in (*here, *there)):
         return None
-    keys = {key for one in there for key in one.keys}
+    keys = {key for one in there for key in (*one.keys, *tongue.keys(one.text))}
     if tongue.nouns and any(key.endswith(one.keys[0]) for key in keys for one in here):  # a part of a compound
         return None
     if any(not keys.isdisjoint(one.keys) for one in here) or any(
@@ -67,6 +72,29 @@ def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
     ):
         return None
     return first, last, start, stop
+
+
+def _separates(token: WordToken, tongue: Language) -> bool:
+    return token.breaks or fold_text(token) in tongue.conjunctions
+
+
+def _opposed(one: WordToken, other: WordToken, page: Sequence[WordToken], tongue: Language) -> bool:
+    """Return whether two tokens are antonyms such as up and down, or values of which the page has both."""
+    if one.value is not None is not other.value:
+        return not same_value(one.value, other.value) and any(same_value(one.value, token.value) for token in page)
+    return tongue.are_opposite(tongue.normal_form(one.text), tongue.normal_form(other.text))
+
+
+def _other_tense(here: Sequence[WordToken], there: Sequence[WordToken], tongue: Language) -> bool:
+    """Return whether one of two forms of a verb is a plan or a duty, and the other a fact or a permission."""
+    for one, other in ((here, there), (there, here)):
+        kinds = {token.marker.kind for token in one if token.marker and token.marker.family == "modal"}
+        words = {fold_text(token) for token in other if token.kind == "function"}
+        if ("will" in kinds and not words.isdisjoint(tongue.certain)) or (
+            kinds - {"may"} and not words.isdisjoint(tongue.modal_words["may"])
+        ):
+            return True
+    return False
 
 
 def exchanged(aligned: Alignment) -> list[Disagreement]:
@@ -228,7 +256,8 @@ def _counts_apart(tokens: Sequence[WordToken], start: int, place: int) -> bool:
 
 def _is_long(*sides: Sequence[WordToken]) -> bool:
     """Return whether a comma has enough words on both sides for a clause each."""
-    return all(len(_words(side)) >= _CLAUSE for side in sides)
+    span = all(one.value is not None for one in (sides[0][-1], sides[1][0]))  # $500 – $800
+    return not span and all(len(_words(side)) >= _CLAUSE for side in sides)
 
 
 def _has(token: WordToken, clause: Sequence[WordToken], keys: frozenset[str]) -> bool:
@@ -316,35 +345,6 @@ def _pair(
             if any(comparable(each, value) for each in mine):
                 return token
     return None
-
-
-def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield a word that a sentence denies where the passage denies another: red, but no blue."""
-    sides = (aligned.claim, aligned.page)
-    denies = [(tokens, at) for tokens in sides for at, token in enumerate(tokens) if token.denies]
-    if [tokens for tokens, _ in denies] != [*sides]:
-        return
-    mine, theirs = (_denied(*one) for one in denies)
-    there = {place: aligned.pairs.get(place) for place in mine}
-    here = {place: aligned.back.get(place) for place in theirs}
-    if not mine or not theirs or None in (*there.values(), *here.values()):
-        return
-    if set(there.values()).isdisjoint(theirs) and set(here.values()).isdisjoint(mine):
-        told, stated = (
-            joined([tokens[place] for place in (at, *of)], False)
-            for (tokens, at), of in zip(denies, (mine, theirs), strict=True)
-        )
-        yield Disagreement(kind="negation", claimed=told, stated=stated)
-
-
-def _denied(tokens: Sequence[WordToken], at: int) -> list[int]:
-    """Return the words between a "not" and the next comma or small word: what it denies, where it precedes."""
-    found: list[int] = []
-    for place, token in enumerate(tokens[at + 1 : at + _DENIED], start=at + 1):
-        if token.breaks or token.kind != "word":
-            break
-        found.append(place)
-    return found
 
 
 def overstated(aligned: Alignment) -> Iterator[Disagreement]:

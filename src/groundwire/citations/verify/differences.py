@@ -9,11 +9,12 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, home_of, sentence_at, stretches
 from groundwire.citations.verify.argument_roles import joined, roles
-from groundwire.citations.verify.copied_sentences import denied_instead, exchanged, mismatched, overstated, substituted
+from groundwire.citations.verify.comparisons import denied_instead, little_opposites, related, turns_comparison
+from groundwire.citations.verify.copied_sentences import exchanged, mismatched, overstated, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
-from groundwire.citations.verify.word_order import beside, excludes, related, reordered, turned, turns_comparison
+from groundwire.citations.verify.word_order import beside, excludes, reordered, turned
 
 __all__ = ["made_up", "reworded"]
 
@@ -58,23 +59,28 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
         return
     swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned)) or list(reordered(aligned))
     yield from (one for one in swapped if one.claimed != one.stated)
+    marked = list(_markers(aligned)) if aligned.share >= _CLOSE else []
     if aligned.share >= _CLOSE:
-        marked = list(_markers(aligned))
-        beyond = [] if any(one.stated for one in marked) else list(overstated(aligned))
-        yield from beyond or marked
+        marked = ([] if any(one.stated for one in marked) else list(overstated(aligned))) or marked
+        yield from marked
         yield from denied_instead(aligned) if aligned.copies else ()
     yield from related(aligned, near)
     yield from () if swapped else _astray(aligned)
-    yield from _little_opposites(aligned)
-    replaced = list(_replaced(aligned, near, converse=not swapped and turns_comparison(aligned)))
+    converse = not swapped and turns_comparison(aligned)
+    replaced = [*little_opposites(aligned), *_replaced(aligned, near, converse=converse)]
     yield from replaced
-    if not swapped and not replaced and (place := substituted(aligned)):
+    told = replaced or any(one.claimed and one.stated for one in marked)
+    if not swapped and not told and (place := substituted(aligned)):
         first, last, start, stop = place
-        sides = (aligned.claim[first:last], aligned.page[start:stop])
+        here, there = sides = (aligned.claim[first:last], aligned.page[start:stop])
+        valued = here[0].value is not None
+        added = not there and not all(near().isdisjoint(one.keys) for one in here)
         denied = any(len(side) > 1 and any(one.denies for one in side) for side in sides) and made_up(aligned)
-        if not denied and _matters(aligned, first, last, range(start, stop), near):
+        if valued or (not added and not denied and _matters(aligned, first, last, range(start, stop), near)):
+            modal = all(one.kind != "word" for one in (*here, *there))
             claimed, stated = (joined(side, aligned.tongue.dense) for side in sides)
-            yield Disagreement(kind="word", claimed=claimed, stated=stated)
+            kind: Kind = "number" if valued else "modal" if modal else "word"
+            yield Disagreement(kind=kind, claimed=claimed, stated=stated)
 
 
 def _markers(aligned: Alignment) -> Iterator[Disagreement]:
@@ -262,22 +268,6 @@ def _replaced(aligned: Alignment, near: Callable[[], frozenset[str]], *, convers
                 )
 
 
-def _little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield words such as before and after that have changed places."""
-    claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
-    for at, token in enumerate(claim):
-        form = tongue.normal_form(token.text) if token.kind == "function" else ""
-        if to[at] is not None or form not in tongue.opposites:
-            continue
-        after = next((there for there in to[at : at + 4] if there is not None), 0)
-        for place in range(after)[-3:]:
-            other = page[place]
-            unmatched = other.kind == "function" and place not in aligned.back
-            if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)):
-                yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
-                return
-
-
 def _astray(aligned: Alignment) -> Iterator[Disagreement]:
     """Yield words that are elsewhere in the passage, with their antonym between the same neighbors."""
     claim, page, to = aligned.claim, aligned.page, aligned.to
@@ -392,8 +382,9 @@ def _matters(
         return False
     if not tongue.dense and all(len(one.text) < 2 for one in words):
         return False
-    initials = "".join(one.text[0] for one in others).casefold()
-    if len(words) == 1 and len(others) > 1 and initials.startswith(word.text.casefold()[:2]):
-        return False
+    for short, long in ((words, others), (others, words)):  # AI, artificial intelligence
+        initials = "".join(one.text[0] for one in long).casefold()
+        if len(short) == 1 and len(long) > 1 and initials.startswith(short[0].text.casefold()[:2]):
+            return False
     known = all(not near().isdisjoint(one.keys) for one in words)
     return not (known and named_there and not named)

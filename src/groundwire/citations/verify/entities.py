@@ -212,9 +212,9 @@ def same_date(claimed: Date, stated: Date) -> bool:
 
 
 def abbreviates(short: str, long: str) -> bool:
-    """Return whether a name is the usual abbreviation of another: US, WHO."""
+    """Return whether one name is the usual abbreviation of another: US, WHO."""
     if not short.replace(".", "").isupper():
-        return False
+        return long.replace(".", "").isupper() and abbreviates(long, short)
     letters, words = short.replace(".", "").casefold(), long.split()
     known = _SHORT_FORMS.get(letters)
     return known == long.casefold() or (len(letters) > 2 and letters == "".join(word[0] for word in words).casefold())

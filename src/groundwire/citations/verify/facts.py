@@ -116,7 +116,7 @@ def disagreements(claim: Claim, passage: IndexedPassage, aligned: Alignment, *, 
     facts += named
     pairs = [] if named else other_first_names(claim.text, around.text, passage.page.content, claim.language)
     facts += [Disagreement(kind="name", claimed=one, stated=other) for one, other in pairs]
-    negated = _negated_otherwise(claim.text, closest, claim.language) if close_share >= _ALIKE else None
+    negated = _negated_otherwise(claim.text, closest, passage.text, claim.language) if close_share >= _ALIKE else None
     if negated and not _made_up(aligned):  # not safe, dangerous
         facts.append(Disagreement(kind="negation", claimed=negated[0], stated=negated[1]))
     if words and not facts:
@@ -312,14 +312,16 @@ def _swapped(claim: Claim, page: PageIndex, said: str) -> Iterator[Disagreement]
     matcher = SequenceMatcher(None, one, two, autojunk=False)
     if not claim.names or matcher.ratio() < _VERBATIM:
         return
-    for _, first, last, from_theirs, to_theirs in matcher.get_opcodes():
+    changes = [change[1:] for change in matcher.get_opcodes() if change[0] != "equal"]
+    told = (word[0] for first, last, *_ in changes for word in mine[first:last])
+    known = {key for word in told for key in claim.language.keys(word)}
+    for first, last, from_theirs, to_theirs in changes:
         here = [word for word in mine[first:last] if any(name.start <= word.start() < name.end for name in claim.names)]
         there = [word for word in theirs[from_theirs:to_theirs] if _may_name(word[0], claim.language)]
         if not here or not there or _is_short_for(here, there) or _is_short_for(there, here):
             continue
-        known = {key for word in mine for key in claim.language.keys(word[0])}
         others = [word for word in there if known.isdisjoint(claim.language.keys(word[0]))]
-        others = [word for word in others if not any(is_like(normal_form(word[0]), other) for other in one)]
+        others = [word for word in others if not any(is_like(normal_form(word[0]), other) for other in one[first:last])]
         begins = not first or not from_theirs  # any word is capitalized there
         if begins:
             others = [word for word in others if page.is_name(normal_form(word[0]), word[0])]
@@ -356,15 +358,17 @@ def _replaced(claimed: str, stated: str, tongue: Language) -> dict[str, str]:
     }
 
 
-def _negated_otherwise(claimed: str, stated: str, tongue: Language) -> tuple[str, str] | None:
-    """Return what one of two sentences denies and the other states, in their words; None if they agree."""
+def _negated_otherwise(claimed: str, stated: str, passage: str, tongue: Language) -> tuple[str, str] | None:
+    """Return what one of two sentences denies and the other states, in their words; None if the passage agrees."""
     mine, theirs = denied(claimed, tongue), denied(stated, tongue)
+    said = [scope.near for scope in denied(passage, tongue)] if mine and not theirs else []
+    mine = [scope for scope in mine if scope.near not in said]  # another sentence of the passage denies it
     my_words, their_words = set(words_of(claimed, tongue)), set(words_of(stated, tongue))
     all_mine = {word for scope in mine for word in scope.wide}
     all_theirs = {word for scope in theirs for word in scope.wide}
     for scope in mine:
         common = scope.near & their_words
-        if (len(common) >= min(2, len(scope.near)) and not common & all_theirs) or (
+        if (scope.near and len(common) >= min(2, len(scope.near)) and not common & all_theirs) or (
             not theirs and len(scope.wide & their_words) >= _NEAR_BY
         ):
             return scope.text, " ".join(stated.split())

@@ -150,9 +150,7 @@ class Language:
         self.partitive: frozenset[str] = self._folded(data, "partitive")
         """Words between a part and its whole: two of the nine."""
         self.additive: frozenset[str] = self._folded(data, "additive")
-        """Words that extend a statement to something else: also."""
         self.limiting: frozenset[str] = self._folded(data, "limiting")
-        """Words that say that something stays, or is meant alone."""
         self.hedging: frozenset[str] = self._folded(data, "hedging")
         """Words for what is possible, planned or believed."""
         self.certain: frozenset[str] = self._folded(data, "certain")
@@ -315,8 +313,10 @@ class Language:
 
     def keys(self, word: str) -> tuple[str, ...]:
         """Return the comparison keys of a word: its normal form and its synonym groups."""
-        form = self.normal_form(word)
-        return (form, *self.groups.get(form, ()))
+        form, low = self.normal_form(word), fold(word)
+        same = self.units.get(low) if len(low) > 1 else None  # km, kilometer; Oct, October
+        same = f"{same or self.months.get(low, '')}"
+        return (form, *self.groups.get(form, ()), *filter(None, [same and f"={same}"]))
 
     def are_opposite(self, word: str, other: str) -> bool:
         """Return whether two words in normal form are antonyms."""

@@ -19,6 +19,7 @@ from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import explained
 from groundwire.citations.verify.segmentation import JOINS, CitedSentence, Part, clauses, sentences_of, squeezed
+from groundwire.citations.verify.word_order import loose_end, spliced
 from groundwire.errors import InvalidRequest
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
@@ -208,6 +209,9 @@ def _of_part(
         _, told, by = ways[-1]
     saying |= {number for number in by if number is not None}
     worst = max(told, key=_rank)
+    copied = len(pages) == 1 and max(one.share for one in told) >= _ALL
+    if copied and min(one.share for one in told) < _TOGETHER:  # the rest is not in the page's words, as the copy is
+        return best, saying
     if worst.verdict == "supported":
         places = {(finding.source, finding.passage_start) for finding in told}
         return (told[0] if len(places) > 1 else best), saying
@@ -239,8 +243,7 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Fi
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     tongue = index.language
     text = " ".join(text.split())  # markup and line breaks leave gaps
-    claim = Claim(text.translate(VOWEL_MARKS), tongue)
-    finding = replace(blank, source=page.number, notes=notes)
+    claim, finding = Claim(text.translate(VOWEL_MARKS), tongue), replace(blank, source=page.number, notes=notes)
     passage, share = index.literally(text), 1.0
     exact = literal = passage is not None
     if passage is None:
@@ -271,21 +274,23 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Fi
         parts = overstated(aligned) if aligned else ()
         other = tuple(one for one in (*signs, *parts) if one.kind in _VALUES)
         return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
+    if passage is not None and (end := spliced(text, index)):
+        return replace(finding, verdict="altered", disagreements=(*quotes, end))
     if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
         return _missing(finding, page, text, index, quotes)
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
     if passage is None or aligned is None or share < (_ANCHORED if aligned.anchored else enough):
         return _missing(finding, page, text, index, quotes)
-    if share < _ALL and (gap := _gap(index, passage, aligned) or _loose_end(text, passage, aligned)):
-        other = tuple(one for one in disagreements(claim, passage, aligned, words=False) if one.kind in _VALUES)
+    if share < _ALL and (gap := _gap(index, passage, aligned) or loose_end(text, passage, aligned)):
+        told = disagreements(claim, passage, aligned, words=False)
+        other = tuple(one for one in told if one.kind in _VALUES or (one.kind == "name" and aligned.copies))
         if any(is_evident(one, aligned) for one in other):
             return replace(finding, verdict="altered", disagreements=(*quotes, *other))
         note = f"the page says a part of it, but nothing of this: {gap}"
         return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
     differ = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
-    evident = any(is_evident(one, aligned) for one in differ)
-    verdict: Verdict = "altered" if evident else "not_found" if differ else "supported"
-    return replace(finding, verdict=verdict, disagreements=differ)
+    told_otherwise: Verdict = "altered" if any(is_evident(one, aligned) for one in differ) else "not_found"
+    return replace(finding, verdict=told_otherwise if differ else "supported", disagreements=differ)
 
 
 def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
@@ -319,34 +324,8 @@ def _gap(index: PageIndex, passage: IndexedPassage, aligned: Alignment) -> str:
     run = max(runs, key=len)
     if len(run) < (_RUN if not tongue.dense else 2 * _RUN):
         return ""
-    spelled = {tongue.normal_form(word): word for word in run}
-    _, elsewhere = index.best(spelled)
+    _, elsewhere = index.best({tongue.normal_form(word): word for word in run})
     return ("" if tongue.dense else " ").join(run) if elsewhere < _TOGETHER else ""
-
-
-def _loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
-    """Return a clause of a sentence that the passage has almost nothing of."""
-    tongue = aligned.tongue
-    cuts = [*(found.start() for found in JOINS.finditer(text)), len(text)]
-    near: set[str] | None = None
-    at = 0
-    for cut in cuts if len(cuts) > 1 else ():
-        there = here = 0
-        begin = at
-        while at < len(aligned.claim) and aligned.claim[at].start < cut:
-            token = aligned.claim[at]
-            if token.kind in {"word", "number"} and token.key not in tongue.attribution:
-                here += 1
-                if aligned.to[at] is None and near is None:
-                    around = passage.around(2, 1)
-                    near = {key for one in tokens_of(around.text, tongue, (), ()) for key in one.keys}
-                there += aligned.to[at] is not None or not (near or set()).isdisjoint(token.keys)
-                there += aligned.to[at] is not None and token.value is not None and token.value.telling
-            at += 1
-        few = 2 + tongue.dense
-        if (here > few and there < 0.4 * here) or (here >= few and not there and at - begin > _SHORT):
-            return text[aligned.claim[begin].start : aligned.claim[at - 1].end]
-    return ""
 
 
 def _told(words: Mapping[str, str], index: PageIndex) -> Mapping[str, str]:

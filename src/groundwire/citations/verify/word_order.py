@@ -1,31 +1,33 @@
 """Word order: whether a sentence in the words of its passage says of one thing what the passage says of another.
 
 The subject and the object of a verb, what is compared and what it is compared with, what a preposition or a particle
-belongs to, what is denied, what is the cause. Names and numbers that have changed places are found before, by
+belongs to, what is denied, what the sentence ends with. Names and numbers that have changed places are found before, by
 `argument_roles`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at
-from groundwire.citations.verify.argument_roles import fold_text, has_converse, inverted, joined
-from groundwire.citations.verify.language_packs import Language, fold
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, sentence_at, tokens_of
+from groundwire.citations.verify.argument_roles import fold_text, has_converse, joined
+from groundwire.citations.verify.language_packs import Language
+from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import Disagreement
+from groundwire.citations.verify.segmentation import JOINS, spelled_words, squeezed, words_of
 
-__all__ = ["beside", "excludes", "related", "renamed", "reordered", "turned", "turns_comparison"]
+__all__ = ["beside", "carries", "excludes", "loose_end", "renamed", "reordered", "spliced", "turned"]
 
 _SAME: Final = 0.8  # share of the words of a sentence from which their order tells who does what
 _STEM: Final = 5  # letters that two forms of a verb have in common
 _DENIED: Final = 2  # tokens between a denial and the permission that it denies
-_COMPARED: Final = 8  # tokens between a "more" and its "than", where this is an everyday word
 _NEAR: Final = 5  # tokens between a word and its particle
-_PHRASE: Final = 6  # tokens of a phrase before a cause
-_KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
+_COPY: Final = 4  # consecutive words from which the beginning of a sentence is the page's
+_APART: Final = 7  # words of two such parts, and of what their sentences have besides
+_LONGEST: Final = 100  # words of a sentence that is looked for in two parts
+_HALF: Final = 2  # words and numbers of an end that are judged
 
 
 def reordered(aligned: Alignment) -> Iterator[Disagreement]:
@@ -37,7 +39,7 @@ def reordered(aligned: Alignment) -> Iterator[Disagreement]:
     home = home_of(aligned)
     if not home or aligned.share < _SAME or has_converse(aligned):
         return
-    content = [at for at, there in aligned.pairs.items() if there in home and _carries(aligned.claim[at])]
+    content = [at for at, there in aligned.pairs.items() if there in home and carries(aligned.claim[at])]
     found = (
         _compared(aligned, content)
         or _around_verb(aligned, content)
@@ -56,7 +58,8 @@ def reordered(aligned: Alignment) -> Iterator[Disagreement]:
         )
 
 
-def _carries(token: WordToken) -> bool:
+def carries(token: WordToken) -> bool:
+    """Return whether a token is a word that is not a number."""
     return token.kind == "word" and token.value is None
 
 
@@ -68,80 +71,13 @@ def _compared(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | N
     there = next((at for at in home_of(aligned) if fold_text(page[at]) in than), None)
     if here is None or there is None or not than:
         return None
-    if any(_carries(token) and at not in pairs for at, token in enumerate(claim[:here])):
+    if any(carries(token) and at not in pairs for at, token in enumerate(claim[:here])):
         return None
     behind = next((at for at in content if at > here), None)
     standard = next((at for at in content if pairs[at] > there), None)
     if behind is None or standard is None or not pairs[behind] < there or not standard < here:
         return None
     return standard, behind
-
-
-def related(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
-    """Yield a name with another character, another cause, and a "more" where the passage has "less" in other words.
-
-    Args:
-        aligned: A sentence and its passage.
-        near: Returns the keys of the words around the passage.
-    """
-    yield from renamed(aligned)
-    yield from _other_cause(aligned, near)
-    yield from _reversed_degree(aligned)
-
-
-def turns_comparison(aligned: Alignment, *, surely: bool = False) -> bool:
-    """Return whether a sentence compares with a thing what the passage compares the thing with: A is more, B is less.
-
-    Args:
-        aligned: A sentence and its passage.
-        surely: Whether what follows the only "than" must be in both. Else any two parts in reverse order will do.
-    """
-    home = home_of(aligned)
-    back = {there: here for there, here in aligned.back.items() if there in home} if home else aligned.back
-    pairs = {here: there for there, here in back.items()}
-    here = _standard(aligned.claim, range(len(aligned.claim)), aligned.tongue)
-    there = _standard(aligned.page, home or range(len(aligned.page)), aligned.tongue)
-    mine = [pairs[at] for at in here if at in pairs and _carries(aligned.claim[at])]
-    theirs = [back[at] for at in there if at in back and _carries(aligned.page[at])]
-    if here and there:
-        return any(at < there.start for at in mine) and any(at < here.start for at in theirs)
-    near = replace(aligned, to=[there if there in home else None for there in aligned.to]) if home else aligned
-    return bool(mine or theirs) if surely else inverted(near)
-
-
-def _standard(tokens: Sequence[WordToken], places: range, tongue: Language) -> range:
-    """Return what follows a "than", up to a comma; empty if there is none."""
-    for at in places:
-        if fold_text(tokens[at]).rpartition(" ")[2] in tongue.than:
-            near = tokens[max(places.start, at - _COMPARED) : at]
-            if "que" not in tongue.than or any(one.marker and one.marker.family == "degree" for one in near):
-                return range(
-                    at + 1, next((end for end in range(at + 1, places.stop) if tokens[end].breaks), places.stop)
-                )
-    return range(0)
-
-
-def _reversed_degree(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield a "more" or "less" for which the other side has an opposite word: fewer visitors, the number rose."""
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    if any(token.denies for token in (*claim, *page)) or turns_comparison(aligned, surely=True):
-        return
-    mine = [at for at in range(len(claim)) if at not in aligned.pairs]
-    theirs = [at for at in home_of(aligned) or range(len(page)) if at not in aligned.back]
-    for at, place in itertools.product(mine, theirs):
-        degrees = [_degree(claim, at, tongue), _degree(page, place, tongue)]
-        words = itertools.product(degrees[0] or claim[at].keys, degrees[1] or page[place].keys)
-        if all(degrees) < any(degrees) and any(tongue.are_opposite(one, other) for one, other in words):
-            yield Disagreement(kind="comparison", claimed=claim[at].text, stated=page[place].text)
-            return
-
-
-def _degree(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[str, ...]:
-    """Return the normal form of a "more" or "less", also before "than" if no number follows; empty for others."""
-    marker = tokens[at].marker
-    counts = any(token.value is not None for token in tokens[at + 1 : at + 2])
-    degree = marker is not None and (marker.family == "degree" or (marker.family == "bound" and not counts))
-    return (tongue.normal_form(tokens[at].text.split()[0]),) if degree else ()
 
 
 def _around_verb(aligned: Alignment, content: Sequence[int]) -> tuple[int, int] | None:
@@ -278,7 +214,7 @@ def _case(aligned: Alignment, tokens: Sequence[WordToken], at: int) -> str:
 
 
 def _same_words(aligned: Alignment, content: Sequence[int]) -> bool:
-    told = [at for at, token in enumerate(aligned.claim) if _carries(token)]
+    told = [at for at, token in enumerate(aligned.claim) if carries(token)]
     return told == list(content) and all(aligned.claim[at].key == aligned.page[aligned.pairs[at]].key for at in content)
 
 
@@ -362,36 +298,70 @@ def beside(aligned: Alignment, at: int, place: int) -> bool:
     return near == [None, None] or told > 1 or any(there in home for there in near if there is not None)
 
 
-def _other_cause(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
-    """Yield the cause that a sentence gives, if the page has little of it, and the page's: because of a strike."""
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    for cause in _causes(claim, tongue):
-        told = [at for at in cause if claim[at].kind in {"word", "number"}]
-        known = sum(at in aligned.pairs or not near().isdisjoint(claim[at].keys) for at in told)
-        if not told or known > _KNOWN * len(told):
-            continue
-        others = (span for span in _causes(page, tongue) if aligned.back.keys().isdisjoint(span))
-        stated = next((joined(page[span.start : span.stop], tongue.dense) for span in others), "")
-        yield Disagreement(kind="word", claimed=joined(claim[cause.start : cause.stop], tongue.dense), stated=stated)
-        return
+def loose_end(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
+    """Return a clause or the end of a sentence that the passage has almost nothing of."""
+    tongue = aligned.tongue
+    cuts = [*(found.start() for found in JOINS.finditer(text)), len(text)]
+    near: set[str] | None = None
+    at = 0
+    for cut in cuts if len(cuts) > 1 else ():
+        there = here = 0
+        begin = at
+        while at < len(aligned.claim) and aligned.claim[at].start < cut:
+            token = aligned.claim[at]
+            if token.kind in {"word", "number"} and token.key not in tongue.attribution:
+                here += 1
+                if aligned.to[at] is None and near is None:
+                    around = passage.around(2, 1)
+                    near = {key for one in tokens_of(around.text, tongue, (), ()) for key in one.keys}
+                there += aligned.to[at] is not None or not (near or set()).isdisjoint(token.keys)
+                there += aligned.to[at] is not None and token.value is not None and token.value.telling
+            at += 1
+        few = 2 + tongue.dense
+        if (here > few and there < 0.4 * here) or (here >= few and not there and at - begin > _COPY):
+            return text[aligned.claim[begin].start : aligned.claim[at - 1].end]
+    return _leftover(text, passage, aligned)
 
 
-def _causes(tokens: Sequence[WordToken], tongue: Language) -> Iterator[range]:
-    """Yield what follows the phrases before a cause, up to a comma; in Japanese, what precedes those behind it."""
-    for at in range(len(tokens)):
-        after, size = "", 0
-        for one in tokens[at : at + _PHRASE]:
-            after, size = f"{after}{'' if tongue.dense or not after else ' '}{fold(one.text)}", size + 1
-            if after in tongue.cause:
-                break
-        else:
-            continue
-        if tongue.code == "ja":
-            begins = max((one for one in range(at) if tokens[one].breaks), default=0)
-            yield range(begins, at)
-        else:
-            begins = at + size
-            if [one.text for one in tokens[begins : begins + 1]] == ["be"]:  # due to be
-                continue
-            ends = next((one for one in range(begins + 1, len(tokens)) if tokens[one].breaks), len(tokens))
-            yield range(begins, ends)
+def _leftover(text: str, passage: IndexedPassage, aligned: Alignment) -> str:
+    """Return the end of a sentence that begins with the page's words in their order, and goes on with others."""
+    claim, page, to = aligned.claim, aligned.page, aligned.to
+    begin = aligned.begins if to[0] is None else 0
+    end = begin
+    while end < len(to) and (there := to[end]) is not None and there - end == (to[begin] or 0) - begin:
+        end += 1
+    tail = [at for at, token in enumerate(claim) if at >= end and token.kind in {"word", "number"}]
+    if min(end - begin, len(to) - end) < _COPY * (1 + aligned.tongue.dense) or len(tail) < _HALF:
+        return ""
+    near = {key for token in tokens_of(passage.around(1, 1).text, aligned.tongue) for key in token.keys}
+    told = sum(to[at] is not None or not near.isdisjoint(claim[at].keys) for at in tail)
+    told += any((value := claim[at].value) is not None and value.telling and to[at] is not None for at in tail)
+    last = (to[end - 1] or 0) + 1
+    whole = last >= len(page) or page[last].stops
+    return text[claim[end].start :] if told < (0.5 if whole else 0.3 if len(tail) > 2 else 0.0) * len(tail) else ""
+
+
+def spliced(text: str, index: PageIndex) -> Disagreement | None:
+    """Return the end of a sentence that is another sentence's on the page, if it begins with the words of one.
+
+    Both parts are the page's, word for word, from the middle of two sentences.
+    """
+    words, page, tongue = squeezed(text).split()[:_LONGEST], index.squeezed, index.language
+    cut, first = _COPY, len(words) - _COPY
+    if tongue.dense or first < cut or any(" ".join(part) not in page for part in (words[:cut], words[first:])):
+        return None
+    while cut < len(words) and " ".join(words[: cut + 1]) in page:
+        cut += 1
+    while first > 0 and " ".join(words[first - 1 :]) in page:
+        first -= 1
+    parts = [" ".join(words[:cut]), " ".join(words[cut:])]
+    found = [index.best(dict(spelled_words(part, tongue)), widest=1)[0] for part in parts if first <= cut]
+    if len({one.first for one in found if one}) < len(parts):
+        return None
+    said = [squeezed(one.text) for one in found if one]
+    rests = [said[0].partition(parts[0])[2].strip(), said[1].rpartition(parts[1])[0]]
+    known = set(words_of(text, tongue))
+    told = [len(words_of(part, tongue)) for part in parts] + [
+        len(set(words_of(rest, tongue)) - known) for rest in rests
+    ]
+    return Disagreement(kind="order", claimed=parts[1], stated=rests[0]) if min(told) and sum(told) >= _APART else None

@@ -1,29 +1,48 @@
-"""Reading the archive: search, list, single pages, statistics, and export."""
+"""What an archive is asked for: search, list, single pages, statistics, and a JSON Lines file, out and in.
+
+All lines of a file are validated before any is imported.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from groundwire.models import NO_FILTERS, Filters, Page
 from groundwire.safety.tenancy import Sharing, Viewer
 from groundwire.safety.urls import parse_url
 from groundwire.storage.archive.fts import Question
-from groundwire.storage.archive.jsonl import Progress
-from groundwire.storage.archive.records import ArchiveHit, Item, key_of, seen_at
+from groundwire.storage.archive.records import ArchiveHit, Item, key_of, read_line, seen_at
+from groundwire.storage.base import StoreError
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
     from groundwire.storage.archive.sql import ArchiveLimits
 
-__all__ = ["ArchiveQueries", "Statistics", "Writable"]
+__all__ = [
+    "ArchiveQueries",
+    "ImportRefused",
+    "Imported",
+    "Progress",
+    "Statistics",
+    "Writable",
+    "check_lines",
+    "take_in",
+]
 
 _RANGES: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}  # days
 
+_LONGEST_LINE = 32_000_000  # bytes
+_MOST_PROBLEMS = 20  # lines that are named
+_EVERY = 100  # lines between two progress reports
+
 _T = TypeVar("_T")
+
+Progress = Callable[[int], object]
+"""Called with the additional progress: bytes of an import, entries of an export. It may run on another thread."""
 
 
 class Writable(Protocol):
@@ -188,3 +207,89 @@ class ArchiveQueries(ABC):
             if not items:
                 return
             yield items
+
+
+class ImportRefused(StoreError):
+    """A file was not imported at all, because some of its lines are invalid.
+
+    Args:
+        problems: The number of a line, from 1, and what is wrong with it.
+        more: How many more lines are wrong.
+    """
+
+    def __init__(self, problems: Sequence[tuple[int, str]], more: int = 0) -> None:
+        self.problems: tuple[tuple[int, str], ...] = tuple(problems)
+        self.more = more
+        lines = [f"line {number}: {text}" for number, text in self.problems]
+        lines += [f"and {more} more"] if more else []
+        super().__init__("Nothing was imported. " + "; ".join(lines) + ".")
+
+
+class Imported(NamedTuple):
+    """The result of an import."""
+
+    added: int
+    """Entries that are new, or newer than what was there."""
+    unchanged: int
+    """Entries that were there already."""
+    skipped: int
+    """Entries that were skipped: too old, without text, or with a secret in their URL."""
+
+
+def check_lines(file: IO[bytes], spool: IO[bytes], now: float, progress: Progress | None) -> None:
+    """Copy and validate the lines of an import.
+
+    Raises:
+        ImportRefused: some are invalid.
+    """
+    problems: list[tuple[int, str]] = []
+    wrong = number = size = 0
+    while line := file.readline(_LONGEST_LINE + 1):
+        number += 1
+        size += len(line)
+        if progress is not None and number % _EVERY == 0:
+            progress(size)
+            size = 0
+        try:
+            if len(line) > _LONGEST_LINE:
+                raise ValueError(f"is longer than {_LONGEST_LINE:,} bytes")
+            if line.strip():
+                read_line(line, now)
+                spool.write(line.rstrip(b"\r\n") + b"\n")
+        except ValueError as error:
+            wrong += 1
+            if len(problems) < _MOST_PROBLEMS:
+                problems.append((number, str(error)))
+            if len(line) > _LONGEST_LINE:
+                break  # what follows is its rest
+    if progress is not None and size:
+        progress(size)
+    if wrong:
+        raise ImportRefused(problems, wrong - len(problems))
+
+
+def take_in(db: Connection, lines: IO[bytes], *, now: float, oldest: int, max_bytes: int) -> Imported:
+    """Keep the items of lines that were found good.
+
+    Args:
+        db: The database.
+        lines: Lines of JSON.
+        now: The current time, in seconds since the epoch.
+        oldest: Earlier entries are skipped; in milliseconds since the epoch.
+        max_bytes: Maximum size of all entries.
+    """
+    from groundwire.storage.archive import sql
+
+    added = unchanged = skipped = grown = 0
+    for line in lines:
+        item = read_line(line, now)
+        if item is None or item.seen < oldest or item.size > max_bytes:
+            skipped += 1
+        elif (size := sql.put(db, item)) is not None:
+            added += 1
+            grown += size
+        else:
+            unchanged += 1
+    sql.grow(db, grown)
+    sql.prune(db, max_bytes=max_bytes, oldest=oldest)
+    return Imported(added=added, unchanged=unchanged, skipped=skipped)

@@ -22,9 +22,16 @@ from groundwire.models import Page, SearchResponse
 from groundwire.safety.tenancy import Owner, Sharing
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
-from groundwire.storage.archive.jsonl import Imported, ImportRefused, Progress, check_lines, take_in
-from groundwire.storage.archive.lookup import ArchiveQueries, Statistics
-from groundwire.storage.archive.records import ARCHIVE, ArchiveHit, Item, Kind, items_of, key_of
+from groundwire.storage.archive.lookup import (
+    ArchiveQueries,
+    Imported,
+    ImportRefused,
+    Progress,
+    Statistics,
+    check_lines,
+    take_in,
+)
+from groundwire.storage.archive.records import ArchiveHit, Item, Kind, items_of, key_of
 from groundwire.storage.base import StoreError
 from groundwire.storage.write_queue import Job, Writer
 
@@ -33,16 +40,7 @@ if TYPE_CHECKING:
 
     from groundwire.storage.archive.db import ArchiveFile, Broken
 
-__all__ = [
-    "ARCHIVE",
-    "Archive",
-    "ArchiveHit",
-    "ImportRefused",
-    "Imported",
-    "Statistics",
-    "default_path",
-    "open_archive",
-]
+__all__ = ["Archive", "ArchiveHit", "ImportRefused", "Imported", "Statistics", "default_path", "open_archive"]
 
 _logger = logging.getLogger(__name__)
 

@@ -1,0 +1,168 @@
+"""Comparisons, opposites, denials, and causes: where a sentence says it otherwise than its passage."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of
+from groundwire.citations.verify.argument_roles import fold_text, inverted, joined
+from groundwire.citations.verify.language_packs import Language, fold
+from groundwire.citations.verify.report import Disagreement
+from groundwire.citations.verify.word_order import carries, renamed
+
+__all__ = ["denied_instead", "little_opposites", "related", "turns_comparison"]
+
+_COMPARED: Final = 8  # tokens between a "more" and its "than", where this is an everyday word
+_PHRASE: Final = 6  # tokens of a phrase before a cause
+_KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
+_SCOPE: Final = 5  # words after a "not" that it may deny
+
+
+def related(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
+    """Yield a name with another character, another cause, and a "more" where the passage has "less" in other words.
+
+    Args:
+        aligned: A sentence and its passage.
+        near: Returns the keys of the words around the passage.
+    """
+    yield from renamed(aligned)
+    yield from _other_cause(aligned, near)
+    yield from _reversed_degree(aligned)
+
+
+def turns_comparison(aligned: Alignment, *, surely: bool = False) -> bool:
+    """Return whether a sentence compares with a thing what the passage compares the thing with: A is more, B is less.
+
+    Args:
+        aligned: A sentence and its passage.
+        surely: Whether what follows the only "than" must be in both. Else any two parts in reverse order will do.
+    """
+    home = home_of(aligned)
+    back = {there: here for there, here in aligned.back.items() if there in home} if home else aligned.back
+    pairs = {here: there for there, here in back.items()}
+    here = _standard(aligned.claim, range(len(aligned.claim)), aligned.tongue)
+    there = _standard(aligned.page, home or range(len(aligned.page)), aligned.tongue)
+    mine = [pairs[at] for at in here if at in pairs and carries(aligned.claim[at])]
+    theirs = [back[at] for at in there if at in back and carries(aligned.page[at])]
+    if here and there:
+        return any(at < there.start for at in mine) and any(at < here.start for at in theirs)
+    near = replace(aligned, to=[there if there in home else None for there in aligned.to]) if home else aligned
+    return bool(mine or theirs) if surely else inverted(near)
+
+
+def _standard(tokens: Sequence[WordToken], places: range, tongue: Language) -> range:
+    """Return what follows a "than", up to a comma; empty if there is none."""
+    for at in places:
+        if fold_text(tokens[at]).rpartition(" ")[2] in tongue.than:
+            near = tokens[max(places.start, at - _COMPARED) : at]
+            if "que" not in tongue.than or any(one.marker and one.marker.family == "degree" for one in near):
+                return range(
+                    at + 1, next((end for end in range(at + 1, places.stop) if tokens[end].breaks), places.stop)
+                )
+    return range(0)
+
+
+def _reversed_degree(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield a "more" or "less" for which the other side has an opposite word: fewer visitors, the number rose."""
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    if any(token.denies for token in (*claim, *page)) or turns_comparison(aligned, surely=True):
+        return
+    mine = [at for at in range(len(claim)) if at not in aligned.pairs]
+    theirs = [at for at in home_of(aligned) or range(len(page)) if at not in aligned.back]
+    for at, place in itertools.product(mine, theirs):
+        degrees = [_degree(claim, at, tongue), _degree(page, place, tongue)]
+        words = itertools.product(degrees[0] or claim[at].keys, degrees[1] or page[place].keys)
+        if all(degrees) < any(degrees) and any(tongue.are_opposite(one, other) for one, other in words):
+            yield Disagreement(kind="comparison", claimed=claim[at].text, stated=page[place].text)
+            return
+
+
+def _degree(tokens: Sequence[WordToken], at: int, tongue: Language) -> tuple[str, ...]:
+    """Return the normal form of a "more" or "less", also before "than" if no number follows; empty for others."""
+    marker = tokens[at].marker
+    counts = any(token.value is not None for token in tokens[at + 1 : at + 2])
+    degree = marker is not None and (marker.family == "degree" or (marker.family == "bound" and not counts))
+    return (tongue.normal_form(tokens[at].text.split()[0]),) if degree else ()
+
+
+def _other_cause(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator[Disagreement]:
+    """Yield the cause that a sentence gives, if the page has little of it, and the page's: because of a strike."""
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    for cause in _causes(claim, tongue):
+        told = [at for at in cause if claim[at].kind in {"word", "number"}]
+        known = sum(at in aligned.pairs or not near().isdisjoint(claim[at].keys) for at in told)
+        if not told or known > _KNOWN * len(told):
+            continue
+        others = (span for span in _causes(page, tongue) if aligned.back.keys().isdisjoint(span))
+        stated = next((joined(page[span.start : span.stop], tongue.dense) for span in others), "")
+        yield Disagreement(kind="word", claimed=joined(claim[cause.start : cause.stop], tongue.dense), stated=stated)
+        return
+
+
+def _causes(tokens: Sequence[WordToken], tongue: Language) -> Iterator[range]:
+    """Yield what follows the phrases before a cause, up to a comma; in Japanese, what precedes those behind it."""
+    for at in range(len(tokens)):
+        after, size = "", 0
+        for one in tokens[at : at + _PHRASE]:
+            after, size = f"{after}{'' if tongue.dense or not after else ' '}{fold(one.text)}", size + 1
+            if after in tongue.cause:
+                break
+        else:
+            continue
+        if tongue.code == "ja":
+            begins = max((one for one in range(at) if tokens[one].breaks), default=0)
+            yield range(begins, at)
+        else:
+            begins = at + size
+            if [one.text for one in tokens[begins : begins + 1]] == ["be"]:  # due to be
+                continue
+            ends = next((one for one in range(begins + 1, len(tokens)) if tokens[one].breaks), len(tokens))
+            yield range(begins, ends)
+
+
+def little_opposites(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield words such as before and after that have changed places."""
+    claim, page, to, tongue = aligned.claim, aligned.page, aligned.to, aligned.tongue
+    for at, token in enumerate(claim):
+        form = tongue.normal_form(token.text) if token.kind == "function" else ""
+        if to[at] is not None or form not in tongue.opposites:
+            continue
+        after = next((there for there in to[at : at + 4] if there is not None), 0)
+        for place in range(after)[-3:]:
+            other = page[place]
+            unmatched = other.kind == "function" and place not in aligned.back
+            if unmatched and tongue.are_opposite(form, tongue.normal_form(other.text)):
+                yield Disagreement(kind="opposite", claimed=token.text, stated=other.text)
+                return
+
+
+def denied_instead(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield a word that a sentence denies where the passage denies another: red, but no blue."""
+    sides = (aligned.claim, aligned.page)
+    denies = [(tokens, at) for tokens in sides for at, token in enumerate(tokens) if token.denies]
+    if [tokens for tokens, _ in denies] != [*sides]:
+        return
+    mine, theirs = (_denied(*one) for one in denies)
+    there = {place: aligned.pairs.get(place) for place in mine}
+    here = {place: aligned.back.get(place) for place in theirs}
+    if not mine or not theirs or None in (*there.values(), *here.values()):
+        return
+    if set(there.values()).isdisjoint(theirs) and set(here.values()).isdisjoint(mine):
+        told, stated = (
+            joined([tokens[place] for place in (at, *of)], False)
+            for (tokens, at), of in zip(denies, (mine, theirs), strict=True)
+        )
+        yield Disagreement(kind="negation", claimed=told, stated=stated)
+
+
+def _denied(tokens: Sequence[WordToken], at: int) -> list[int]:
+    """Return the words between a "not" and the next comma or small word: what it denies, where it precedes."""
+    found: list[int] = []
+    for place, token in enumerate(tokens[at + 1 : at + _SCOPE], start=at + 1):
+        if token.breaks or token.kind != "word":
+            break
+        found.append(place)
+    return found
