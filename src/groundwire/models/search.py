@@ -386,11 +386,15 @@ class Query(Filters):
         check_choice("time_range", self.time_range, _TIME_RANGES)
         check_choice("safesearch", self.safesearch, _SAFE_SEARCH)
         for name in ("allowed_domains", "blocked_domains"):
-            set_(self, name, check_domains(name, getattr(self, name)))
+            if (domains := getattr(self, name)) != ():
+                set_(self, name, check_domains(name, domains))
         check_int("page", self.page, 1, MAX_PAGE)
         for name in ("published_after", "published_before"):
-            set_(self, name, check_date(name, getattr(self, name)))
+            if (day := getattr(self, name)) is not None:
+                set_(self, name, check_date(name, day))
         if self.published_after and self.published_before and self.published_after > self.published_before:
             raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
-        check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
-        check_pattern("region", self.region, r"[A-Za-z]{2}", 'us or de; a language is language="en"')
+        if self.language is not None:
+            check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
+        if self.region is not None:
+            check_pattern("region", self.region, r"[A-Za-z]{2}", 'us or de; a language is language="en"')

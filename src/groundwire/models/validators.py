@@ -61,12 +61,12 @@ def check_text(text: object) -> str:
 
 def check_int(field: str, value: object, low: int, high: int) -> int:
     """Return `value` if it is an integer from `low` to `high`, or raise InvalidRequest."""
+    if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+        return value
     fix = f"Pass a whole number from {low:,} to {high:,}."
     if isinstance(value, bool) or not isinstance(value, int):
         raise InvalidRequest(field, f"must be a whole number, not {type(value).__name__}", fix)
-    if not low <= value <= high:
-        raise InvalidRequest(field, f"is {_shown(value)}", fix)
-    return value
+    raise InvalidRequest(field, f"is {_shown(value)}", fix)
 
 
 def is_number(value: object) -> bool:
@@ -307,15 +307,10 @@ class FrozenModel(BaseModel):
         """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""
         if deep:
             return super().model_copy(update=update, deep=True)
-        changes = update or {}
-        copied = type(self).__new__(type(self))
-        set_ = object.__setattr__
-        set_(copied, "__dict__", {**self.__dict__, **changes})
-        set_(copied, "__pydantic_extra__", None)
         given = self.__pydantic_fields_set__
-        set_(copied, "__pydantic_fields_set__", given if changes.keys() <= given else given | changes.keys())
-        set_(copied, "__pydantic_private__", None)
-        return copied
+        if update and not given.issuperset(update):
+            given = given | update.keys()
+        return _made(type(self), {**self.__dict__, **update} if update else {**self.__dict__}, given)
 
 
 _Model = TypeVar("_Model", bound=FrozenModel)
@@ -328,13 +323,23 @@ def unchecked(model: type[_Model], **values: Any) -> _Model:
         model: Its class.
         values: The fields, of the right types; others have their defaults.
     """
-    made = model.__new__(model)
-    set_ = object.__setattr__
     defaults, names = _template(model, *values)
-    set_(made, "__dict__", {**defaults, **values} if defaults else values)
-    set_(made, "__pydantic_extra__", None)
-    set_(made, "__pydantic_fields_set__", names)
-    set_(made, "__pydantic_private__", None)
+    return _made(model, {**defaults, **values} if defaults else values, names)
+
+
+_set_values = vars(BaseModel)["__dict__"].__set__  # the slots of a model: `object.__setattr__` looks each of them up
+_set_extra = vars(BaseModel)["__pydantic_extra__"].__set__
+_set_given = vars(BaseModel)["__pydantic_fields_set__"].__set__
+_set_private = vars(BaseModel)["__pydantic_private__"].__set__
+
+
+def _made(model: type[_Model], values: dict[str, Any], given: set[str]) -> _Model:
+    """Return a model whose values are this dictionary, and which was given these fields."""
+    made = object.__new__(model)
+    _set_values(made, values)
+    _set_extra(made, None)
+    _set_given(made, given)
+    _set_private(made, None)
     return made
 
 

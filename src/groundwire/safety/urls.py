@@ -172,12 +172,7 @@ def _plain(text: object) -> WebUrl | None:
     number = int(port) if port else _DEFAULT_PORTS[scheme]
     if len(host) > _LONGEST_PLAIN or number > 65_535 or "/." in path or "/%2" in path:
         return None
-    return WebUrl(
-        scheme=_SCHEMES[scheme],
-        host=host,
-        port=number,
-        target=path + query if query else path,
-    )
+    return WebUrl(_SCHEMES[scheme], host, number, path + query if query else path)
 
 
 def _read(text: str) -> WebUrl:
