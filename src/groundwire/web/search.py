@@ -36,6 +36,7 @@ from groundwire.web.session_sources import SessionSources
 
 __all__ = ["SearchFlow", "StateWarnings"]
 
+_STRATEGIES: tuple[str, ...] = get_args(Strategy)
 _COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
 _DEGRADED = "the store is unavailable; cache and budgets are in this process's memory until it returns"
 _NO_ARCHIVE = "the archive of earlier searches is unavailable; run `groundwire doctor` for details"
@@ -135,7 +136,7 @@ class SearchFlow:
             filters["language"] = filters["language"] or (None if found[2] == "wt" else found[2])
         checked = Query(text=query, time_range=time_range_of(time_range), **filters)
         chosen = usual.strategy if strategy is None else strategy
-        check_choice("strategy", chosen, get_args(Strategy))
+        check_choice("strategy", chosen, _STRATEGIES)
         return checked, chosen
 
     async def search(
