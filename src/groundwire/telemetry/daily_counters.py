@@ -98,7 +98,7 @@ GOOD = frozenset({"ok", "partial", "empty"})
 _TTL = KEPT_DAYS * 86_400.0
 _EVERY = 5.0  # seconds; the loss if a process is killed
 
-_Key = tuple[int, Role, str, str]
+_Of = tuple[int, Role, str]  # a day, and the provider or tool
 
 
 class Scores:
@@ -118,7 +118,7 @@ class Scores:
         self._clock = clock
         self._lock = threading.Lock()
         self._names = BoundedLabels()
-        self._pending: defaultdict[_Key, float] = defaultdict(float)
+        self._pending: defaultdict[_Of, dict[str, float]] = defaultdict(dict)
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -127,39 +127,41 @@ class Scores:
         """Add a search."""
         with self._lock:
             day = self._day()
-            self._call(day, "web_search", done)
             facts = (("fallback", done.fell_back), ("forbidden", done.forbidden_shown))
-            self._add(day, "call", "web_search", facts)
+            self._call((day, "call", "web_search"), done, *facts)
             self._attempts(day, "search", done.attempts)
             if done.provider is not None and not done.cached and done.attempts:
-                name = self._names(done.provider)
-                self._add(day, "search", name, (("answers", 1), ("fallback", done.fell_back)))
+                _add(self._pending[day, "search", self._names(done.provider)], ("answers", 1), facts[0])
         self._soon()
 
     def page_done(self, done: PageDone) -> None:
         """Add a page."""
         with self._lock:
             day = self._day()
-            self._call(day, "open_page", done)
+            self._call((day, "call", "open_page"), done)
             self._attempts(day, "read", done.attempts)
         self._soon()
 
     async def flush(self) -> None:
         """Write all pending counts to the store. Failed ones are kept for the next time."""
         with self._lock:
-            pending, self._pending = self._pending, defaultdict(float)
+            pending, self._pending = self._pending, defaultdict(dict)
         if not pending:
             return
-        names = {(role, name) for _, role, name, _ in pending if role != "call"}
-        added = [Add(counter_key(*key), amount, ttl=_TTL) for key, amount in pending.items()]
+        names = {(role, name) for _, role, name in pending if role != "call"}
+        added = [
+            Add(counter_key(*key, what), amount, ttl=_TTL)
+            for key, counts in pending.items()
+            for what, amount in counts.items()
+        ]
         # Rewritten each time: unused values are evicted first when a store is full.
         listed = [Set(name_prefix(role) + name, b"", _TTL) for role, name in names]
         try:
             await self._store.batch([*added, *listed])
         except StoreError as error:
             with self._lock:
-                for key, amount in pending.items():
-                    self._pending[key] += amount
+                for key, counts in pending.items():
+                    _add(self._pending[key], *counts.items())
             _logger.info("The scorecard could not be written: %s", error)
 
     async def aclose(self) -> None:
@@ -188,35 +190,36 @@ class Scores:
     def _day(self) -> int:
         return int(self._clock() // 86_400)
 
-    def _call(self, day: int, tool: str, done: SearchDone | PageDone) -> None:
-        outcome = done.outcome
-        self._add(day, "call", tool, ((outcome, 1), ("calls", 1), ("cached", done.cached), ("stale", done.stale)))
+    def _call(self, of: _Of, done: SearchDone | PageDone, *facts: tuple[str, float]) -> None:
+        outcome, counts = done.outcome, self._pending[of]
+        _add(counts, (outcome, 1), ("calls", 1), ("cached", done.cached), ("stale", done.stale), *facts)
         if outcome not in {"refused", "canceled"}:  # their durations are not representative
-            self._time(day, "call", tool, done.seconds)
+            _time(counts, done.seconds)
 
     def _attempts(self, day: int, role: Role, attempts: Iterable[Attempt]) -> None:
         for attempt in attempts:
-            name = self._names(attempt.provider)
+            counts = self._pending[day, role, self._names(attempt.provider)]
             good = attempt.outcome in GOOD
-            facts = (
+            _add(
+                counts,
                 ("calls", 1),
                 ("good", good),
                 ("empty", attempt.outcome == "empty"),
                 ("forbidden", attempt.status == 403),
                 ("microusd", round(attempt.cost_usd * 1_000_000)),
             )
-            self._add(day, role, name, facts)
             if good:  # a fast rejection is not speed
-                self._time(day, role, name, attempt.latency_ms / 1_000)
+                _time(counts, attempt.latency_ms / 1_000)
 
-    def _time(self, day: int, role: Role, name: str, seconds: float) -> None:
-        milliseconds = round(seconds * 1_000)
-        self._add(day, role, name, (("timed", 1), ("ms", milliseconds), (f"bucket{bucket_of(seconds)}", 1)))
 
-    def _add(self, day: int, role: Role, name: str, facts: Iterable[tuple[str, float]]) -> None:
-        for what, amount in facts:
-            if amount:
-                self._pending[day, role, name, what] += amount
+def _add(counts: dict[str, float], *facts: tuple[str, float]) -> None:
+    for what, amount in facts:
+        if amount:
+            counts[what] = counts.get(what, 0.0) + amount
+
+
+def _time(counts: dict[str, float], seconds: float) -> None:
+    _add(counts, ("timed", 1), ("ms", round(seconds * 1_000)), (f"bucket{bucket_of(seconds)}", 1))
 
 
 def counter_key(day: int, role: Role, name: str, what: str) -> str:
