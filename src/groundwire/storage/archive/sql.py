@@ -193,14 +193,14 @@ def put_all(db: sqlite3.Connection, items: Sequence[Item]) -> list[int]:
     (last,) = db.execute("select coalesce(max(id), 0) from archive_items").fetchone()
     sizes, known = list[int | None](), list[Item]()
     for start in range(0, len(items), _AT_ONCE):
-        some = items[start : start + _AT_ONCE]
-        values = [value for item in some for value in (*item, item.day, item.size)]
+        some = [(item, item.size) for item in items[start : start + _AT_ONCE]]
+        values = [value for item, size in some for value in (*item, item.day, size)]
         if db.execute(_INSERT % ", ".join([_VALUES] * len(some)), values).rowcount < len(some):
             before = "select 1 from archive_items where key = ? and kind = ? and id <= ?"
-            old = [item for item in some if db.execute(before, (item.key, item.kind, last)).fetchone()]
+            old = [item for item, _ in some if db.execute(before, (item.key, item.kind, last)).fetchone()]
             known += old
-            some = [item for item in some if item not in old]
-        sizes += [item.size for item in some]
+            some = [one for one in some if one[0] not in old]
+        sizes += [size for _, size in some]
     db.execute(
         "insert into archive_words (rowid, title, text, asked) "
         "select id, title, text, asked from archive_items where id > ?",
