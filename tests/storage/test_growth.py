@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import sqlite3
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,6 +59,31 @@ async def test_numbering_is_one_operation_as_long_as_its_results() -> None:
     known = await sources.listed(session)
     assert [source.number for source in known] == [*range(1, 10_001)], "no number in use is forgotten"
     assert known[0].url == "https://w0000.test/0"
+
+
+async def test_what_was_shown_is_noted_as_it_is_whatever_it_holds() -> None:
+    sources = SessionSources(MemoryStore())
+    titles = ["plain", "with \x1f a mark", "[brackets]", "x", '"', "\ud800", "日本語 …", ""]
+    shown = [
+        SearchResult(title=title, url=f"https://w.test/{place}", snippet=title * 2)
+        for place, title in enumerate(titles)
+    ]
+    for named in (True, False):
+        session = SessionBudget(MemoryStore(), "team", Limits(), named=named)
+        await sources.number_results(session, shown)
+        known = [(one.number, one.url, one.title, one.snippet) for one in await sources.listed(session)]
+        clean = [title.replace("\x1f", " ") for title in titles]
+        assert known == [(place + 1, f"https://w.test/{place}", title, title * 2) for place, title in enumerate(clean)]
+
+
+async def test_notes_of_an_earlier_version_are_read() -> None:
+    store = MemoryStore()
+    session = SessionBudget(store, "team", Limits())
+    name = hashlib.sha256(b"w.test:/1?").digest()[:8]
+    note = zlib.compress(b'[["https://w.test/1","","A title","A snippet",""]]', 1)
+    await store.batch([AssignNumbers("sources:team", ((name,),), note, 60.0)])
+    (known,) = await SessionSources(store).listed(session)
+    assert (known.number, known.url, known.title, known.snippet) == (1, "https://w.test/1", "A title", "A snippet")
 
 
 def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ class MemoryStore:
             now = self._now()
             held = self._registers.get(wanted.key, now) or _Numbered()
             held.last = max(held.last, wanted.floor)
-            found = tuple(held.number(names) for names in wanted.groups)
+            found = tuple([held.number(names) for names in wanted.groups])
             note = note_digest(wanted.note)
             new = held.notes.pop(note, True)
             held.notes[note] = False
@@ -242,8 +242,10 @@ class _Numbered:
 
     def number(self, names: Sequence[bytes]) -> int:
         """Return the number of a group; all its names have it from now on."""
-        number = next((known for name in names if (known := self.numbers.get(name))), None)
-        if number is None:
+        for name in names:
+            if (number := self.numbers.get(name)) is not None:
+                break
+        else:
             number = self.last = self.last + 1
         for name in names:
             self.numbers.setdefault(name, number)

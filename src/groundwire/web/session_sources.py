@@ -14,6 +14,7 @@ import json
 import zlib
 from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
@@ -76,7 +77,8 @@ class SessionSources:
 
     def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
         """Return the store operation that numbers results; see `numbered`."""
-        shown = [(row.url, "", row.title[:MAX_TITLE], row.snippet, "") for row in rows]
+        values = [row.__dict__ for row in rows]
+        shown = [(row["url"], "", row["title"][:MAX_TITLE], row["snippet"], "") for row in values]
         return _number(session, [(_row_name(row),) for row in rows], shown)
 
     async def number_results(
@@ -92,9 +94,8 @@ class SessionSources:
         if not rows:
             return ()
         known = answer if isinstance(answer, Numbers) else await _asked(session, self.numbering(session, rows))
-        return tuple(
-            row.model_copy(update={"citation_id": number}) for row, number in zip(rows, known.numbers, strict=True)
-        )
+        numbered = zip(rows, known.numbers, strict=True)
+        return tuple([row.model_copy(update={"citation_id": number}) for row, number in numbered])
 
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
         """Return a whole page with its number in a session, and store its content."""
@@ -134,11 +135,9 @@ def _content_key(owner: Owner, digest: str) -> str:
     return f"cited:{owner.key}:{digest}"
 
 
-def _number(
-    session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[_Shown]
-) -> AssignNumbers:
+def _number(session: SessionBudget, names: Sequence[tuple[bytes, ...]], shown: Sequence[_Shown]) -> AssignNumbers:
     """Return the operation that numbers sources, each given by one or more URLs."""
-    fields = ["", *(field for one in shown for field in one)]
+    fields = ["", *chain.from_iterable(shown)]
     text = _MARK.join(fields)
     if text.count(_MARK) >= len(fields):  # a page's own title may hold one
         text = _MARK.join(field.replace(_MARK, " ") for field in fields)
