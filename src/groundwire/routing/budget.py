@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
+from groundwire.models.validators import unchecked
 from groundwire.routing.calls import MICRO, BackgroundTasks, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota, Limits
 from groundwire.safety.tenancy import LOCAL, Owner
@@ -356,7 +357,7 @@ class SessionBudget:
         )
 
     def _note(self, spent: float) -> None:
-        self._known = Budget(limit=self.limits.searches, spent=round(spent))
+        self._known = unchecked(Budget, limit=self.limits.searches, spent=round(spent))
 
     def _key(self, what: str) -> str:
         return f"session:{self.session}:{what}"

@@ -206,7 +206,10 @@ def unpack_search(data: bytes) -> SearchResponse:
 
 def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
     """Return the sources to cite results by."""
-    return tuple(unchecked(Source, citation_id=row.citation_id, title=row.title, url=row.url) for row in results)
+    rows = [row.__dict__ for row in results]
+    return tuple(
+        [unchecked(Source, citation_id=row["citation_id"], title=row["title"], url=row["url"]) for row in rows]
+    )
 
 
 def pack_page(page: Page) -> bytes:

@@ -166,6 +166,8 @@ class _HedgedRun:
     def _is_over(self) -> bool:
         if self._finish.winner is not None or self._deadline.passed:
             return True
+        if not self._finish.results:
+            return False
         empty = {item.attempt.provider for item in self._finish.results if item.empty == "answered"}
         return sum(map(self._runner.health.has_record, empty)) >= _ENOUGH_EMPTY
 
@@ -216,8 +218,10 @@ class _HedgedRun:
         tried = {one.provider.name for one in self._running.values()} | {item.attempt.provider for item in failed}
         left, limiter = tried - self._repeated, self._caller.limiter
         for one in self._providers if left else ():
+            if one.name not in left or price_of(one):
+                continue
             healthy = self._runner.health.provider_health(one.name).state == "healthy"
-            if one.name in left and not price_of(one) and healthy and limiter.pace(one, scope(one)) is None:
+            if healthy and limiter.pace(one, scope(one)) is None:
                 self._repeat = one
                 self._repeated.add(one.name)
                 return True

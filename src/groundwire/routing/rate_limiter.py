@@ -15,6 +15,7 @@ import secrets
 from bisect import bisect_right
 from collections import defaultdict, deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -171,7 +172,7 @@ class RateLimiter:
         latest = began + min(deadline.remaining(), max_wait)
         if getattr(provider, "tells_rates", False) and where not in self._rates:
             await self._scout(provider, min(latest - clock(), _SCOUT))
-        left = await self._rest(where, latest)
+        left = await self._rest(where, latest) if where in self._rests else 0.0
         pace = self.pace(provider, where)
         interval = pace.interval if pace else 0.0
         held = self._held.get(where, 0.0) - clock()
@@ -308,6 +309,8 @@ class RateLimiter:
             windows: The stated limits, possibly none.
         """
         where = scope(provider)
+        if not windows and where in self._rates and where not in self._scouts:
+            return None
         for window in windows:
             spent = window.remaining == 0 and window.limit != 0 and window.limit != 1  # a single one is paced exactly
             if spent and _is_short(window) and window.reset:
@@ -336,11 +339,9 @@ class RateLimiter:
         """Make the first call, or wait for its response."""
         where = scope(provider)
         if (scouting := self._scouts.get(where)) is not None:
-            try:
+            with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await scouting.wait()
-            except TimeoutError:
-                pass
             return
         self._scouts[where] = asyncio.Event()
         until = asyncio.get_running_loop().time() + seconds

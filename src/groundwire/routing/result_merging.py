@@ -72,7 +72,7 @@ def filter_by_date(rows: Iterable[SearchResult], query: Query, today: date | Non
     """
     if query.time_range == "all" and not query.published_after and not query.published_before:
         rows = tuple(rows)
-        return DatedRows(rows, 0, sum(row.published is None for row in rows))
+        return DatedRows(rows, 0, [row.__dict__["published"] for row in rows].count(None))
     now = today or datetime.now(UTC).date()
     starts = [day for day in (time_range_start(query.time_range, now), query.published_after) if day]
     first = max(starts, default=None)
@@ -102,8 +102,8 @@ def receipts(
         kept: The rows that are returned.
     """
     made = []
-    undated = sum(1 for row in kept if row.published is None)
     for name, usual in _asked(query, capabilities):
+        undated = sum(1 for row in kept if row.published is None)
         note = ""
         if name in _DATES and undated:
             note = f"{undated} of {len(kept)} results have no date and were kept"

@@ -260,7 +260,7 @@ def _response(
     """Record the attempts and return the response, its results numbered from 1."""
     call.attempts.add(*attempts)
     results = tuple(
-        row if row.citation_id == number else row.model_copy(update={"citation_id": number})
+        row if row.__dict__["citation_id"] == number else row.model_copy(update={"citation_id": number})
         for number, row in enumerate(rows, start=1)
     )
     return unchecked(
