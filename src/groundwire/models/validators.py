@@ -35,6 +35,7 @@ __all__ = [
     "faults",
     "is_number",
     "nearest",
+    "of_values",
     "time_range_of",
     "unchecked",
 ]
@@ -325,6 +326,21 @@ def unchecked(model: type[_Model], **values: Any) -> _Model:
     """
     defaults, names = _template(model, *values)
     return _made(model, {**defaults, **values} if defaults else values, names)
+
+
+def of_values(model: type[_Model], values: dict[str, Any]) -> _Model:
+    """Return a model as `unchecked` does, for where many are made.
+
+    Args:
+        model: Its class.
+        values: All its fields, in their order; the model keeps this dictionary.
+    """
+    return _made(model, values, _fields(model))
+
+
+@lru_cache(maxsize=64)
+def _fields(model: type[BaseModel]) -> set[str]:
+    return set(model.model_fields)
 
 
 _set_values = vars(BaseModel)["__dict__"].__set__  # the slots of a model: `object.__setattr__` looks each of them up

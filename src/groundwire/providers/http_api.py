@@ -135,7 +135,7 @@ class ApiProvider:
         """A digest of URL and keys: rate limits and quotas apply to everyone who shares both."""
         return digest(self._base) if self._keys is None else self._keys.digest(self._base)
 
-    @property
+    @cached_property
     def price_usd(self) -> float:
         """The usual price of one search, in US dollars; zero for a service used without a key."""
         return 0.0 if self._free else self._prices.cost("request") or self._prices.cost("credit", self.search_credits)

@@ -22,7 +22,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Results, SearchResult
-from groundwire.models.validators import unchecked
+from groundwire.models.validators import of_values
 from groundwire.transport import Response
 
 __all__ = [
@@ -365,17 +365,17 @@ def result(
         return None
     said = text_or_empty(date).strip()
     published = read_date(said) if said else ""
-    return unchecked(
-        SearchResult,
-        citation_id=0,  # given: then a copy with a number needs no other set of given fields
-        title=text_or_empty(title),
-        url=address,
-        snippet=text_or_empty(snippet),
-        source=source,
-        published=published or None,
-        published_origin="" if published else said,
-        score=number_or_none(score),
-    )
+    values = {
+        "citation_id": 0,  # given: then a copy with a number needs no other set of given fields
+        "title": text_or_empty(title),
+        "url": address,
+        "snippet": text_or_empty(snippet),
+        "source": source,
+        "published": published or None,
+        "published_origin": "" if published else said,
+        "score": number_or_none(score),
+    }
+    return of_values(SearchResult, values)
 
 
 def results(reply: Response, name: str, items: object, rows: Iterable[SearchResult | None]) -> Results:

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Generic, NamedTuple, NewType, TypeVar
 
 from groundwire.models import Freshness, Page, Query, SearchResponse, SearchResult, Source
-from groundwire.models.validators import unchecked
+from groundwire.models.validators import of_values
 from groundwire.providers import ReadProvider, SearchProvider
 from groundwire.safety.tenancy import Owner, Sharing, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
@@ -208,7 +208,10 @@ def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:
     """Return the sources to cite results by."""
     rows = [row.__dict__ for row in results]
     return tuple(
-        [unchecked(Source, citation_id=row["citation_id"], title=row["title"], url=row["url"]) for row in rows]
+        [
+            of_values(Source, {"citation_id": row["citation_id"], "title": row["title"], "url": row["url"]})
+            for row in rows
+        ]
     )
 
 

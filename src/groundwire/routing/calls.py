@@ -379,6 +379,7 @@ class BackgroundTasks:
             await asyncio.wait(set(self._tasks), timeout=_CLOSING)
 
 
+@functools.lru_cache(maxsize=256)
 def micro(usd: float) -> int:
     """Convert an amount to micro-dollars, rounded up after removing floating-point noise."""
     return math.ceil(round(usd * MICRO, 3))
