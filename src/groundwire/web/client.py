@@ -360,11 +360,12 @@ class Web(AnsweringView):
         return check_ask(**wanted, usual=self.settings.read.max_length, count_tokens=count_tokens, ranker=ranker)
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
+        from groundwire.models.validators import is_number
+
         if self._resources.closed:
             raise closed()
         seconds = default if timeout is None else timeout
-        is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-        if not is_number or not 0 < seconds <= _LONGEST_TIMEOUT:
+        if not is_number(seconds) or not 0 < seconds <= _LONGEST_TIMEOUT:
             raise InvalidRequest(
                 "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
             )
