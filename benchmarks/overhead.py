@@ -12,6 +12,11 @@ shown, of memory the most. With `redis-server` or `valkey-server` on the machine
 there, and what it sent is counted by the server.
 
     python benchmarks/overhead.py [--calls 1000] [--rounds 3] [--only groundwire] [--seconds 30]
+
+`--instructions` counts instead, with `valgrind`: the instructions that a search takes with 64 in flight, as the
+difference of two runs. These do not depend on how busy the machine is, but leave out the kernel.
+
+    python benchmarks/overhead.py --instructions --only groundwire
 """
 
 from __future__ import annotations
@@ -19,6 +24,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import socket
 import statistics
@@ -152,7 +158,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=30.0, help="the longest time for one session")
     parser.add_argument("--only", default="", help="those with this in their names, bare aiohttp and tavily-python")
+    parser.add_argument("--instructions", action="store_true", help="count instructions with valgrind")
     options = parser.parse_args()
+    if options.instructions:
+        with _served() as urls:
+            _print_instructions([name for name in CONTENDERS if options.only in name or name == BASE], urls)
+        return
     peers.install()
     chosen = {name: one for name, one in CONTENDERS.items() if options.only in name or name in (BASE, PEER)}
     rounds: dict[str, list[dict[str, dict[str, float]]]] = {name: [] for name in chosen}
@@ -201,6 +212,31 @@ def _print(costs: dict[str, Cost]) -> None:
             verdicts.append((cost.trips <= TRIPS, f"{cost.trips:.2f} round trips, at most {TRIPS:g}"))
             verdicts.append((cost.sent <= SENT, f"{cost.sent:,.0f} bytes sent, at most {SENT:,.0f}"))
         print(f"- {name}: " + "; ".join(f"{text}: {'met' if met else 'NOT met'}" for met, text in verdicts))
+
+
+def _print_instructions(names: list[str], urls: dict[str, str]) -> None:
+    """Print the thousands of instructions of a search, and what it has more than the one above."""
+    print("| contender | thousand instructions | more than above |\n| --- | --- | --- |")
+    above = 0.0
+    for name in names:
+        if CONTENDERS[name].peer or CONTENDERS[name].valkey:
+            continue
+        few, many = (_instructions(name, urls, calls) for calls in (200, 800))
+        each = (many - few) / 600_000
+        print(f"| {name} | {each:,.0f} | {each - above:+,.0f} |", flush=True)
+        above = each
+
+
+def _instructions(name: str, urls: dict[str, str], calls: int) -> int:
+    code = FRAME.replace("{body}", CONTENDERS[name].code)
+    counted = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    command = [*counted, sys.executable, "-c", code, json.dumps(urls), str(calls), "64", "3600"]
+    clean = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()} | {"PYTHONHASHSEED": "0"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
+    found = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
+    if done.returncode or found is None:
+        sys.exit(f"{name} failed:\n{done.stderr[-2000:]}")
+    return int(found[1].replace(",", ""))
 
 
 @contextmanager
