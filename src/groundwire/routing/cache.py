@@ -224,7 +224,8 @@ class Cache:
 
     async def _turn(self, job: _Job[_T], lease: str, deadline: Deadline, expired: bool) -> CacheResult[_T] | None:
         """Return None if this process may load, or the value loaded by another process."""
-        if not self._shared:  # what was loaded since the lookup, this process has loaded itself
+        if not self._shared:
+            # What was loaded since the lookup, this process has loaded itself.
             return await self._brought(job, expired) if self._kept_at.get(job.key, -1) >= job.look.since else None
         pause = _FIRST_POLL
         while not await self._lease(lease, self._name, self._ttl):
