@@ -60,7 +60,8 @@ def test_searxng_names_the_engines_that_fail(searxng: SearXNG, engine: str, prob
 
         assert reply.status == 200
         assert reply.json()["results"] == []
-        assert reply.json()["unresponsive_engines"] == [[engine, problem]]
+        failures = {tuple(failure) for failure in reply.json()["unresponsive_engines"]}
+        assert failures == {(engine, problem)}  # a busy SearXNG may list a timeout twice
 
 
 def test_searxng_suspends_an_engine(searxng: SearXNG) -> None:

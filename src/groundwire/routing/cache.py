@@ -152,7 +152,10 @@ class Cache:
         except BaseException as error:
             started = self._loads.active(f"any:{owner.key}:{key}")
             if not started and self._let_go(f"load:{key}", owner):
-                await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
+                if isinstance(error, Exception):
+                    await self._ask(self._store.release(f"load:{key}", owner=self._name), None)
+                else:
+                    self.abandon(key)
             if not isinstance(error, Exception):
                 raise
             if found is None or isinstance(error, _ANSWERS):

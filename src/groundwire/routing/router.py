@@ -39,7 +39,7 @@ from groundwire.storage.memory import MemoryStore
 
 __all__ = ["Router"]
 
-_GRACE = 0.2  # seconds for the last resort even after the deadline; it is local
+_GRACE = 1.0  # seconds for the last resort even after the deadline; it is local, and quick unless the machine is busy
 
 
 class Router:
