@@ -11,6 +11,7 @@ from typing import Final
 __all__ = ["MODULES"]
 
 _VERIFICATION: Final = (
+    "tests/citations/test_other_words.py",
     "tests/citations/test_word_order.py",
     "tests/citations/test_meanings.py",
     "tests/citations/test_page_index.py",
@@ -103,6 +104,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         for module in (
             "alignment",
             "argument_roles",
+            "comparisons",
             "copied_sentences",
             "differences",
             "entities",

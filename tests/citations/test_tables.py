@@ -24,6 +24,7 @@ from groundwire.citations.marker_parser import MarkScanner, find_marks
 from groundwire.citations.verify import CitedPage, cited_numbers, verify_answer
 from groundwire.citations.verify.alignment import Alignment, align, each_time, home_of, is_close, tokens_of
 from groundwire.citations.verify.argument_roles import inverted, joined_by_and, roles
+from groundwire.citations.verify.comparisons import denied_instead, little_opposites, related, turns_comparison
 from groundwire.citations.verify.copied_sentences import exchanged, substituted
 from groundwire.citations.verify.differences import made_up, reworded
 from groundwire.citations.verify.entities import (
@@ -121,6 +122,17 @@ def _order(code: str, claim: str, page: str) -> object:
     return [_shown(reordered(aligned)), _shown(renamed(aligned))]
 
 
+def _comparison(code: str, claim: str, page: str) -> object:
+    aligned = _aligned(code, claim, page)
+    near = frozenset(key for token in aligned.page for key in token.keys)
+    return [
+        _shown(related(aligned, lambda: near)),
+        [turns_comparison(aligned), turns_comparison(aligned, surely=True)],
+        _shown(little_opposites(aligned)),
+        _shown(denied_instead(aligned)),
+    ]
+
+
 def _relations(code: str, claim: str, page: str) -> object:
     aligned = _aligned(code, claim, page)
     here, there = range(len(aligned.claim)), range(len(aligned.page))
@@ -199,6 +211,7 @@ STAGES: Final[Mapping[str, Callable[..., object]]] = {
     "rewording": _rewording,
     "relations": _relations,
     "order": _order,
+    "comparison": _comparison,
     "equality": _equality,
     "passages": _passages,
     "verification": _verification,
