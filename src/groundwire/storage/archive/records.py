@@ -253,21 +253,21 @@ def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, publ
     if target is None or not (title.strip() or snippet.strip()):
         return None
     alias = key_of(target)
-    return Item(
-        key=own_key(owner, alias),
-        alias=alias,
-        kind="result",
-        host=target.host,
-        url=storable(address),
-        title=_title(title),
-        text=split(storable(snippet[:_LONGEST_TEXT])),
-        asked=asked,
-        published=_date(published),
-        seen=seen,
-        data=_row_json(values),
-        tenant=owner.tenant,
-        session=owner.session,
-        public=int(public),
+    return Item(  # by position, which takes half of the time
+        own_key(owner, alias),
+        alias,
+        "result",
+        target.host,
+        storable(address),
+        _title(title),
+        split(storable(snippet[:_LONGEST_TEXT])),
+        asked,
+        _date(published),
+        seen,
+        _row_json(values),
+        owner.tenant,
+        owner.session,
+        int(public),
     )
 
 
@@ -307,7 +307,8 @@ def _row_json(row: dict[str, Any]) -> str:
         told += f', "published": {_quoted(published)}'
     if origin:
         told += f', "published_origin": {_quoted(origin)}'
-    return storable(f"{{{told}}}")
+    told = f"{{{told}}}"
+    return told if told.isascii() else storable(told)  # the control characters are escaped
 
 
 def _json(data: dict[str, object]) -> str:

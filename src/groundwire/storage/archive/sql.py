@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from operator import attrgetter
@@ -184,16 +185,17 @@ def put(db: sqlite3.Connection, item: Item) -> int | None:
     return _insert(db, item)
 
 
-def put_all(db: sqlite3.Connection, items: Sequence[Item]) -> list[int]:
-    """Keep items of different pages, as `put` does, and return its results without None.
+def put_all(db: sqlite3.Connection, items: Iterable[Item], *, largest: float = math.inf) -> list[int]:
+    """Keep items of different pages that take at most `largest` bytes, as `put` does; return its results without None.
 
     New items take a statement for many, and their words one for all of them: each statement lets go of the interpreter,
     and waits for it afterwards if other threads work, which took longer than the statements themselves.
     """
     (last,) = db.execute("select coalesce(max(id), 0) from archive_items").fetchone()
     sizes, known = list[int | None](), list[Item]()
-    for start in range(0, len(items), _AT_ONCE):
-        some = [(item, item.size) for item in items[start : start + _AT_ONCE]]
+    fitting = [(item, size) for item in items if (size := item.size) <= largest]
+    for start in range(0, len(fitting), _AT_ONCE):
+        some = fitting[start : start + _AT_ONCE]
         values = [value for item, size in some for value in (*item, item.day, size)]
         if db.execute(_INSERT % ", ".join([_VALUES] * len(some)), values).rowcount < len(some):
             before = "select 1 from archive_items where key = ? and kind = ? and id <= ?"

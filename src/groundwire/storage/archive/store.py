@@ -282,7 +282,7 @@ class Archive(ArchiveQueries):
                 for item in items_of(source, now, owner=owner):
                     earlier = items.get(place := (item.key, item.kind))
                     items[place] = item if earlier is None else item.merged(earlier)
-            stored = sql.put_all(db, [item for item in items.values() if item.size <= self._max_bytes])
+            stored = sql.put_all(db, items.values(), largest=self._max_bytes)
             sql.grow(db, sum(stored))
             sql.prune(db, max_bytes=self._max_bytes, oldest=self._oldest)
             return len(stored)
