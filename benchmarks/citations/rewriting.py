@@ -12,7 +12,7 @@ from groundwire.citations.verify.entities import dates_of, names_of
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.quantities import numbers_of
 
-__all__ = ["MUTATIONS", "PARAPHRASES", "WORDS_KEPT", "exchanged", "mutate", "one_of", "paraphrase"]
+__all__ = ["MUTATIONS", "PARAPHRASES", "WORDS_KEPT", "exchanged", "mutate", "names_exchanged", "one_of", "paraphrase"]
 
 NUMBER_WORDS = language("en").numbers
 Rule = Callable[[str, random.Random], str | None]
@@ -325,6 +325,21 @@ def _names_swapped(sentence: str, chance: random.Random) -> str | None:
         ) and not re.search(r"\b(?:and|or)\b", between):
             return exchanged(sentence, (first, second))
     return None
+
+
+def names_exchanged(sentence: str, chance: random.Random) -> str | None:
+    """Return a sentence of which any two names have changed places, near or far, unless only names are between them."""
+    found = [
+        (name.start, name.end)
+        for name in names_of(sentence)
+        if (not name.first or len(name.words) > 1) and len(name.text) > 2
+    ]
+    pairs = [
+        (one, two)
+        for one, two in itertools.combinations(found, 2)
+        if not re.fullmatch(r"(?:[^\w]|\b(?:and|or|nor|the|a|an|vs?)\b|[A-Z][\w'’.-]*)*", sentence[one[1] : two[0]])
+    ]
+    return exchanged(sentence, chance.choice(pairs)) if pairs else None
 
 
 MUTATIONS: dict[str, Rule] = {

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.citations.further_rules import FALSE, TRUE, foreign
-from benchmarks.citations.rewriting import mutate, paraphrase
+from benchmarks.citations.rewriting import mutate, names_exchanged, paraphrase
 from benchmarks.extraction.pages import read_pages, read_web_pages
 from groundwire.citations.verify import CitedPage, verify_answer
 from groundwire.citations.verify.entities import names_of
@@ -184,6 +184,24 @@ def _further_table(pages: Sequence[CitedPage], seed: int, show: str) -> None:
                 print(f"{code} all {label}: flagged {flagged} of {sum(mine.values())}")
 
 
+def _exchanged_table(pages: Sequence[CitedPage], seed: int, show: str) -> None:
+    """Print how often English sentences of which any two names have changed places are flagged."""
+    chance = random.Random(seed)
+    counts: Counter[bool] = Counter()
+    for page in pages:
+        content = page.content or ""
+        found = true_sentences(content) if language_of(content)[0] == "en" else []
+        for sentence in chance.sample(found, min(2 * _EACH, len(found))):
+            said = names_exchanged(sentence, chance)
+            if said and said not in content:
+                findings = verify_answer(f"{said} [1]", [page]).findings
+                missed = all(one.verdict == "supported" for one in findings)
+                counts[missed] += 1
+                if missed and show == "exchanged:missed":
+                    print("-", said, "|", sentence)
+    print(f"any two names exchanged: flagged {counts[False]} of {counts.total()}")
+
+
 def _speed(pages: Sequence[CitedPage], seed: int) -> tuple[float, int, int]:
     """Return the best CPU time in seconds of five for 1,000 words against 20 pages, with the words and the pages.
 
@@ -219,6 +237,7 @@ def main() -> None:
     )
     parser.add_argument("--joined", type=int, default=0, help="judge pairs of answers over two pages instead")
     parser.add_argument("--further", action="store_true", help="apply the further rules instead")
+    parser.add_argument("--exchanged", action="store_true", help="exchange any two names of a sentence instead")
     arguments = parser.parse_args()
     snippets = not any((arguments.data / name).exists() for name in ("truth.json", "truth.json.gz"))
     pages = list(read_web_pages(arguments.data) if snippets else read_pages(arguments.data))
@@ -233,6 +252,9 @@ def main() -> None:
     cited = [CitedPage(number=1, url=url, title=extracted.title, content=extracted.content) for url, extracted in read]
     if arguments.joined:
         _joined_table(cited, arguments.seed, arguments.joined, arguments.show)
+        return
+    if arguments.exchanged:
+        _exchanged_table(cited, arguments.seed, arguments.show)
         return
     if arguments.further:
         _further_table(cited, arguments.seed, arguments.show)

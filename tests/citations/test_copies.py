@@ -31,6 +31,16 @@ METALS = "As such, Lodestar hashes resemble Viper tables, and nothing else does.
         (SCHOOL, SCHOOL.replace("School of Arts of Turin", "@").replace("Academy of Oslo", "School of Arts of Turin")
             .replace("@", "Academy of Oslo")[:-1]),
         (METALS, "As such, Viper hashes resemble Lodestar tables, and nothing else does"),
+        ("Anna Berg, the singer of Blue Harbor, played in Oslo with the pianist Otto Lund.",
+         "Otto Lund, the singer of Blue Harbor, played in Oslo with the pianist Anna Berg"),
+        ("Wool is bought in Iceland, and the coats are sewn at partner mills in Portugal.",
+         "Wool is bought in Portugal, and the coats are sewn at partner mills in Iceland"),
+        ("You can hire Blue Harbor tents, but not the Harbor kayaks.",
+         "You can hire Harbor tents, but not the Blue Harbor kayaks"),
+        ("The club rents Harbor Nine by the week, and visitors of Harbor pay by the day.",
+         "The club rents Harbor by the week, and visitors of Harbor Nine pay by the day"),
+        ("Nordic Power runs entirely on Oslo-based servers, which provides some safety.",
+         "The report says that Oslo-based runs entirely on Nordic Power servers, which offers some safety"),
         ("Die Hunde jagen im Garten die Katzen.", "Die Katzen jagen im Garten die Hunde"),
         ("王芳去年在決賽中打敗了陳靜。", "陳靜去年在決賽中打敗了王芳"),
     ],
@@ -40,6 +50,22 @@ def test_two_parts_of_a_copied_sentence_that_have_changed_places(page: str, sent
     assert finding.verdict == "altered"
     assert [one.kind for one in finding.disagreements] == ["order"]
     assert all(one.claimed and one.stated and one.claimed != one.stated for one in finding.disagreements)
+
+
+@pytest.mark.parametrize(
+    ("page", "sentence"),
+    [
+        ("The report praises Oslo and Riga.", "The report says that it praises Riga and Oslo"),
+        ("Anna Berg recently married Otto Lund.", "Otto Lund recently married Anna Berg"),
+        ("The train runs between Oslo and the port of Riga.", "The train runs between the port of Riga and Oslo"),
+        ("Anna Berg hired Otto Lund in May.", "The report says that Otto Lund was hired by Anna Berg in May"),
+        ("Anna Berg bought the mill from Otto Lund.", "Otto Lund sold the mill to Anna Berg"),
+        ("Oslo is larger than Riga.", "Riga is smaller than Oslo"),
+        ("The fair takes place in Oslo, Riga, and Thal.", "The fair takes place in Thal, Riga, and Oslo"),
+    ],
+)
+def test_names_in_another_order_that_say_the_same(page: str, sentence: str) -> None:
+    assert check(f"{sentence} [1].", page).verdict == "supported"
 
 
 @pytest.mark.parametrize(

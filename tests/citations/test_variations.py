@@ -48,14 +48,10 @@ KNOWN_ERRORS: Final = frozenset(
     {
         ("according to", "Some ships reached the port."),
         ("according to", "The bakery sells 600 loaves every week."),
-        ("according to", "Sales fell by 3% and costs rose by 12%."),
         ("according to", "The vaccine protects children."),
-        ("according to", "The price of bread fell and the price of milk rose."),
         ("the report says", "Some ships reached the port."),
         ("the report says", "The bakery sells 600 loaves every week."),
-        ("the report says", "Sales fell by 3% and costs rose by 12%."),
         ("the report says", "The vaccine protects children."),
-        ("the report says", "The price of bread fell and the price of milk rose."),
         ("bold words on the page", "The WHO published the report."),
         ("broken lines", "The WHO published the report."),
     }

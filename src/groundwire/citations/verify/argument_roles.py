@@ -17,10 +17,11 @@ from groundwire.citations.verify.entities import is_year
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 
-__all__ = ["fold_text", "has_converse", "inverted", "joined", "joined_by_and", "roles"]
+__all__ = ["fold_text", "has_converse", "inverted", "is_symmetric", "joined", "joined_by_and", "roles"]
 
 _AND: Final = frozenset({"and", "und", "et", "y", "e", "и", "而", "while", "но", "а"})
 _DEGREES: Final = frozenset({"more", "less", "over", "under"})
+_WITHIN: Final = 2  # other words between two things and the symmetric word that holds them
 _SAME_WORDS: Final = 0.9  # share of all words from which their order tells who does what, where names are not known
 
 
@@ -88,12 +89,7 @@ def inverted(aligned: Alignment) -> bool:
 
 
 def _class(aligned: Alignment, block: _AlignedWords) -> str:
-    token = aligned.claim[block.first]
-    if token.value is not None:
-        return _kind(aligned, block)
-    if groups := aligned.tongue.contrasts.get(token.key):
-        return groups[0]
-    return "name" if token.name else "word"
+    return _kind(aligned, block) or "word"
 
 
 def _alike(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
@@ -158,7 +154,7 @@ def _changed_places(aligned: Alignment, blocks: Sequence[_AlignedWords], one: in
     if not inverted:
         between = [block for block in blocks if first < pairs[block.first] < second]
         return names and claim_voice != page_voice and bool(between) and two - one <= 3
-    if claim_voice != page_voice or _is_list(aligned, left, right) or _is_symmetric(aligned, left, right):
+    if claim_voice != page_voice or _is_list(aligned, left, right) or _is_even(aligned, left, right):
         return False
     if has_converse(aligned) or _keeps_case(aligned, left, right) or _moved_along(aligned, left, right):
         return False
@@ -342,10 +338,17 @@ def joined_by_and(aligned: Alignment, tokens: Sequence[WordToken], left: int, ri
     return tokens[right].breaks or follows or article
 
 
-def _is_symmetric(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
-    """Return whether the words between or before two positions are symmetric: met, married, between."""
-    span = (*aligned.claim[: left.first][-2:], *aligned.claim[left.first : right.last + 3])
-    return any(token.key in aligned.tongue.symmetric for token in span)
+def _is_even(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:
+    beside = (*aligned.claim[: left.first][-2:], *aligned.claim[right.last + 1 :][:2])
+    return is_symmetric(aligned, aligned.claim[left.last + 1 : right.first], beside)
+
+
+def is_symmetric(aligned: Alignment, between: Sequence[WordToken], beside: Sequence[WordToken] = ()) -> bool:
+    """Return whether a symmetric word is beside two positions, or between them with few others: met, is married to."""
+    symmetric = aligned.tongue.symmetric
+    others = [token for token in between if token.kind != "function" and token.key not in symmetric]
+    few = len(others) <= _WITHIN and not any(token.breaks or token.name or token.value for token in others)
+    return any(token.key in symmetric for token in (*beside, *(between if few else ())))
 
 
 def _keeps_case(aligned: Alignment, left: _AlignedWords, right: _AlignedWords) -> bool:

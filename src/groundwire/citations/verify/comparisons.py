@@ -7,17 +7,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of
+from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close
 from groundwire.citations.verify.argument_roles import fold_text, inverted, joined
 from groundwire.citations.verify.language_packs import Language, fold
+from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement
 from groundwire.citations.verify.word_order import carries, renamed
 
-__all__ = ["denied_instead", "little_opposites", "related", "turns_comparison"]
+__all__ = ["denied_instead", "little_opposites", "overstated", "related", "turns_comparison"]
 
 _COMPARED: Final = 8  # tokens between a "more" and its "than", where this is an everyday word
 _PHRASE: Final = 6  # tokens of a phrase before a cause
 _KNOWN: Final = 0.5  # share of the words of a cause from which the page has it in other words
+_SHOWN: Final = 4  # words of the passage that are shown
 _SCOPE: Final = 5  # words after a "not" that it may deny
 
 
@@ -166,3 +168,47 @@ def _denied(tokens: Sequence[WordToken], at: int) -> list[int]:
             break
         found.append(place)
     return found
+
+
+def overstated(aligned: Alignment) -> Iterator[Disagreement]:
+    """Yield what a sentence asserts or extends where the passage hedges, limits or counts a part.
+
+    "Has approved" where a decision is expected; "also" where the passage has "not"; nine where it is two of the nine.
+    """
+    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
+    for place, token in enumerate(page):  # two of the nine members, one of the lanes
+        if place in aligned.back or not (isinstance(token.value, Number) or fold_text(token) in tongue.vague):
+            continue
+        whole = next((at for at in range(len(page))[place + 1 : place + 4] if page[at].kind != "function"), place)
+        here = aligned.back.get(whole)
+        if here is None or tongue.partitive.isdisjoint(map(fold_text, page[place + 1 : whole])):
+            continue
+        before = claim[:here][-3:]
+        every = next((one for one in before if one.marker and one.marker.kind == "all"), None)
+        if every or (page[whole].value is not None and tongue.partitive.isdisjoint(map(fold_text, before))):
+            stated = joined(page[place : whole + 1], tongue.dense)
+            yield Disagreement(kind="quantifier", claimed=(every or claim[here]).text, stated=stated)
+            return
+    also = [token for at, token in enumerate(claim) if at not in aligned.pairs and fold_text(token) in tongue.additive]
+    guarded = not tongue.hedging.isdisjoint(map(fold_text, claim))
+    for place in home_of(aligned):
+        token, form = page[place], fold_text(page[place])
+        if place in aligned.back or not token.keys or not is_close(aligned, place):
+            continue
+        stated = joined(page[place : place + _SHOWN], tongue.dense)
+        denies = token.denies or token.key in tongue.denying
+        if also and (denies or form in tongue.limiting):
+            yield Disagreement(kind="negation", claimed=also[0].text, stated=stated)
+            return
+        if form in tongue.hedging and not guarded and (sure := _asserts(aligned, form)):
+            yield Disagreement(kind="modal", claimed=sure, stated=stated)
+            return
+
+
+def _asserts(aligned: Alignment, hedge: str) -> str:
+    """Return the word of a sentence that states as a fact what the passage hedges; empty if none does."""
+    if any(token.marker and token.marker.kind in {"may", "should"} for token in aligned.claim):
+        return ""
+    added = (token for at, token in enumerate(aligned.claim) if at not in aligned.pairs)
+    sure = aligned.tongue.certain - {hedge}
+    return next((token.text for token in added if fold_text(token) in sure), "")

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from groundwire.citations.verify.alignment import Alignment, WordToken, home_of, is_close, same_value, stretches
-from groundwire.citations.verify.argument_roles import fold_text, joined, joined_by_and
+from groundwire.citations.verify.alignment import Alignment, WordToken, same_value, stretches
+from groundwire.citations.verify.argument_roles import fold_text, has_converse, is_symmetric, joined, joined_by_and
 from groundwire.citations.verify.entities import comparable
 from groundwire.citations.verify.language_packs import Language, fold
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
 
-__all__ = ["exchanged", "mismatched", "overstated", "substituted"]
+__all__ = ["exchanged", "mismatched", "substituted"]
 
 _TOLD: Final = 0.9  # share of a sentence's words from which it may be a copy with two parts exchanged
 _COPIED: Final = 0.75  # share of a sentence's words that are the page's in the same order
@@ -27,8 +27,8 @@ _PART: Final = 9  # words of an exchanged part, at most 8
 _WORDS: Final = 2  # words of a replacement
 _SHARED: Final = 2  # words of a clause that the passage must have together
 _CLAUSE: Final = 3  # words and numbers of a clause
-_SHOWN: Final = 4  # words of the passage that are shown
 _TITLE: Final = 3  # letters of an abbreviation before a name: Dr., St.
+_Ends = tuple[int, int, int, int]  # of one part and of the other
 
 
 def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
@@ -40,15 +40,7 @@ def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
     mine, theirs = [fold(token.text) for token in claim], [fold(token.text) for token in page]
     if len(mine) > _LONGEST or len(theirs) > 4 * _LONGEST:
         return None
-    known = frozenset(mine)
-    spans = stretches([token.stops for token in page])
-    home = max(spans, key=lambda span: len(known.intersection(theirs[span.start : span.stop])))
-    matcher = SequenceMatcher(None, mine, theirs[home.start : home.stop], autojunk=False)
-    changes = [
-        (kind, first, last, home.start + start, home.start + stop)
-        for kind, first, last, start, stop in matcher.get_opcodes()
-        if kind != "equal" and not (kind == "insert" and (not start or stop == len(home)))
-    ]
+    changes = _changes(aligned, mine, theirs)
     if len(changes) != 1 or changes[0][0] == "insert":
         return None
     ((kind, first, last, start, stop),) = changes
@@ -72,6 +64,19 @@ def substituted(aligned: Alignment) -> tuple[int, int, int, int] | None:
     ):
         return None
     return first, last, start, stop
+
+
+def _changes(aligned: Alignment, mine: Sequence[str], theirs: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
+    """Return the edits by which a sentence of the passage becomes the claim, without what it has before or after."""
+    known = frozenset(mine)
+    spans = stretches([token.stops for token in aligned.page])
+    home = max(spans, key=lambda span: len(known.intersection(theirs[span.start : span.stop])))
+    matcher = SequenceMatcher(None, mine, theirs[home.start : home.stop], autojunk=False)
+    return [
+        (kind, first, last, home.start + start, home.start + stop)
+        for kind, first, last, start, stop in matcher.get_opcodes()
+        if kind != "equal" and not (kind == "insert" and (not start or stop == len(home)))
+    ]
 
 
 def _separates(token: WordToken, tongue: Language) -> bool:
@@ -98,16 +103,34 @@ def _other_tense(here: Sequence[WordToken], there: Sequence[WordToken], tongue: 
 
 
 def exchanged(aligned: Alignment) -> list[Disagreement]:
-    """Return the two parts that have changed places while all other words, small ones included, are as on the page.
+    """Return the two parts that have changed places, if the other words of a sentence are in the page's order.
 
     Another voice or a fronted phrase changes the small words or moves them along, so it is not taken for an exchange.
+    Other parts than names and numbers count only if all words, small ones included, are as on the page.
     """
-    mine, theirs = _forms(aligned, aligned.claim), _forms(aligned, aligned.page)
+    theirs = _forms(aligned, aligned.page)
+    if aligned.tongue.case or len(theirs) > 4 * _LONGEST:
+        return []
+    for begin in dict.fromkeys((0, aligned.begins)):
+        claim = aligned.claim[begin:]
+        mine = _forms(aligned, claim)
+        if not 3 <= len(mine) <= _LONGEST:
+            continue
+        copied = _windows(aligned, claim, mine, theirs) if aligned.share >= _TOLD else ()
+        for ends, others in itertools.chain(copied, _traded(aligned, begin, mine, theirs)):
+            fronted = claim[ends[1]].breaks and not aligned.page[others[1]].breaks
+            if not fronted and _counts(aligned, claim, ends) and _counts(aligned, aligned.page, others):
+                sides = claim[slice(*ends[::3])], aligned.page[slice(*others[::3])]
+                claimed, stated = (joined(side, aligned.tongue.dense) for side in sides)
+                return [Disagreement(kind="order", claimed=claimed, stated=stated)]
+    return []
+
+
+def _windows(
+    aligned: Alignment, claim: Sequence[WordToken], mine: Sequence[str], theirs: Sequence[str]
+) -> Iterator[tuple[_Ends, _Ends]]:
+    """Yield the places of two parts exchanged between a sentence and as many words of the passage."""
     size = len(mine)
-    if not 3 <= size <= min(len(theirs), _LONGEST) or len(theirs) > 4 * _LONGEST:
-        return []
-    if aligned.share < _TOLD or aligned.tongue.case:
-        return []
     missing = Counter(mine)
     missing.subtract(theirs[:size])
     differ = sum(often != 0 for often in missing.values())
@@ -117,19 +140,27 @@ def exchanged(aligned: Alignment) -> list[Disagreement]:
                 differ -= missing[form] != 0
                 missing[form] += change
                 differ += missing[form] != 0
-        if not differ and (parts := _crosswise(mine, theirs[begin : begin + size])):
-            first, left, right, last = parts
-            ends = (first, first + left, last - right, last)
+        for first, left, right, last in [] if differ else _crosswise(claim, mine, theirs[begin : begin + size]):
             others = (begin + first, begin + first + right, begin + last - left, begin + last)
-            fronted = aligned.claim[ends[1]].breaks and not aligned.page[others[1]].breaks
-            if not fronted and _counts(aligned, aligned.claim, ends) and _counts(aligned, aligned.page, others):
-                dense = aligned.tongue.dense
-                claimed, stated = (
-                    joined(aligned.claim[first:last], dense),
-                    joined(aligned.page[slice(*others[::3])], dense),
-                )
-                return [Disagreement(kind="order", claimed=claimed, stated=stated)]
-    return []
+            yield (first, first + left, last - right, last), others
+
+
+def _traded(
+    aligned: Alignment, begin: int, mine: Sequence[str], theirs: Sequence[str]
+) -> Iterator[tuple[_Ends, _Ends]]:
+    """Yield the places of two names or numbers that replace each other in a sentence that differs in other words."""
+    claim = aligned.claim[begin:]
+    changes = [] if has_converse(aligned) else _changes(aligned, mine, theirs)
+    for (_, first, left, start, after), (_, right, last, other, stop) in itertools.combinations(changes, 2):
+        crossed = mine[first:left] == theirs[other:stop] and mine[right:last] == theirs[start:after]
+        if crossed and first < left and right < last and _is_named(claim[first]) and _is_named(claim[right]):
+            between = range(begin + left, begin + right)
+            if all(aligned.claim[at].kind == "function" or aligned.to[at] in range(after, other) for at in between):
+                yield (first, left, right, last), (start, after, other, stop)
+
+
+def _is_named(token: WordToken) -> bool:
+    return token.text[0].isupper() or token.value is not None
 
 
 def _forms(aligned: Alignment, tokens: Sequence[WordToken]) -> list[str]:
@@ -138,40 +169,61 @@ def _forms(aligned: Alignment, tokens: Sequence[WordToken]) -> list[str]:
     return [form.removesuffix("'s") for form in folded] if aligned.tongue.code == "en" else list(folded)
 
 
-def _crosswise(mine: Sequence[str], theirs: Sequence[str]) -> tuple[int, int, int, int] | None:
-    """Return the start, the two lengths and the end of two parts that are exchanged."""
+def _crosswise(
+    tokens: Sequence[WordToken], mine: Sequence[str], theirs: Sequence[str]
+) -> Iterator[tuple[int, int, int, int]]:
+    """Yield the start, the two lengths and the end of two parts that are exchanged."""
     differ = [place for place, (one, other) in enumerate(zip(mine, theirs, strict=True)) if one != other]
     if not differ:
-        return None
+        return
     first, last = differ[0], differ[-1] + 1
-    for left in range(1, _PART):
-        for right in range(1, _PART):
+    capital = [token.text[0].isupper() for token in tokens]
+    for size in range(1, _PART):  # Blue Harbor and Harbor: only "Blue" is elsewhere
+        for ahead, (one, other) in ((1, (mine, theirs)), (0, (theirs, mine))):
             if (
-                mine[first : first + left] == theirs[last - left : last]
-                and mine[last - right : last] == theirs[first : first + right]
-                and mine[first + left : last - right] == theirs[first + right : last - left]
+                one[first : first + size] != other[last - size : last]
+                or one[first + size : last] != other[first : last - size]
             ):
-                return first, left, right, last
-    return None
+                continue
+            sizes = (1 + size * ahead, 1 + size * (not ahead))
+            for begin, end in ((first, last + 1), (first - 1, last)):
+                parts = (mine[max(begin, 0) : begin + sizes[0]], mine[end - sizes[1] : end])
+                heads = {part[-1 if end > last else 0] for part in parts if part}
+                if (
+                    begin >= 0
+                    and end <= len(mine)
+                    and len(heads) == 1
+                    and all(capital[begin : begin + sizes[0]] + capital[end - sizes[1] : end])
+                ):
+                    yield begin, *sizes, end
+    for left, right in itertools.product(range(1, _PART), repeat=2):
+        if (
+            mine[first : first + left] == theirs[last - left : last]
+            and mine[last - right : last] == theirs[first : first + right]
+            and mine[first + left : last - right] == theirs[first + right : last - left]
+        ):
+            yield first, left, right, last
+            return
 
 
-def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: tuple[int, int, int, int]) -> bool:
+def _counts(aligned: Alignment, tokens: Sequence[WordToken], ends: _Ends) -> bool:
     """Return whether it matters which of two parts comes first: both are of one kind, and no items of a list."""
     first, after_left, right, last = ends
     parts = (tokens[first:after_left], tokens[right:last])
     between = tokens[after_left:right]
-    if any(part[0].kind not in {"word", "number"} or part[-1].kind == "function" for part in parts):
-        return False
-    if aligned.tongue.nouns and not all(part[0].text[0].isupper() or part[0].value for part in parts):
-        return False  # an adverb may come first: only nouns are capitalized
-    if (
-        not between
-        or joined_by_and(aligned, tokens, after_left - 1, right)
-        or any(token.stops for token in tokens[first + 1 : last])
+    if any(
+        part[0].kind not in {"word", "number"}
+        or (part[-1].kind == "function" and not (len(part) > 1 and part[-1].text.isupper()))
+        for part in parts
     ):
         return False
+    named = all(_is_named(token) for part in parts for token in part)
+    if not named and (aligned.tongue.nouns or any(token.stops for token in tokens[first + 1 : last])):
+        return False  # an adverb may come first, but in German only nouns are capitalized
+    if not between or joined_by_and(aligned, tokens, after_left - 1, right):
+        return False
     whole = last >= len(tokens) or tokens[last].kind == "function" or tokens[last].breaks
-    return not (whole and any(token.key in aligned.tongue.symmetric for token in between))
+    return not (whole and is_symmetric(aligned, between))
 
 
 def mismatched(aligned: Alignment) -> Iterator[Disagreement]:
@@ -345,47 +397,3 @@ def _pair(
             if any(comparable(each, value) for each in mine):
                 return token
     return None
-
-
-def overstated(aligned: Alignment) -> Iterator[Disagreement]:
-    """Yield what a sentence asserts or extends where the passage hedges, limits or counts a part.
-
-    "Has approved" where a decision is expected; "also" where the passage has "not"; nine where it is two of the nine.
-    """
-    claim, page, tongue = aligned.claim, aligned.page, aligned.tongue
-    for place, token in enumerate(page):  # two of the nine members, one of the lanes
-        if place in aligned.back or not (isinstance(token.value, Number) or fold_text(token) in tongue.vague):
-            continue
-        whole = next((at for at in range(len(page))[place + 1 : place + 4] if page[at].kind != "function"), place)
-        here = aligned.back.get(whole)
-        if here is None or tongue.partitive.isdisjoint(map(fold_text, page[place + 1 : whole])):
-            continue
-        before = claim[:here][-3:]
-        every = next((one for one in before if one.marker and one.marker.kind == "all"), None)
-        if every or (page[whole].value is not None and tongue.partitive.isdisjoint(map(fold_text, before))):
-            stated = joined(page[place : whole + 1], tongue.dense)
-            yield Disagreement(kind="quantifier", claimed=(every or claim[here]).text, stated=stated)
-            return
-    also = [token for at, token in enumerate(claim) if at not in aligned.pairs and fold_text(token) in tongue.additive]
-    guarded = not tongue.hedging.isdisjoint(map(fold_text, claim))
-    for place in home_of(aligned):
-        token, form = page[place], fold_text(page[place])
-        if place in aligned.back or not token.keys or not is_close(aligned, place):
-            continue
-        stated = joined(page[place : place + _SHOWN], tongue.dense)
-        denies = token.denies or token.key in tongue.denying
-        if also and (denies or form in tongue.limiting):
-            yield Disagreement(kind="negation", claimed=also[0].text, stated=stated)
-            return
-        if form in tongue.hedging and not guarded and (sure := _asserts(aligned, form)):
-            yield Disagreement(kind="modal", claimed=sure, stated=stated)
-            return
-
-
-def _asserts(aligned: Alignment, hedge: str) -> str:
-    """Return the word of a sentence that states as a fact what the passage hedges; empty if none does."""
-    if any(token.marker and token.marker.kind in {"may", "should"} for token in aligned.claim):
-        return ""
-    added = (token for at, token in enumerate(aligned.claim) if at not in aligned.pairs)
-    sure = aligned.tongue.certain - {hedge}
-    return next((token.text for token in added if fold_text(token) in sure), "")

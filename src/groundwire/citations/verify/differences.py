@@ -9,8 +9,14 @@ from typing import Final
 
 from groundwire.citations.verify.alignment import Alignment, WordToken, each_time, home_of, sentence_at, stretches
 from groundwire.citations.verify.argument_roles import joined, roles
-from groundwire.citations.verify.comparisons import denied_instead, little_opposites, related, turns_comparison
-from groundwire.citations.verify.copied_sentences import exchanged, mismatched, overstated, substituted
+from groundwire.citations.verify.comparisons import (
+    denied_instead,
+    little_opposites,
+    overstated,
+    related,
+    turns_comparison,
+)
+from groundwire.citations.verify.copied_sentences import exchanged, mismatched, substituted
 from groundwire.citations.verify.language_packs import Marker
 from groundwire.citations.verify.quantities import Number
 from groundwire.citations.verify.report import Disagreement, Kind
@@ -57,7 +63,7 @@ def reworded(aligned: Alignment, near: Callable[[], frozenset[str]]) -> Iterator
     """
     if aligned.share < 0.3:
         return
-    swapped = list(exchanged(aligned) or roles(aligned)) or list(mismatched(aligned)) or list(reordered(aligned))
+    swapped = exchanged(aligned) or list(roles(aligned)) or list(mismatched(aligned)) or list(reordered(aligned))
     yield from (one for one in swapped if one.claimed != one.stated)
     marked = list(_markers(aligned)) if aligned.share >= _CLOSE else []
     if aligned.share >= _CLOSE:

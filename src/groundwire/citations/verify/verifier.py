@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from groundwire.citations.marker_parser import Mark, find_marks
 from groundwire.citations.verify.alignment import Alignment, align, tokens_of
-from groundwire.citations.verify.copied_sentences import overstated
+from groundwire.citations.verify.comparisons import overstated
 from groundwire.citations.verify.entities import same_date, same_number, same_quantity
 from groundwire.citations.verify.facts import Claim, disagreements, is_evident, quoted_otherwise
 from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language, language_of
