@@ -1,13 +1,14 @@
 """How often false sentences are caught, and how often true ones are flagged.
 
     python -m benchmarks.citations.verifying ../shared/data/extraction [--pages 300] [--seed 7] [--joined 50]
-        [--further] [--show number:missed]
+        [--further] [--exchanged] [--show number:missed]
 
 True sentences are taken from the pages of the extraction set as our reader gives them, said otherwise by rule, and made
 wrong by rule, by a seeded generator; each is an answer of one sentence with one mark. A wrong sentence is caught when
 its verdict is anything but `supported`, a right one is suspected when it is. `--joined 50` judges 50 true and 50 false
 answers that join a sentence each of two pages. `--further` applies the rules of `further_rules.py` to other sentences
 of the pages, in their languages; FOLDER may then be `../shared/data/web_pages`, whose pages are in several.
+`--exchanged` exchanges any two names of a sentence, unless only names, commas and conjunctions are between them.
 """
 
 from __future__ import annotations
