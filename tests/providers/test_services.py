@@ -90,7 +90,7 @@ REFUSED: list[tuple[str, str, object, int]] = [
 ]
 
 
-def calls(provider: Any, page: str, *, seconds: float = 4.0) -> Sequence[Callable[[], Awaitable[Any]]]:
+def calls(provider: Any, page: str, *, seconds: float = 60.0) -> Sequence[Callable[[], Awaitable[Any]]]:
     """Return what a provider can be asked to do: search, read a page, or both."""
     able = provider.capabilities
     tasks: list[Callable[[], Awaitable[Any]]] = []
