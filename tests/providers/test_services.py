@@ -114,7 +114,8 @@ async def test_each_fault_has_its_outcome(
 ) -> None:
     provider = makes(api_class(name))
     world.service(name).fail(fault, times=None)
-    for call in calls(provider, world.site("articles").page("bm25"), seconds=0.5):
+    seconds = 0.5 if error is ProviderTimeout else 60.0
+    for call in calls(provider, world.site("articles").page("bm25"), seconds=seconds):
         with pytest.raises(ProviderError) as caught:
             await call()
         assert type(caught.value) is error
