@@ -136,6 +136,49 @@ async def test_shadow_trees_frames_of_scripts_and_sockets_are_shown(web: Web, si
     assert PARAGRAPHS[1] in (await web.open_page(site.url + "/streamed")).content
 
 
+@pytest.mark.req("B11")
+async def test_what_the_browser_does_not_show_is_not_read(web: Web, site: Application) -> None:
+    words = " ".join(PARAGRAPHS)
+    rules = {
+        "display:none": False,
+        "visibility:hidden": False,
+        "position:absolute;left:-9999px": False,
+        "position:absolute;clip:rect(0 0 0 0);width:1px;height:1px;overflow:hidden": False,
+        "height:0;overflow:hidden": False,
+        "color:#333": True,
+        "height:0": True,
+        "width:90%;overflow:hidden": True,
+        "position:absolute;left:20px": True,
+        "display:contents": True,
+    }
+    hidden = ".hidden{display:block!important}.gone span{visibility:visible}.gone{visibility:hidden}.fold{display:none}"
+    site.pages["/site.css"] = EmulatedResponse(
+        content_type="text/css",
+        body=(hidden + "".join(f".q{number}{{{rule}}}" for number, rule in enumerate(rules))).encode(),
+    )
+    told = "".join(f"<div class=q{number}>Sentence {number} of the style sheet.</div>" for number in range(len(rules)))
+    more = (
+        "<div class=hidden>The class says nothing here.</div><div class=gone>Whole <span>Part</span></div>"
+        "<button aria-controls=more>More</button><div class=fold id=more>A click opens this.</div>"
+        f"<details><summary>About the mill</summary><p>A closed detail of it.</p></details><p>{words}</p>"
+    )
+    watching = (
+        "new MutationObserver(all => { for (const {target} of all) target.removeAttribute('style') })"
+        ".observe(document, {subtree: true, attributes: true})"
+    )
+    site.pages["/styled"] = EmulatedResponse.html(
+        shell(
+            f"app.innerHTML = '<article><h1>The orchard</h1><p>{words}</p>{told}{more}</article>'; {watching}",
+            head="<link rel=stylesheet href=/site.css>",
+        )
+    )
+    content = (await web.open_page(site.url + "/styled")).content
+    assert [f"Sentence {number} " in content for number in range(len(rules))] == list(rules.values())
+    assert "Part" in content
+    assert "Whole" not in content
+    assert all(text in content for text in ("The class says", "A click opens", "A closed detail", PARAGRAPHS[1]))
+
+
 async def test_a_web_socket_fills_a_page(web: Web, site: Application) -> None:
     import base64
     import hashlib

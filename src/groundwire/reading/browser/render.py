@@ -38,6 +38,40 @@ _MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the HTML 
 _MAX_FRAMES: Final = 5
 _FRAME: Final = "size => [origin, document.body ? document.body.innerHTML.slice(0, size) : '']"
 _TAKE_PART: Final = "size => document.documentElement.outerHTML.slice(0, size)"
+_MARK_TIME: Final = 500  # milliseconds to mark what is not shown
+_MARK: Final = r"""(() => {
+  const tools = new Set(["script", "style", "template", "head", "title", "link", "meta", "noscript", "base"]);
+  const named = /hid|collaps|invisible|d-none|sr-only|screen-?reader|closed|off/i;
+  const empty = /^rect\((0px|1px|auto)(, (0px|1px)){3}\)$|^inset\((50|100)%\)$/;
+  let left = 30000;
+  const set = (element, name, value) => element.style.setProperty(name, value, "important");
+  const ends = (box, style) => (box.right + scrollX <= 0 || box.bottom + scrollY <= 0) && style.direction === "ltr";
+  const isUnseen = (element, style) => {
+    const box = element.getBoundingClientRect();
+    const out = style.position === "absolute" || style.position === "fixed";
+    if (out && (empty.test(style.clip) || ends(box, style))) return true;
+    if (empty.test(style.clipPath)) return true;
+    return (box.width <= 1 || box.height <= 1) && style.overflowX !== "visible" && style.overflowY !== "visible";
+  };
+  const look = (node, shown) => {
+    for (const element of node.children) {
+      if (left-- <= 0) return;
+      if (tools.has(element.localName) || !(element instanceof HTMLElement) || !element.isConnected) continue;
+      const style = getComputedStyle(element), boxed = style.display !== "contents" && style.display !== "inline";
+      if (style.display === "none" || (boxed && isUnseen(element, style))) {
+        set(element, "display", "none");
+        continue;
+      }
+      if (element.hidden || named.test(element.className)) set(element, "display", style.display);
+      const visible = style.visibility === "visible";
+      if (visible !== shown) set(element, "visibility", style.visibility);
+      if (element.shadowRoot) look(element.shadowRoot, visible);
+      if (element.localName !== "details" || element.open) look(element, visible);
+    }
+  };
+  if (document.body) look(document.body.parentNode, true);
+})()"""
+"""Writes what the browser shows and hides into the elements' own styles, where the reader of the HTML looks."""
 
 
 class BrowserGone(Exception):
@@ -253,6 +287,7 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
             async with asyncio.timeout(_TAKE_TIME):
                 if watch.settling.look.nodes > _MAX_NODES:
                     return str(await page.evaluate(_TAKE_PART, max_length)), stopped
+                await _mark_unseen(session)
                 root = await session.send("DOM.getDocument", {"depth": 0})
                 node = {"nodeId": root["root"]["nodeId"], "includeShadowDOM": True}
                 return str((await session.send("DOM.getOuterHTML", node))["outerHTML"]), stopped
@@ -262,6 +297,19 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error) or watch.crashed.is_set():
                 raise BrowserGone("the browser crashed") from error
     raise PageUnavailable(page.url, "The page's scripts never finish.")
+
+
+async def _mark_unseen(session: CDPSession) -> None:
+    """Mark what the browser does not show, as external style sheets are no part of the HTML.
+
+    The page's scripts are over, so that none takes the marks away, and in a world of its own the script calls no
+    function that the page has replaced.
+    """
+    await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
+    tree = await session.send("Page.getFrameTree")
+    world = await session.send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
+    asked = {"expression": _MARK, "contextId": world["executionContextId"], "timeout": _MARK_TIME}
+    await session.send("Runtime.evaluate", asked)
 
 
 async def _frames(page: Page, max_length: int) -> str:
