@@ -11,6 +11,14 @@ from typing import Final
 __all__ = ["HIDDEN", "SHOWN"]
 
 HIDDEN: Final = (
+    '<div style="height:20px;overflow:hidden"><div style="height:30px"></div><p>SECRET</p></div>',
+    '<div style="height:20px;overflow:clip"><p style="height:12px"></p><p style="height:12px"></p><p>SECRET</p></div>',
+    '<div style="width:90px;overflow:hidden;white-space:nowrap"><b style="display:inline-block;width:90px"></b>'
+    "<i>SECRET</i></div>",
+    '<div style="position:relative;padding:9px"><p>SECRET</p>'
+    '<div style="position:absolute;inset:0;background:#fff"></div></div>',
+    '<div style="position:relative;padding:9px">'
+    '<b style="position:absolute;top:0;left:0;width:100%;height:100%;background:gold"></b><p>SECRET</p></div>',
     "position:absolute;top:-100vh",
     "position:absolute;top:-200%",
     "position:absolute;left:-200%",
@@ -201,6 +209,22 @@ HIDDEN: Final = (
 )
 
 SHOWN: Final = (
+    "color:#fff;background:#000;filter:invert(1)",
+    '<div style="height:40px;overflow:hidden"><div style="height:10px"></div><p style="margin:0">SECRET</p></div>',
+    '<div style="height:20px;overflow:auto"><div style="height:30px"></div><p>SECRET</p></div>',
+    '<div style="height:20px;overflow:hidden"><div style="height:30px"></div>'
+    '<p style="position:absolute">SECRET</p></div>',
+    '<div style="width:90px;overflow:hidden"><b style="display:inline-block;width:90px"></b><i>SECRET</i></div>',
+    '<div style="position:relative"><p style="position:relative">SECRET</p>'
+    '<div style="position:absolute;inset:0;background:#fff;z-index:-1"></div></div>',
+    '<div style="position:relative"><div style="position:absolute;inset:0;background:#eee"></div>'
+    '<p style="position:relative">SECRET</p></div>',
+    '<div style="position:relative"><p>SECRET</p><div style="position:absolute;inset:0;'
+    'background:#ffffff40"></div></div>',
+    '<div style="position:relative"><p>SECRET</p><div style="position:absolute;inset:0;'
+    'background:#fff;opacity:0"></div></div>',
+    '<div style="position:relative"><p>SECRET</p>'
+    '<div style="position:absolute;top:90%;left:0;width:100%;height:9%;background:#fff"></div></div>',
     "transform:perspective(500px) translateZ(20px)",
     "transform:translateZ(-9999px) perspective(1px)",
     "position:absolute;bottom:-10px",

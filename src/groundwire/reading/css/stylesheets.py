@@ -70,7 +70,7 @@ _FEW: Final = 12  # elements; matching each of them is faster than searching the
 _CONTAINS: Final = re.compile(r"[;{\s]container(?:-type)?\s*:", re.IGNORECASE)
 _HIDES: Final = re.compile(
     r"none|hidden|collapse|opacity|clip|transparent|font|-size|indent|spacing|-\d{3}|-\d+em|scale|rotate|matrix|height"
-    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid",
+    r"|width|colou?r|background|filter|mask|z-index|security|translate|animation|display|visib|left|right|top|bottom|inset|contain|\\|var\(|fill|zoom|text-s|skew|backface|grid|position",
     re.IGNORECASE,
 )
 """Every style that could hide something contains one of these."""

@@ -5,7 +5,7 @@ The background of a text is that of the element, of its ancestors, or of an elem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
@@ -14,10 +14,10 @@ from turbohtml import Document, Element, Node
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors, legacy_color
 from groundwire.reading.css.parser import Declaration
-from groundwire.reading.css.values import arguments, comma_parts, fraction, pixels
+from groundwire.reading.css.values import arguments, comma_parts, fraction, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import FAINT
 
-__all__ = ["BLACK", "COLORED", "PLACED", "WHITE", "Backdrop", "Given", "declare_attributes", "unreadable"]
+__all__ = ["BLACK", "COLORED", "PLACED", "WHITE", "Backdrop", "Given", "covered", "declare_attributes", "unreadable"]
 
 Given = Mapping[Element, Mapping[str, str]]
 """The longhands of the elements that change a color."""
@@ -31,6 +31,7 @@ _YELLOW: Final = Color(1.0, 1.0, 0.0, 1.0)
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
 PLACED: Final = frozenset({"absolute", "fixed"})
+_POSITIONED: Final = PLACED | {"relative", "sticky", "-webkit-sticky"}
 _MAX_SIBLINGS: Final = 50
 
 
@@ -182,6 +183,31 @@ def _is_spread(style: Mapping[str, str]) -> bool:
     return fills("width", "left", "right") and fills("height", "top", "bottom")
 
 
+def covered(styles: Styles) -> Iterator[Element]:
+    """Yield what an opaque box without text lies on: the parts of the box around it that have no position.
+
+    With external style sheets it is unknown which those are.
+    """
+    for element in () if styles.incomplete else styles:
+        style, around = styles.get(element), element.parent
+        if style.get("position") != "absolute" or not _is_spread(style) or not isinstance(around, Element):
+            continue
+        shade = color(style.get("background-color", ""))
+        if shade is None or shade.alpha < 1 or not _is_plain(style) or element.text.strip():
+            continue
+        for child in around if styles.get(around).get("position") in _POSITIONED else ():
+            if isinstance(child, Element) and child is not element and _is_plain(styles.get(child)):
+                inside = (node for node in child.descendants if isinstance(node, Element))
+                if all(styles.get(node).get("position") not in _POSITIONED for node in (child, *inside)):
+                    yield child
+
+
+def _is_plain(style: Mapping[str, str]) -> bool:
+    """Return whether an element is painted in its order, as a whole."""
+    order = ratio(style.get("z-index", "0"))
+    return order == 0 and not _STACKED & style.keys()
+
+
 COLORED: Final = "font[color], [bgcolor], body[text], [background]"
 """Elements that an attribute gives a color."""
 
@@ -189,6 +215,11 @@ _COLORS: Final = frozenset(
     {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow"}
 )
 _LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
+_STACKED: Final = frozenset(
+    {"opacity", "visibility", "display", "transform", "translate", "scale", "rotate", "clip", "clip-path", "filter",
+     "mask-image", "animation", "animation-name"}
+)  # fmt: skip
+"""What changes the order in which elements are painted, or what is painted of them."""
 _NEAR: Final = 500.0  # pixels; a shadow farther away is elsewhere
 _WHOLE: Final = 50.0  # pixels; a wider inner shadow fills a line of text
 _OWN_COLOR: Final = "a[href], mark, button"

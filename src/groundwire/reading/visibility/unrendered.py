@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from turbohtml import Comment, Document, DocumentFragment, Element, Node, Text
@@ -17,6 +17,7 @@ from groundwire.reading.html.semantics import is_task_box
 
 __all__ = [
     "drop_shortcodes",
+    "drop_texts",
     "drop_unrendered",
     "fill_streamed",
     "flatten_shadows",
@@ -263,3 +264,35 @@ def _is_answer(element: Element) -> bool:
         return False
     size = len(element.text.strip())
     return size >= _SHORTEST_ANSWER and sum(len(link.text) for link in element.find_all("a")) * 2 < size
+
+
+def drop_texts(states: Mapping[Element, bool]) -> int:
+    """Remove the texts of elements that hide theirs, up to descendants that show their own; return how many had text.
+
+    Args:
+        states: Whether an inherited property hides an element's own text.
+    """
+    above: set[Element] = set()
+    for element, hidden in states.items():
+        node = None if hidden else element.parent
+        while isinstance(node, Element) and node not in above:
+            above.add(node)
+            node = node.parent
+    dropped, done = 0, set[Element]()
+    for element, hidden in states.items():
+        if not hidden or element in done:
+            continue
+        dropped += bool(element.text.strip())
+        rest = [element]
+        while rest:
+            node = rest.pop()
+            done.add(node)
+            if node not in above and node.tag not in {"html", "body"}:
+                node.extract()
+                continue
+            for child in list(node.children):
+                if isinstance(child, Text):
+                    child.extract()
+                elif isinstance(child, Element) and states.get(child, True):
+                    rest.append(child)
+    return dropped

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from turbohtml import Document, Element, Text
+from turbohtml import Document, Element
 from turbohtml.query import escape_identifier
 
 from groundwire.reading.css.cascade import Styles
@@ -32,8 +32,9 @@ from groundwire.reading.visibility.hidden_styles import (
     is_shown_by,
     text_hidden,
 )
-from groundwire.reading.visibility.text_contrast import COLORED, declare_attributes, unreadable
+from groundwire.reading.visibility.text_contrast import COLORED, covered, declare_attributes, unreadable
 from groundwire.reading.visibility.unrendered import (
+    drop_texts,
     drop_unrendered,
     fill_streamed,
     flatten_shadows,
@@ -60,6 +61,7 @@ _ANIMATED: Final = ("animation", "animation-name", "animation-fill-mode", "anima
 _NO_ROWS: Final = frozenset({"0fr", "0px", "0"})
 _CUT: Final = frozenset({"hidden", "clip"})
 _MARGINS: Final = ("margin-top", "margin-left")
+_CLIPPED: Final = (("height", "overflow-y"), ("width", "overflow-x"))
 _MOVED: Final = frozenset({"top", "left", "bottom", "right", "transform", "translate"})
 _LINE: Final = 20.0  # pixels; a box of less shows no line of text
 _HIDDEN: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
@@ -113,6 +115,8 @@ class _Look(NamedTuple):
     """Whether it may have no height; see `_flattened`."""
     pushed: bool
     """Whether its margin may move it out of a box; see `_is_pushed_out`."""
+    cuts: bool = False
+    """Whether it may clip what follows an empty part; see `_beyond`."""
 
 
 def drop_unseen(document: Document) -> Removed:
@@ -140,6 +144,8 @@ def drop_unseen(document: Document) -> Removed:
     measure_fonts(document, found.texts["font-size"], styles)
     found.texts["color"] = unreadable(document, styles)
     _let_out(found.whole, styles)
+    for element in covered(styles):
+        found.whole.setdefault(element, "position")
     if alive:
         found.revealed += keep_folded(document, found.whole)
         for _ in range(_NESTED):
@@ -147,7 +153,7 @@ def drop_unseen(document: Document) -> Removed:
                 break
     _drop_whole(found.whole, reasons, counts)
     for name, states in found.texts.items():
-        if any(states.values()) and (dropped := _drop_texts(states)):
+        if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
     return Removed(dict(counts), found.revealed, named)
 
@@ -190,7 +196,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
             look = _look(tag, styles.get(element), styles)
             if kind is not None:
                 known[tag, kind] = look
-        reason, opacity, texts, flat, pushed = look
+        reason, opacity, texts, flat, pushed, cuts = look
         if opacity is not None:
             faint[element] = opacity
             reason = "opacity" if _opacity(element, faint) <= FAINT else ""
@@ -203,6 +209,8 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
                 found.whole[element] = reasons.get(element, reason) if reason == "display" else reason
         if pushed and not reason and _is_pushed_out(element, styles):
             found.whole[element] = "position"
+        if cuts:
+            found.whole.update(dict.fromkeys(_beyond(element, styles), "position"))
         if flat:
             found.whole.update(dict.fromkeys(_flattened(element, styles), "size"))
         for name, state in texts:
@@ -216,9 +224,10 @@ def _judge(styles: Styles, reasons: Mapping[Element, str]) -> _Judgement:
 def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     """Return the effect of a style, as far as it does not depend on the element's position."""
     pushed = _MOVED.isdisjoint(style) and any((pixels(style.get(name, "")) or 0.0) >= _LINE for name in _MARGINS)
+    cuts = any(style.get(overflow) in _CUT and size in style for size, overflow in _CLIPPED)
     if not any(may_hide(name, value) for name, value in style.items()):
         shows = tuple((name, False) for name in INHERITED if style.get(name, "inherit") != "inherit")
-        return _Look("", None, shows, flat=False, pushed=pushed)
+        return _Look("", None, shows, flat=False, pushed=pushed, cuts=cuts)
     if styles.keyframes or "animation" in style or "animation-name" in style:
         style = _animated(style, styles)
     if styles.incomplete and "position" not in style:
@@ -233,6 +242,7 @@ def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
         tuple((name, state) for name, state in said if state is not None),
         style.get("grid-template-rows") in _NO_ROWS or (boxed and is_flattened(style)),
         pushed,
+        cuts,
     )
 
 
@@ -240,12 +250,33 @@ def _is_pushed_out(element: Element, styles: Styles) -> bool:
     """Return whether the margin of an element moves it out of a box that clips it."""
     style, around = styles.get(element), element.parent
     box = styles.get(around) if isinstance(around, Element) else {}
-    for margin, size, overflow in (("margin-top", "height", "overflow-y"), ("margin-left", "width", "overflow-x")):
-        if box.get(overflow) in _CUT and (room := pixels(box.get(size, ""))) is not None:
-            least = pixels(box.get(f"min-{size}", "0"), 500.0) or 0.0
-            if (pixels(style.get(margin, "")) or 0.0) >= max(room, least, 1.0):
-                return True
-    return False
+    return any(
+        (room := _room(box, size, overflow)) is not None and (pixels(style.get(margin, "")) or 0.0) >= room
+        for margin, (size, overflow) in zip(_MARGINS, _CLIPPED, strict=True)
+    )
+
+
+def _room(box: Mapping[str, str], size: str, overflow: str) -> float | None:
+    """Return the pixels of a box that clips what exceeds them; None if it does not."""
+    if box.get(overflow) not in _CUT or (room := pixels(box.get(size, ""))) is None:
+        return None
+    return max(room, pixels(box.get(f"min-{size}", "0"), 500.0) or 0.0, 1.0)
+
+
+def _beyond(element: Element, styles: Styles) -> Iterator[Element]:
+    """Yield the parts of a box that empty ones before them push out of it."""
+    box = styles.get(element)
+    for size, overflow in _CLIPPED:
+        room = _room(box, size, overflow)
+        if room is None or (size == "width" and box.get("white-space") != "nowrap"):
+            continue
+        for child in element:
+            if not isinstance(child, Element) or (style := styles.get(child)).get("position") in _OUT:
+                continue
+            if room <= 0:
+                yield child
+            elif is_boxed(child.tag, style) and not child.text.strip():
+                room -= pixels(style.get(size, "")) or 0.0
 
 
 def _is_stretched(element: Element, styles: Styles) -> bool:
@@ -355,31 +386,3 @@ def _drop_whole(whole: Mapping[Element, str], reasons: Mapping[Element, str], co
             counts[whole[element]] += 1
         if element.tag not in {"html", "body"}:
             element.extract()
-
-
-def _drop_texts(states: Mapping[Element, bool]) -> int:
-    """Remove the texts of elements that hide theirs, up to descendants that show their own."""
-    above: set[Element] = set()
-    for element, hidden in states.items():
-        node = None if hidden else element.parent
-        while isinstance(node, Element) and node not in above:
-            above.add(node)
-            node = node.parent
-    dropped, done = 0, set[Element]()
-    for element, hidden in states.items():
-        if not hidden or element in done:
-            continue
-        dropped += bool(element.text.strip())
-        rest = [element]
-        while rest:
-            node = rest.pop()
-            done.add(node)
-            if node not in above and node.tag not in {"html", "body"}:
-                node.extract()
-                continue
-            for child in list(node.children):
-                if isinstance(child, Text):
-                    child.extract()
-                elif isinstance(child, Element) and states.get(child, True):
-                    rest.append(child)
-    return dropped
