@@ -22,6 +22,8 @@ _TITLES: Final = ("citation_title", "og:title", "dc.title", "twitter:title")
 _SEPARATOR: Final = re.compile(
     r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
 )
+_BAR: Final = re.compile(r"\s*[|\u2223\uff5c]\s*|\s+[\u2022\u00b7\u00bb]\s+")
+"""What separates a title from a slogan or a section; dashes are often part of a title."""
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _ASCII: Final = bytes(range(0x80))
 _NO_WORD: Final = bytes(code for code in _ASCII if not chr(code).isalnum())
@@ -34,6 +36,9 @@ _COMMON: Final = frozenset(
     {"blog", "blogs", "community", "docs", "documentation", "forum", "forums", "help", "news", "shop", "store"}
 )
 """Labels of host names that are no names."""
+_BESIDE: Final = ["button", "time"]
+"""Elements in a heading that are no part of the title."""
+_ANCHORS: Final = frozenset({"\u00b6", "#", "\u00a7", "\U0001f517"})
 _FRONT: Final = frozenset({"home", "homepage", "startseite", "accueil", "inicio", "start", "index", "welcome"})
 """What the title of a front page has beside the site's name, which is its title then."""
 
@@ -46,8 +51,9 @@ def read_title(
     It is the first-level heading that shares most words with the page's other titles: `<title>`, meta tags, and
     JSON-LD are often written for search engines, with the site's name. Without such a heading, the title in the meta
     tags or in JSON-LD is used if it occurs in the page's `<title>`, its headings or its text, else `<title>`; but the
-    page's only heading is used if it has more words of the URL than that title. A heading with the site's name, or
-    that of a book whose page this is, is no title.
+    page's only heading is used if it has more words of the URL than that title, of whose parts between bars one
+    remains unless the page shows all. A heading with the site's name, or that of a book whose page this is, is no
+    title.
 
     Args:
         document: The page, without invisible parts.
@@ -83,7 +89,7 @@ def read_title(
         addressed = _words_of_path(url)
         if len(addressed & _words(only)) > len(addressed & _words(title)):
             return only
-        return seen.shorten(title)
+        return title if seen.shows(title) else _told(seen.shorten(title), addressed)
     return next(iter(headings or every), "") or next(filter(seen.has_words_of, titles), "")
 
 
@@ -94,9 +100,10 @@ def title_element(document: Document) -> str:
 
 
 def _spaced(heading: Element) -> Iterator[str]:
-    """Yield a heading's text, with spaces between its lines."""
+    """Yield a heading's text, with spaces between its lines, without dates, buttons, and marks that link to it."""
+    beside = {node for element in heading.find_all(_BESIDE)[:_MAX_HEADINGS] for node in element.descendants}
     for node in heading.descendants:
-        if isinstance(node, Text):
+        if isinstance(node, Text) and node not in beside and node.data.strip() not in _ANCHORS:
             yield node.data
         elif isinstance(node, Element) and node.tag not in INLINE:
             yield " "
@@ -113,6 +120,12 @@ def _own_heading(headings: list[str], titles: list[str]) -> str:
         if shared >= most and 2 * shared >= len(words) > 0:
             best, most = heading, shared + 1
     return best
+
+
+def _told(title: str, addressed: set[str]) -> str:
+    """Return the part of a title between bars that has most words of the URL, else the first."""
+    parts = [part for part in _BAR.split(title) if _bare(part)]
+    return max(parts, key=lambda part: len(addressed & _words(part)), default=title)
 
 
 def _words_of_path(url: str) -> set[str]:
@@ -194,7 +207,7 @@ class _Seen:
         bare = _bare(text.removesuffix("\u2026"))
         if not bare or any(bare in title for title in self._titles):
             return bool(bare)
-        return self._shows(text)
+        return self.shows(text)
 
     def has_words_of(self, text: str) -> bool:
         words, shown = _words(text), _words(self._shown)
@@ -203,13 +216,14 @@ class _Seen:
     def shorten(self, title: str) -> str:
         """Return a title without its last parts if only the first ones, of several words, are on the page."""
         ends = [mark.start() for mark in _SEPARATOR.finditer(title)]
-        if ends and not self._shows(title):
+        if ends and not self.shows(title):
             for end in reversed(ends):
-                if len(title[:end].split()) > 1 and self._shows(title[:end]):
+                if len(title[:end].split()) > 1 and self.shows(title[:end]):
                     return title[:end]
         return title
 
-    def _shows(self, text: str) -> bool:
+    def shows(self, text: str) -> bool:
+        """Return whether a text is on the page, beside its titles."""
         return text in self._shown or _bare(text) in _bare(self._shown)
 
     @property
