@@ -13,7 +13,7 @@ from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
 from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.page_parts import PARTS, choose_parts, part_blocks
+from groundwire.reading.main_content.page_parts import PARTS, attribute_posts, choose_parts, part_blocks
 from groundwire.reading.main_content.select import (
     Verdict,
     choose,
@@ -603,3 +603,42 @@ def test_lines_that_lead_to_other_pages_stay_if_there_is_nothing_else() -> None:
 
 def test_every_part_of_the_setting_is_known() -> None:
     assert sorted(PARTS) == list(PAGE_PARTS)
+
+
+POST = "<div class=post>{}</div>" + f"<div class=post><p class=author>Bo</p><p>{LONG * 2}</p><p>2 May 2024</p></div>"
+
+
+@pytest.mark.parametrize(
+    ("markup", "kept"),
+    [
+        (
+            "<p class=username>Ada</p><p>Joined</p><p>May 2009</p><time>1 May 2024</time><p>{0}</p>",
+            ["Ada", "1 May 2024"],
+        ),
+        ("<h4 class=message-name>Ada</h4><p>Posts: 12, 2009</p><p>3 hours ago</p><p>{0}</p>", ["Ada", "3 hours ago"]),
+        ("<p>{0}</p><p>edited 2 May 2024</p><p>asked at 10:15</p><p class=author>Ada</p>", ["asked at 10:15", "Ada"]),
+        ("<p class=tagline>Ada, 3 hours ago</p><p>1 May 2024</p><p>{0}</p>", ["Ada, 3 hours ago"]),
+        ("<p class=author>Ada</p><p class=author>Eve</p><p>{0}</p>", ["Ada"]),
+        ("<p class=author>Ada</p><p>{0}</p><p>{0}</p>", ["Ada"]),
+        ("<div class=user-stats><p class=author>Ada</p></div><p>{0}</p>", []),
+        ("<button class=author>Ada</button><p class=author>#7</p><p class=author>{1}</p><p>{0}</p>", []),
+        ("<p>Ada</p><p>1 May 2024</p><p>{0}</p>", []),
+    ],
+)
+def test_posts_of_a_forum_keep_who_wrote_them_and_when(markup: str, kept: list[str]) -> None:
+    layout = page(POST.format(markup.format(LONG * 2, "A" * 61)))
+    said = [number > 0 and text.startswith(LONG) for number, text in enumerate(layout.texts)]
+    for kind, names in (("forum", [*kept, "Bo", "2 May 2024"]), ("article", [])):
+        keep = list(said)
+        attribute_posts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep)
+        found = [text for text, now, before in zip(layout.texts, keep, said, strict=True) if now and not before]
+        assert found == names
+
+
+def test_a_writer_beside_the_posts_wrote_none_of_them() -> None:
+    layout = page(f"<p class=author>Eve</p><p>Latest</p><main>{POST.format('')}{POST.format('')}</main>")
+    keep = [number > 0 and text.startswith(LONG) for number, text in enumerate(layout.texts)]
+    attribute_posts(layout, names_of(layout), [float(one == "forum") for one in KINDS], keep)
+    assert [text for text, kept in zip(layout.texts, keep, strict=True) if kept and len(text) < 40] == [
+        "Bo", "2 May 2024", "Bo", "2 May 2024",
+    ]  # fmt: skip

@@ -97,6 +97,20 @@ def test_forum_keeps_every_post() -> None:
     assert "Privacy Policy" not in text
 
 
+def test_a_forum_says_who_wrote_a_post_and_when() -> None:
+    posts = "".join(
+        f"<div class=post id=p{n}><p class=author>by <a class=username href=/u/{n}>user{n}</a> » Tue May {n}, 2024</p>"
+        f"<div class=content>{_PROSE[n]} {_PROSE[n - 1]}</div></div>"
+        for n in range(1, 4)
+    )
+    page = _page(f"<h1>The last ferry</h1><div class=topic>{posts}</div>", "<meta name=generator content=phpBB>")
+    found = extract(page, "https://forum.example/viewtopic.php?t=4")
+    assert found.kind == "forum"
+    for n in range(1, 4):
+        assert f"user{n}" in found.content
+        assert f"May {n}, 2024" in found.content
+
+
 def test_product_keeps_its_facts() -> None:
     body = """<div class="product"><h1>Walking boot Nordfjell</h1><span class="price">€ 189.00</span>
     <div class="product-description">

@@ -13,7 +13,7 @@ from typing import Final
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.classifier import KINDS
 
-__all__ = ["PARTS", "choose_parts", "part_blocks"]
+__all__ = ["PARTS", "attribute_posts", "choose_parts", "part_blocks"]
 
 
 def _named(*words: str) -> re.Pattern[str]:
@@ -140,3 +140,86 @@ def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part
         )
     found = [number for number, owner in enumerate(owners) if inside[owner]]
     return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
+
+
+_WRITER: Final = _named(
+    "author", r"(?:big)?user-?_?name", r"message-+name", r"poster", r"posted-?by", r"post-?author", "creator",
+    r"nick-?name", r"member-?name", r"name-with-attributions", r"\w*authorpane_author", r"crawler-post-meta", "tagline",
+    "hnuser",
+)  # fmt: skip
+_NO_WRITER: Final = re.compile(
+    r"(?<![a-z])(?:avatar|signature|\w*stats|\w*title|quote\w*|\w*quote|reactions?\w*|role|badges?|group|rank|buttons?"
+    r"|controls|latest|sidebar|related|codeblock\w*)(?![a-z])",
+    re.IGNORECASE,
+)
+_WHEN: Final = re.compile(
+    r"(?:19|20)\d\d|\b(?:yesterday|today|gestern|heute|hier|ayer|ieri)\b|\d\s?(?:[hdwy]|mo|(?:min|hour|day|week|month|year)\w*)"
+    r"\.? ago\b|\b\d{1,2}:\d\d\b",
+    re.IGNORECASE,
+)
+_OTHER_TIME: Final = re.compile(
+    r"\b(?:join\w*|member since|registered|posts|messages|edited|modified|updated|last|latest|dabei seit|inscrit)\b",
+    re.IGNORECASE,
+)
+_BYLINE: Final = 60  # characters of who wrote a post, or when
+_POST: Final = 40  # characters of a text
+_NEAR: Final = 12  # blocks between a post's text and its byline
+_MAX_POSTS: Final = 1_000
+_FORUM: Final = frozenset({"forum"})
+
+
+def attribute_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], keep: list[bool]) -> None:
+    """Keep who wrote each selected post of a forum, and when, which scores seldom tell from the menus around it.
+
+    A post is the innermost element with the name of a writer and selected text. The time is the last one before that
+    text, else the first after it.
+
+    Args:
+        layout: The page.
+        names: The names of each element.
+        kinds: The probability of each of `KINDS`.
+        keep: Whether each block is selected; changed in place.
+    """
+    if _share(kinds, _FORUM) <= _LIKELY:
+        return
+    parents, owners, texts = layout.parents, layout.owners, layout.texts
+    held, firsts, lasts = [0] * len(parents), [len(owners)] * len(parents), [-1] * len(parents)
+    for number, (owner, text) in enumerate(zip(owners, texts, strict=True)):
+        held[owner] += len(text) if keep[number] and len(text) >= _POST else 0
+        firsts[owner], lasts[owner] = min(firsts[owner], number), number
+    for element in range(len(parents) - 1, 0, -1):
+        parent = parents[element]
+        held[parent] += held[element]
+        firsts[parent], lasts[parent] = min(firsts[parent], firsts[element]), max(lasts[parent], lasts[element])
+    writers = [number for number in range(len(owners)) if _names_writer(layout, names, number)][:_MAX_POSTS]
+    done = set[int]()
+    for number in writers:
+        post = owners[number]
+        while post and not held[post]:
+            post = parents[post]
+        if not post or post in done or (held[post] > _MOST_OF_IT * held[0] and len(writers) > 1):
+            continue
+        done.add(post)
+        near = range(max(firsts[post], number - _NEAR), min(lasts[post], number + _NEAR) + 1)
+        body = next((n for n in near if keep[n] and len(texts[n]) >= _POST), near.stop)
+        times = [n for n in near if n != number and _tells_time(texts[n]) and not _labels_other(texts[n - 1])]
+        before = [n for n in times if n < body]
+        keep[number] = True
+        if times and _WHEN.search(texts[number]) is None:
+            keep[before[-1] if before else times[0]] = True
+
+
+def _names_writer(layout: Layout, names: Sequence[str], number: int) -> bool:
+    text, owner = layout.texts[number], layout.owners[number]
+    if len(text) > _BYLINE or layout.tags[owner] in _CONTROLS or not any(map(str.isalpha, text)):
+        return False
+    around = (names[owner], names[layout.parents[owner]])
+    return any(map(_WRITER.search, around)) and not any(map(_NO_WRITER.search, around))
+
+
+def _tells_time(text: str) -> bool:
+    return len(text) <= _BYLINE and _WHEN.search(text) is not None and _OTHER_TIME.search(text) is None
+
+
+def _labels_other(text: str) -> bool:
+    return _OTHER_TIME.match(text) is not None and not any(map(str.isdigit, text))

@@ -18,7 +18,7 @@ from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout, lay
 from groundwire.reading.main_content.classifier import KINDS, Lanes, Model, load_model
 from groundwire.reading.main_content.context_features import second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.page_parts import choose_parts
+from groundwire.reading.main_content.page_parts import attribute_posts, choose_parts
 from groundwire.reading.main_content.page_type import NO_HINTS, Hints
 from groundwire.reading.markdown.tables import is_layout
 
@@ -289,6 +289,7 @@ def select_main(
     keep = choose(layout, verdict)
     if not is_tiny(layout):
         choose_parts(layout, verdict.names, verdict.kinds, keep, include)
+        attribute_posts(layout, verdict.names, verdict.kinds, keep)
     prune(layout, keep)
     kind = KINDS[verdict.kinds.index(max(verdict.kinds))]
     nothing_to_choose = is_tiny(layout) and not layout.trimmed
