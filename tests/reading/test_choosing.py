@@ -642,3 +642,16 @@ def test_a_writer_beside_the_posts_wrote_none_of_them() -> None:
     assert [text for text, kept in zip(layout.texts, keep, strict=True) if kept and len(text) < 40] == [
         "Bo", "2 May 2024", "Bo", "2 May 2024",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("label", "score", "kept"),
+    [
+        ("Table of Contents", 0, [False, False, True]),
+        ("In this article:", 0, [False, False, True]),
+        ("Table of Contents", 200, [True, True, True]),
+        ("Contents of the box", 0, [True, False, True]),
+    ],
+)
+def test_the_heading_of_contents_goes_with_its_entries(label: str, score: int, kept: list[bool]) -> None:
+    assert chosen(f"<h2>{label}</h2><nav><a href=#a>The marsh</a></nav><p>{LONG}</p>", 200, score, 200) == kept

@@ -5,6 +5,7 @@ Blocks are chosen by the model's scores and by their grouping.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -65,6 +66,13 @@ _SHARE_OF_LIST: Final = 0.6
 _ENTRY: Final = 80  # characters of an entry in a list
 _SHARE_OF_TABLE: Final = 0.5
 """The share of a table's text, without headers, from which the table is content."""
+_CONTENTS: Final = re.compile(
+    r"\W*(?:table of contents|contents|(?:in|on) this (?:article|guide|page|post)|page contents|jump to|inhalt"
+    r"|inhaltsverzeichnis|sommaire|table des mati[eè]res|contenidos?|índice|tabla de contenidos?|indice|sommario"
+    r"|sumário|inhoud|inhoudsopgave|spis treści|содержание|目次|目录|目錄)\W*",
+    re.IGNORECASE,
+)
+"""The heading of a table of contents."""
 _COMPANIONS: Final = 3  # adjacent paragraphs from which they are also judged together
 
 
@@ -109,6 +117,7 @@ def choose(layout: Layout, verdict: Verdict) -> list[bool]:
     _keep_lists_whole(layout, verdict.scores, cut, keep)
     _keep_sublists(layout, keep)
     _keep_tables_whole(layout, keep)
+    _drop_empty_contents(layout, keep)
     return keep
 
 
@@ -151,6 +160,13 @@ def _keep_sublists(layout: Layout, keep: list[bool]) -> None:
             if not keep[number] and len(layout.texts[number]) < _ENTRY:
                 keep[number] = firsts.get(items[parents[item]], False)
             firsts.setdefault(item, keep[number])
+
+
+def _drop_empty_contents(layout: Layout, keep: list[bool]) -> None:
+    """Leave out the heading of a table of contents whose entries are left out."""
+    for number in range(len(keep) - 1):
+        if keep[number] and not keep[number + 1] and _CONTENTS.fullmatch(layout.texts[number]):
+            keep[number] = sum(keep) == 1
 
 
 def _keep_tables_whole(layout: Layout, keep: list[bool]) -> None:
