@@ -655,3 +655,22 @@ def test_a_writer_beside_the_posts_wrote_none_of_them() -> None:
 )
 def test_the_heading_of_contents_goes_with_its_entries(label: str, score: int, kept: list[bool]) -> None:
     assert chosen(f"<h2>{label}</h2><nav><a href=#a>The marsh</a></nav><p>{LONG}</p>", 200, score, 200) == kept
+
+
+@pytest.mark.parametrize(
+    ("heading", "gone"),
+    [
+        ("Related articles", [2, 3, 4]),
+        ("Weitere Artikel zum Thema:", [2, 3, 4]),
+        ("Más noticias", [2, 3, 4]),
+        ("More about the marsh", []),
+        ("Related articles " + "x" * 60, []),
+    ],
+)
+def test_the_links_below_a_heading_of_other_pages_are_left_out(heading: str, gone: list[int]) -> None:
+    links = "<ul><li><a href=/a>The hill</a></li><li>12 May: <a href=/b>The river</a></li></ul>"
+    layout = page(f"<p>{LONG * 3}</p><h3>{heading}</h3>{links}<p>{LONG}</p>")
+    for kind, include, left in (("article", [], gone), ("article", ["related"], []), ("listing", [], [])):
+        keep = [True] * 6
+        choose_parts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep, include)
+        assert [number for number, kept in enumerate(keep) if not kept] == left

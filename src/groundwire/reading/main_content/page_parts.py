@@ -70,6 +70,23 @@ _LEADS: Final = re.compile(
 )
 """What a line between paragraphs begins with that leads to another page."""
 _LEAD: Final = 200  # characters of such a line
+_OTHERS: Final = re.compile(
+    r"\W*(?:(?:weitere|mehr|ähnliche|neueste|aktuelle|passende|verwandte) (?:\w+ ){0,2}?(?:artikel|themen|beiträge"
+    r"|meldungen|nachrichten|news|links|informationen|infos|tipps|inhalte|videos|rezepte|produkte)\b.{0,30}"
+    r"|mehr (?:aus|zu|zum|von|über)\b.{0,40}|das könnte (?:sie|dich|euch) .{0,40}"
+    r"|(?:related|similar|recommended|more|latest|recent|popular|trending|further|additional|other) (?:\w+ ){0,2}?"
+    r"(?:articles?|posts?|stories|news|reading|links?|topics?|content|resources|videos?|products?|recipes)\b.{0,30}"
+    r"|you (?:may|might) also (?:like|be interested).{0,30}"
+    r"|(?:artículos|noticias|notas|contenidos?|temas) (?:relacionad|similares|recomendad)\w*.{0,20}"
+    r"|más (?:noticias|sobre|información|artículos)\b.{0,30}"
+    r"|(?:articles?|sujets|contenus?) (?:similaires|liés|connexes|associés|recommandés).{0,20}"
+    r"|(?:à lire|sur le même|plus d.articles|voir aussi).{0,30}"
+    r"|tags?|categor(?:y|ies)|kategorien?|schlagw[oö]rter|comments?|kommentare?|newsletter|advertisement|anzeige|werbung"
+    r"|share this.{0,20}|teilen|follow us.{0,20}|(?:about the|über den) auth?or.{0,20})\W*",
+    re.IGNORECASE,
+)
+"""The heading of links to other pages, and labels without anything of their own."""
+_HEADING: Final = 70  # characters of it
 _WITH_LEADS: Final = frozenset(KINDS) - {"documentation", "forum"}
 """Kinds of pages on which such lines are left out; elsewhere they are part of the text."""
 _TAGS: Final[Mapping[str, str]] = MappingProxyType({"figcaption": "captions"})
@@ -97,6 +114,10 @@ def choose_parts(
         leads = [number for number, kept in enumerate(keep) if kept and _leads_away(layout, number)]
         for number in leads if len(leads) < sum(keep) else ():
             keep[number] = False
+    if "related" not in include and _share(kinds, _LEFT_OUT["related"]) > _LIKELY:
+        others = _other_pages(layout, keep)
+        for number in others if len(others) < sum(keep) else ():
+            keep[number] = False
     for part in sorted({*_LEFT_OUT, *include}, key=lambda part: (part in include, part)):  # what is wanted wins
         wanted = part in include
         if not wanted and _share(kinds, _LEFT_OUT.get(part, ())) <= _LIKELY:
@@ -109,6 +130,19 @@ def choose_parts(
 def _leads_away(layout: Layout, number: int) -> bool:
     text, tag = layout.texts[number], layout.tags[layout.owners[number]]
     return len(text) <= _LEAD and tag not in HEADINGS and _LEADS.match(text) is not None
+
+
+def _other_pages(layout: Layout, keep: Sequence[bool]) -> list[int]:
+    """Return the headings of links to other pages, and the links below them."""
+    found, below = [], False
+    for number, (kept, text) in enumerate(zip(keep, layout.texts, strict=True)):
+        if not kept:
+            continue
+        is_heading = len(text) <= _HEADING and _OTHERS.fullmatch(text) is not None
+        below = is_heading or (below and 2 * layout.linked[number] >= layout.lengths[number] > 0)
+        if below:
+            found.append(number)
+    return found
 
 
 def _share(kinds: Sequence[float], some: Collection[str]) -> float:
