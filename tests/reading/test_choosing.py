@@ -674,3 +674,24 @@ def test_the_links_below_a_heading_of_other_pages_are_left_out(heading: str, gon
         keep = [True] * 6
         choose_parts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep, include)
         assert [number for number, kept in enumerate(keep) if not kept] == left
+
+
+@pytest.mark.parametrize(
+    ("line", "gone"),
+    [
+        ("<p>Photo: Ada Byron</p>", True),
+        ("<p>Fotos © Ada Byron</p>", True),
+        ("<p>The mill, by Ada Byron/Getty Images</p>", True),
+        ("<p>© privat</p>", True),
+        ("<p>Photos of the mill</p>", False),
+        ("<p>Photo: Ada" + "a" * 150 + "</p>", False),
+        ("<h3>Image: what it is</h3>", False),
+        ("<p>© 2024</p>", False),
+    ],
+)
+def test_a_line_that_credits_a_picture_is_a_caption(line: str, gone: bool) -> None:
+    layout = page(f"<p>{LONG * 3}</p>{line}<p>{LONG}</p>")
+    for kind, include, left in (("article", [], gone), ("article", ["captions"], False), ("forum", [], False)):
+        keep = [True] * 4
+        choose_parts(layout, names_of(layout), [float(one == kind) for one in KINDS], keep, include)
+        assert keep == [True, True, not left, True]

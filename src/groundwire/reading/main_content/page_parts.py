@@ -82,14 +82,25 @@ _OTHERS: Final = re.compile(
     r"|(?:articles?|sujets|contenus?) (?:similaires|liés|connexes|associés|recommandés).{0,20}"
     r"|(?:à lire|sur le même|plus d.articles|voir aussi).{0,30}"
     r"|tags?|categor(?:y|ies)|kategorien?|schlagw[oö]rter|comments?|kommentare?|newsletter|advertisement|anzeige|werbung"
+    r"|(?:was|is) this (?:article|page|post|information|content|answer) (?:helpful|useful).{0,40}|rate this.{0,20}"
+    r"|war der artikel (?:nützlich|hilfreich).{0,60}|bewerten|(?:möchten sie )?(?:den|diesen) artikel teilen"
     r"|share this.{0,20}|teilen|follow us.{0,20}|(?:about the|über den) auth?or.{0,20})\W*",
     re.IGNORECASE,
 )
 """The heading of links to other pages, and labels without anything of their own."""
 _HEADING: Final = 70  # characters of it
+_CREDIT: Final = re.compile(
+    r"\W*(?:(?:photo|foto|image|bild|picture|illustration|titelbild|crédits?|credits?)(?:s|graphy|credits?|nachweis)?"
+    r"(?: credits?| by| courtesy(?: of)?| photos?)?\s?[:©].{0,100}"
+    r"|.{0,60}(?:/|\bvia )\s?(?:getty images|shutterstock|unsplash|afp|reuters|dpa|istock).{0,20}|© ?\D{0,80})",
+    re.IGNORECASE,
+)
+"""A line that says whose picture it is."""
+_CREDITED: Final = 150  # characters of such a line
 _WITH_LEADS: Final = frozenset(KINDS) - {"documentation", "forum"}
 """Kinds of pages on which such lines are left out; elsewhere they are part of the text."""
 _TAGS: Final[Mapping[str, str]] = MappingProxyType({"figcaption": "captions"})
+_VERBATIM: Final = HEADINGS | {"td", "th", "pre"}
 _CONTROLS: Final = frozenset({"button", "label", "legend"})
 _MOST_OF_IT: Final = 0.7
 _ENOUGH: Final = 2_000  # characters
@@ -114,10 +125,11 @@ def choose_parts(
         leads = [number for number, kept in enumerate(keep) if kept and _leads_away(layout, number)]
         for number in leads if len(leads) < sum(keep) else ():
             keep[number] = False
-    if "related" not in include and _share(kinds, _LEFT_OUT["related"]) > _LIKELY:
-        others = _other_pages(layout, keep)
-        for number in others if len(others) < sum(keep) else ():
-            keep[number] = False
+    for part, find in (("captions", _credits), ("related", _other_pages)):
+        if part not in include and _share(kinds, _LEFT_OUT[part]) > _LIKELY:
+            found = find(layout, keep)
+            for number in found if len(found) < sum(keep) else ():
+                keep[number] = False
     for part in sorted({*_LEFT_OUT, *include}, key=lambda part: (part in include, part)):  # what is wanted wins
         wanted = part in include
         if not wanted and _share(kinds, _LEFT_OUT.get(part, ())) <= _LIKELY:
@@ -130,6 +142,17 @@ def choose_parts(
 def _leads_away(layout: Layout, number: int) -> bool:
     text, tag = layout.texts[number], layout.tags[layout.owners[number]]
     return len(text) <= _LEAD and tag not in HEADINGS and _LEADS.match(text) is not None
+
+
+def _credits(layout: Layout, keep: Sequence[bool]) -> list[int]:
+    """Return the lines that say whose picture it is."""
+    texts, tags, owners = layout.texts, layout.tags, layout.owners
+    return [
+        number
+        for number, kept in enumerate(keep)
+        if kept and len(texts[number]) <= _CREDITED and tags[owners[number]] not in _VERBATIM
+        if _CREDIT.fullmatch(texts[number]) is not None
+    ]
 
 
 def _other_pages(layout: Layout, keep: Sequence[bool]) -> list[int]:
