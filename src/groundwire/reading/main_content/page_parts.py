@@ -90,7 +90,7 @@ _OTHERS: Final = re.compile(
 """The heading of links to other pages, and labels without anything of their own."""
 _HEADING: Final = 70  # characters of it
 _CREDIT: Final = re.compile(
-    r"\W*(?:(?:photo|foto|image|bild|picture|illustration|titelbild|crédits?|credits?)(?:s|graphy|credits?|nachweis)?"
+    r"\W*(?:(?:(?:ph|f)oto|image|bild|picture|illustration|titelbild|crédits?|credits?)(?:s|graphy|credits?|nachweis)?"
     r"(?: credits?| by| courtesy(?: of)?| photos?)?\s?[:©].{0,100}"
     r"|.{0,60}(?:/|\bvia )\s?(?:getty images|shutterstock|unsplash|afp|reuters|dpa|istock).{0,20}|© ?\D{0,80})",
     re.IGNORECASE,
@@ -218,7 +218,7 @@ _OTHER_TIME: Final = re.compile(
     r"\b(?:join\w*|member since|registered|posts|messages|edited|modified|updated|last|latest|dabei seit|inscrit)\b",
     re.IGNORECASE,
 )
-_BYLINE: Final = 60  # characters of who wrote a post, or when
+_BYLINE: Final = 60  # characters of a writer's name or a time
 _POST: Final = 40  # characters of a text
 _NEAR: Final = 12  # blocks between a post's text and its byline
 _MAX_POSTS: Final = 1_000

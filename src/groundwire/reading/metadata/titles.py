@@ -36,7 +36,7 @@ _COMMON: Final = frozenset(
     {"blog", "blogs", "community", "docs", "documentation", "forum", "forums", "help", "news", "shop", "store"}
 )
 """Labels of host names that are no names."""
-_BESIDE: Final = ["button", "time"]
+_BESIDE: Final = ("button", "time")
 """Elements in a heading that are no part of the title."""
 _ANCHORS: Final = frozenset({"\u00b6", "#", "\u00a7", "\U0001f517"})
 _FRONT: Final = frozenset({"home", "homepage", "startseite", "accueil", "inicio", "start", "index", "welcome"})
@@ -101,7 +101,7 @@ def title_element(document: Document) -> str:
 
 def _spaced(heading: Element) -> Iterator[str]:
     """Yield a heading's text, with spaces between its lines, without dates, buttons, and marks that link to it."""
-    beside = {node for element in heading.find_all(_BESIDE)[:_MAX_HEADINGS] for node in element.descendants}
+    beside = {node for element in heading.find_all(list(_BESIDE))[:_MAX_HEADINGS] for node in element.descendants}
     for node in heading.descendants:
         if isinstance(node, Text) and node not in beside and node.data.strip() not in _ANCHORS:
             yield node.data
