@@ -7,13 +7,15 @@ from operator import mul
 
 import pytest
 import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
 from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
-from groundwire.reading.main_content.page_parts import PARTS, attribute_posts, choose_parts, part_blocks
+from groundwire.reading.main_content.page_parts import PARTS, STEMS, attribute_posts, choose_parts, part_blocks
 from groundwire.reading.main_content.select import (
     Verdict,
     choose,
@@ -527,6 +529,13 @@ def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: s
     choose_parts(layout, names, kinds, keep, [part])
     wanted = {*range(4), *NUMBERS[part]} - {7}  # without the button
     assert [number for number, kept in enumerate(keep) if kept] == sorted(wanted)
+
+
+@pytest.mark.parametrize("part", sorted(PARTS))
+@given(st.data())
+def test_every_word_for_a_part_has_one_of_its_stems(part: str, data: st.DataObject) -> None:
+    named = data.draw(st.from_regex(PARTS[part])).lower()
+    assert any(stem in named for stem in STEMS[part])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from typing import Final
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.classifier import KINDS
 
-__all__ = ["PARTS", "attribute_posts", "choose_parts", "part_blocks"]
+__all__ = ["PARTS", "STEMS", "attribute_posts", "choose_parts", "part_blocks"]
 
 
 def _named(*words: str) -> re.Pattern[str]:
@@ -44,6 +44,21 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     }
 )  # fmt: skip
 """The words for each part, one of which the names of an element have."""
+STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "bylines": ("byline", "author", "dateline", "meta"),
+        "captions": ("caption", "credit"),
+        "comments": ("comment", "disqus", "replies", "respond", "comentario", "kommentar"),
+        "dialogs": ("modal", "dialog", "pop", "tip"),
+        "filters": ("filter", "facet", "refine"),
+        "notices": ("cookie", "consent", "gdpr", "paywall", "disclaimer"),
+        "related": (
+            "related", "recommend", "next", "more", "you", "also", "trend", "read", "popular", "posts", "similar",
+        ),
+        "reviews": ("review", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
+    }
+)  # fmt: skip
+"""What every word for a part has in it; looking for these takes a tenth of the time."""
 
 _LEFT_OUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
@@ -120,7 +135,7 @@ def choose_parts(
         keep: Whether each block is selected; changed in place.
         include: The parts that are kept on every kind of page, without their buttons.
     """
-    joined = "\n".join(names)
+    joined = "\n".join(dict.fromkeys(names)).lower()
     if "related" not in include and _share(kinds, _WITH_LEADS) > _LIKELY:
         leads = [number for number, kept in enumerate(keep) if kept and _leads_away(layout, number)]
         for number in leads if len(leads) < sum(keep) else ():
@@ -134,7 +149,8 @@ def choose_parts(
         wanted = part in include
         if not wanted and _share(kinds, _LEFT_OUT.get(part, ())) <= _LIKELY:
             continue
-        if PARTS[part].search(joined) is not None or part in _TAGS.values():
+        named = any(stem in joined for stem in STEMS[part]) and PARTS[part].search(joined) is not None
+        if named or part in _TAGS.values():
             for number in part_blocks(layout, names, keep, part):
                 keep[number] = wanted and layout.tags[layout.owners[number]] not in _CONTROLS
 
@@ -188,12 +204,14 @@ def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part
     for element in range(len(parents) - 1, 0, -1):
         held[parents[element]] += held[element]
     most = max(_MOST_OF_IT * held[0], held[0] - _ENOUGH)
+    told = {name for name in dict.fromkeys(names) if pattern.search(name) is not None}
+    tagged = {tag for tag, what in _TAGS.items() if what == part}
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (
-            held[element] <= most
+            (names[element] in told or tags[element] in tagged)
+            and held[element] <= most
             and tags[element] not in HEADINGS  # whose names repeat their words
-            and (_TAGS.get(tags[element]) == part or pattern.search(names[element]) is not None)
         )
     found = [number for number, owner in enumerate(owners) if inside[owner]]
     return found if sum(len(layout.texts[number]) for number in found if keep[number]) <= most else []
