@@ -40,6 +40,7 @@ from groundwire.reading.block_pages.signatures import (
     LOGIN_PATH,
     VENDORS,
     PageSentences,
+    lower,
 )
 
 __all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
@@ -87,17 +88,17 @@ _PAIRS: Final = (
         r"ağınız|tarayıcınız|ip adresiniz|bağlantınız|erişiminiz|isteğiniz",
         r"engel|olağandışı|şüpheli|kısıtla|redded|doğrula|kontrol",
     ),
-    ("アクセス|ネットワーク|ブラウザ|IPアドレス|リクエスト|通信", "制限|拒否|異常|不審|ブロック|遮断|集中"),
+    ("アクセス|ネットワーク|ブラウザ|ipアドレス|リクエスト|通信", "制限|拒否|異常|不審|ブロック|遮断|集中"),
     (
-        "访问|請求|请求|网络|網路|浏览器|瀏覽器|IP|操作",
+        "访问|請求|请求|网络|網路|浏览器|瀏覽器|ip|操作",
         "异常|異常|限制|拒绝|拒絕|频繁|頻繁|验证码|驗證碼|封禁|风控|拦截|攔截",
     ),
-    ("접근|접속|네트워크|브라우저|IP|요청|트래픽", "차단|거부|비정상|의심|제한|너무 많|감지"),
+    ("접근|접속|네트워크|브라우저|ip|요청|트래픽", "차단|거부|비정상|의심|제한|너무 많|감지"),
     ("طلبك|شبكتك|متصفحك|اتصالك|وصولك|عنوانك|دخولك", "حظر|رفض|مشبوه|غير عادي|تقييد|التحقق"),
 )  # fmt: skip
 
 HELD_OFF: Final = re.compile(
-    rf"\A(?:{'|'.join(f'(?=.*(?:{his}))(?=.*(?:{wrong})).+' for his, wrong in _PAIRS)})", re.IGNORECASE | re.DOTALL
+    rf"\A(?:{'|'.join(f'(?=.*(?:{his}))(?=.*(?:{wrong})).+' for his, wrong in _PAIRS)})", re.DOTALL
 )
 """A sentence that states a problem with a visitor's network, browser, IP address or requests."""
 
@@ -105,8 +106,7 @@ HELD_OFF_TITLE: Final = re.compile(
     r"\A\W*+(?:(?:your )?(?:ip(?: address)?|access|request) (?:has been |is |was )?(?:temporarily )?(?:blocked"
     r"|restricted|denied)"
     r"|(?:vpn|proxy)(?: or (?:vpn|proxy))? detected|acc[eè]s (?:temporairement )?(?:restreint|bloqué)|accesso bloccato"
-    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*+",
-    re.IGNORECASE,
+    r"|acesso bloqueado|acceso bloqueado|verification required|подождите, идет проверка)\W*+"
 )
 """The heading of such a page."""
 
@@ -272,7 +272,7 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
         return SoftBlock(kind="browser check", name="a check of the browser")
     if said.is_titled(REFUSED) and said.rest() <= _FEW:
         return SoftBlock(kind="refusal", name="a refusal")
-    if said.words <= _TINY and _SCRIPT.search(seen) and JAVASCRIPT.search(seen):
+    if said.words <= _TINY and _SCRIPT.search(seen) and JAVASCRIPT.search(lower(seen)):
         return SHELL
     return None
 
@@ -282,7 +282,7 @@ def _wants_consent(said: PageSentences, seen: str) -> bool:
     if not said.speaks_of(CONSENT, about=COOKIES):
         return False
     buttons = (match[1] or match[2] for match in _BUTTON.finditer(seen))
-    return said.has_line(ACCEPT) or any(ACCEPT.fullmatch(button.strip()) for button in buttons)
+    return said.has_line(ACCEPT) or any(ACCEPT.fullmatch(lower(button.strip())) for button in buttons)
 
 
 def _is_login(said: PageSentences, url: str, seen: str) -> bool:
@@ -313,8 +313,7 @@ _NOT_FOUND: Final = re.compile(
     r"|página no encontrada|pagina non trovata|página não encontrada|pagina niet gevonden|nie znaleziono strony"
     r"|страница не найдена|ページ(?:が|は)見つかりません|页面不存在|找不到(?:页面|頁面)|페이지를 찾을 수 없"
     r"|sayfa bulunamadı|الصفحة غير موجودة|stránka ne(?:byla )?nalezena|sidan (?:kunde inte hittas|hittades inte)"
-    r"|siden (?:ble ikke funnet|blev ikke fundet)|sivua ei löytynyt|không tìm thấy trang|halaman tidak ditemukan",
-    re.IGNORECASE,
+    r"|siden (?:ble ikke funnet|blev ikke fundet)|sivua ei löytynyt|không tìm thấy trang|halaman tidak ditemukan"
 )
 """The title or beginning of an error page."""
 
@@ -322,8 +321,7 @@ _PARKED: Final = re.compile(
     r"(?:this|the) domain(?: name)? (?:[\w.-]+ )?(?:is|may be) (?:for sale|parked|available for)|buy this domain"
     r"|domain (?:is )?parked|diese domain (?:steht|ist) (?:zum verkauf|geparkt)|ce (?:nom de )?domaine est à vendre"
     r"|este dominio está en venta|questo dominio è in vendita|домен (?:продается|продаётся|припаркован)"
-    r"|域名(?:正在)?出售|このドメインは(?:販売中|売り出し中)",
-    re.IGNORECASE,
+    r"|域名(?:正在)?出售|このドメインは(?:販売中|売り出し中)"
 )
 """The text of a parked domain."""
 
@@ -339,7 +337,7 @@ _DOWN: Final = re.compile(
     r"|in manutenzione|temporaneamente non disponibile|em manutenção|temporariamente indisponível|wegens onderhoud"
     r"|prac\w* (?:konserwacyjn|technicz)|(?:ведутся|проводятся) технические работы|временно недоступ|bakım çalışması"
     r"|メンテナンス中|系统维护|網站維護|网站维护|점검 ?중|تحت الصيانة",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 """The message of a site that is temporarily unavailable."""
 
@@ -352,11 +350,11 @@ def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
         title: Its title.
         content: The converted content.
     """
-    words = word_count(content, 2 * _MANY)
-    start, begun = title[:_SAID], content[:_SAID]
+    words = word_count(content, _MANY)
+    start, begun = lower(title[:_SAID]), lower(content[:_SAID]) if words <= _MAX_NOTICE_WORDS else ""
     remarks = []
     if words <= _MAX_NOTICE_WORDS:
-        first = "\n".join(line for line in content[:150].split("\n") if not line.startswith(("- ", "|")))
+        first = "\n".join(line for line in lower(content[:150]).split("\n") if not line.startswith(("- ", "|")))
         if _NOT_FOUND.search(start) or _NOT_FOUND.search(first):
             remarks.append("the page says that there is no such page, though its status says there is")
         if _PARKED.search(f"{start}\n{begun}"):
@@ -373,8 +371,7 @@ def _ends_early(markup: str, content: str) -> bool:
     if "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         return True
     phrases, heads = PAYWALL
-    end = content[-_END:]
-    low = end.lower()
-    if not any(word in low for word in PAYWALL_WORDS):
+    end = lower(content[-_END:])
+    if not any(word in end for word in PAYWALL_WORDS):
         return False
     return phrases.search(end) is not None or any(heads.fullmatch(line) for line in end.split("\n"))

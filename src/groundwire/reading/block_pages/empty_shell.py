@@ -41,6 +41,8 @@ _BOX: Final = re.compile(
     rf"\W{{0,5}}{_WAITS}(?:(?: [^\W\d_]{{1,20}}){{0,4}}\s?(?:\.{{2,4}}|…))?\W{{0,3}}", re.IGNORECASE
 )
 """The whole text of a box that waits for its content; words after the first need an ellipsis, as titles have none."""
+_BEGUN: Final = re.compile(rf"^\W{{0,5}}{_WAITS}", re.IGNORECASE | re.MULTILINE)
+"""The beginning of such a text, among the lines of a page."""
 _WAIT_WORDS: Final = tuple(_WAITS.removeprefix("(?:").removesuffix(")").split("|"))
 _ASIDE: Final = re.compile(
     r"comment|disqus|related|recommend|advert|(?:^|[-_ ])ads?(?:[-_ ]|$)|banner|share|social|newsletter|cookie|consent"
@@ -72,9 +74,12 @@ def word_count(text: str, most: int = -1) -> int:
 
     Args:
         text: The text.
-        most: After how many words to stop counting; -1 counts all.
+        most: After how many words to stop counting; -1 counts all. A larger result is only known to be larger.
     """
-    return len(text.split(None, most)) + (0 if text.isascii() else len(_WIDE.findall(text[:20_000])) // 2)
+    words = len(text.split(None, most))
+    if words > most >= 0 or text.isascii():
+        return words
+    return words + len(_WIDE.findall(text[:20_000])) // 2
 
 
 def is_shell(markup: str, content: str) -> bool:
@@ -84,14 +89,14 @@ def is_shell(markup: str, content: str) -> bool:
         markup: The page's HTML.
         content: The converted content.
     """
-    words = word_count(content, 2 * FEW)
+    words = word_count(content, FEW)
     if words > FEW or "<script" not in markup.lower():
         return False
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
     if not has_program(document):
         return False
-    pleads = any(JAVASCRIPT.search(element.text[:2_000]) for element in document.find_all("noscript"))
+    pleads = any(JAVASCRIPT.search(element.text[:2_000].lower()) for element in document.find_all("noscript"))
     if words > _TINY:
         return pleads and _has_empty_root(document)
     if pleads or _has_empty_root(document) or _LOADING.fullmatch(" ".join(content.split())):
@@ -110,9 +115,8 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
     """
     low = text.lower()
     found = []
-    if (
-        any(word in low for word in _WAIT_WORDS) or document.find(attrs={"aria-busy": "true"}) is not None
-    ) and _waiting(document):
+    waits = any(word in low for word in _WAIT_WORDS) and _BEGUN.search(text) is not None
+    if (waits or document.find(attrs={"aria-busy": "true"}) is not None) and _waiting(document):
         found.append(LOADS_PARTS)
     scrolls = any(words in low for words in _MORE_WORDS) and any(word in markup.lower() for word in _SCROLLS)
     if scrolls and any(_MORE.fullmatch(" ".join(element.text.split())) for element in document.select(_BUTTONS)):

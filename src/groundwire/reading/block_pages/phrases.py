@@ -1,6 +1,7 @@
 """Phrases of block pages, in the most common languages of the web: data only, `classify` decides.
 
-A phrase is a block page's own text: it asks, orders or rejects. A text about such things ("a CAPTCHA is a test
+All are in lower case, and for text in lower case: a search that ignores case takes four times as long. A phrase is a
+block page's own text: it asks, orders or rejects. A text about such things ("a CAPTCHA is a test
 that ...") is not a match; `sentences` distinguishes the two.
 """
 
@@ -16,12 +17,12 @@ __all__ = [
 
 
 def _any(*phrases: str) -> re.Pattern[str]:
-    return re.compile("|".join(phrases), re.IGNORECASE)
+    return re.compile("|".join(phrases))
 
 
 def _line(*phrases: str) -> re.Pattern[str]:
     """Return a pattern for a title, a heading or a line without other text."""
-    return re.compile(rf"\A\W*+(?:{'|'.join(phrases)})\W*+", re.IGNORECASE)
+    return re.compile(rf"\A\W*+(?:{'|'.join(phrases)})\W*+")
 
 
 BOT_CHECK: Final = (

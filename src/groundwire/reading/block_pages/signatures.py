@@ -14,10 +14,20 @@ from typing import Final, Literal
 
 from groundwire.reading.block_pages.empty_shell import word_count
 
-__all__ = ["CONSENT_FORM", "CONSENT_MARKS", "HEADERS", "LOGIN_PATH", "VENDORS", "PageSentences", "Vendor", "VendorKind"]
+__all__ = [
+    "CONSENT_FORM",
+    "CONSENT_MARKS",
+    "HEADERS",
+    "LOGIN_PATH",
+    "VENDORS",
+    "PageSentences",
+    "Vendor",
+    "VendorKind",
+    "lower",
+]
 
 _MOST: Final = 4_000  # characters; a few words may be long ones
-_MANY_WORDS: Final = 1_000  # no block page has so many
+_MANY_WORDS: Final = 300  # no block page has so many
 _ROOM: Final = 14  # words of a block page beside its message: a name, a URL, a greeting
 _HEAD: Final = 3  # first lines, in which a page identifies itself
 _LIST = re.compile(r"\s*(?:[-*+|]|\d+[.)])\s")
@@ -29,11 +39,10 @@ _PARTS = re.compile(r"(?<!\s)\s+[|–—•·:-]\s+")
 _STEPS = re.compile(r"^[ \t]*\d+[.)][ \t]", re.MULTILINE)
 _TELLS = re.compile(
     r"\W*(?:if|when|whenever|unless|how to|why|what|wenn|falls|sobald|si|cuando|quand|lorsque|se|quando|als|если"
-    r"|когда)\b",
-    re.IGNORECASE,
+    r"|когда)\b"
 )
 """The beginning of a sentence about such a request that does not make it."""
-_UNLESS = re.compile(r"\b(?:if|unless|wenn|falls|если)\b", re.IGNORECASE)
+_UNLESS = re.compile(r"\b(?:if|unless|wenn|falls|если)\b")
 _ABOUT: Final = re.compile(
     r"cookie|privacy|javascript|browser|robot|captcha|verif|security|sicherheit|\bip\b|adres+e? ip"
     r"|sign(?:ed)? (?:in|up|out)"
@@ -50,15 +59,19 @@ _ABOUT: Final = re.compile(
     r"|connect|compte|continu|patient|abonné|navigateur|suscri|cuenta|sesión|navegador|abbona|accedi|zaloguj|konto"
     r"|hesap|şifre"
     r"|войти|провер|подпис|зарегистр|попробуй|подожд|アクセス|ブラウザ|ログイン|登録|会員|確認|しばらく|验证|登录|访问|稍后|请|會員"
-    r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة",
-    re.IGNORECASE,
+    r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة"
 )
 """Topics of the other sentences of a block page."""
 _QUOTES: Final = tuple('"“„«‚‘`「『')
 
 
+def lower(text: str) -> str:
+    """Return a text in lower case, letter by letter: the Turkish dotted capital has one, too."""
+    return text.replace("\u0130", "i").lower()
+
+
 class PageSentences:
-    """The text of a page, by sentences.
+    """The text of a page in lower case, by sentences. All patterns are for such text.
 
     Args:
         title: Its title.
@@ -66,8 +79,8 @@ class PageSentences:
     """
 
     def __init__(self, title: str, content: str) -> None:
-        self._title = title[:_MOST]
-        self._content = content[:_MOST]
+        self._title = lower(title[:_MOST])
+        self._content = lower(content[:_MOST])
         self.words: int = word_count(content, _MANY_WORDS)
 
     @property
