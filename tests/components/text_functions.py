@@ -88,6 +88,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         providers.http_parsing: any_date day
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count
+        reading.block_pages.signatures: lower
         reading.encoding.detect: name_of
         reading.main_content.text_features: beginning first_words group_of
         reading.metadata.dates: iso_date

@@ -42,6 +42,23 @@ def test_what_is_not_text_goes_before_the_text_does() -> None:
     assert shorten(huge, 100) == ("<style></style><p>words</p>", False)
     assert shorten(f'<img src="data:{"x" * 3_000}"><p>words</p>', 100) == ("<img src=''><p>words</p>", False)
     assert shorten("<p>" + "words " * 100, 20) == ("<p>words words words", True)
+    assert shorten("<p>words<br><br>", 12) == ("<p>words<br>", True)
+    assert shorten("<p>words<br><br>", 11) == ("<p>words", True)
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        '<a title="a > b <script>">x</a>', "<a title='<!--'>x</a>", '<A HREF="x"  CLASS=y >x</A >', "1 < 2 <3",
+        "<p a= \"<style>\">x</p>", "<a b c='\"'>x", "<textarea><script></textarea>x", "<title><!--</title>x",
+        "<strong>x</strong><time>y</time>", "<a b=c<script>x</a>",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_script_or_a_comment_stays(kept: str) -> None:
+    gone = f"<SCRIPT a>{'x' * 900}</SCRIPT>"
+    assert shorten(f"{gone}<p>words</p>{kept}<!-- x -->{gone}", 800) == (
+        f"<SCRIPT a></SCRIPT><p>words</p>{kept}<SCRIPT a></SCRIPT>", False
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -24,18 +24,21 @@ UNLAYERED: Final = 1 << 20
 _MAX_DEPTH: Final = 24
 _MAX_SELECTOR: Final = 2_000  # characters
 _COMMENT: Final = re.compile(r"/\*.*?(?:\*/|\Z)", re.DOTALL)
-_PIECE: Final = re.compile(
-    r""""(?:[^"\\\n]|\\.)*"?|'(?:[^'\\\n]|\\.)*'?|\\.|url\(\s*+[^"')\s][^)]*+\)?|[{};()\[\]]""",
-    re.DOTALL | re.IGNORECASE,
-)
 _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})[ \t\n]?|(.))", re.DOTALL)
 _NESTING: Final = re.compile(r"[\"'(\\]")
 """Contexts in which a semicolon does not end a declaration."""
 _SIGN: Final = re.compile(r"[\"'\\()\[\]]")
 _WHOLE: Final = re.compile(
-    r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\\.|url\(\s*+[^"'()\s][^()]*+\)""", re.DOTALL | re.IGNORECASE
+    r"""["'\\uU](?:(?<=")(?:[^"\\\n]|\\.)*"|(?<=')(?:[^'\\\n]|\\.)*'|(?<=\\).|(?<=[uU])[rR][lL]\(\s*+[^"'()\s][^()]*+\))""",
+    re.DOTALL,
 )
-"""A string, an escape or a URL, as a whole."""
+"""A string, an escape or a URL, as a whole. This and the next pattern begin with a class of characters, and do not
+ignore case, so they skip other text several times faster."""
+_PIECE: Final = re.compile(
+    r"""["'\\uU{};()\[\]](?:(?<=[{};()\[\]])|(?<=")(?:[^"\\\n]|\\.)*"?|(?<=')(?:[^'\\\n]|\\.)*'?|(?<=\\)."""
+    r"""|(?<=[uU])[rR][lL]\(\s*+[^"')\s][^)]*+\)?)""",
+    re.DOTALL,
+)
 _COMMON: Final = 60  # characters of a declaration that is likely to be repeated
 _NAME: Final = re.compile(r"-{0,2}[a-z_][\w-]*|--[\w-]+", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
@@ -190,8 +193,7 @@ def _told(body: str) -> list[Declaration]:
     if _NESTING.search(body) is not None:
         parts = declarations(body)
         return [declared for declared in parts if declared.name.startswith("--") or is_told(declared.name)]
-    texts = body.split(";")
-    return [declared for part in texts if (declared := (_common if len(part) <= _COMMON else _telling)(part))]
+    return [declared for part in body.split(";") if (declared := _told_part(part))]
 
 
 def _if_wanted(block: _Block, may_match: Callable[[str], bool] | None) -> _Block:
@@ -218,7 +220,8 @@ def _read_nested(text: str, sheet: Sheet, may_match: Callable[[str], bool] | Non
         elif piece == "}" and len(stack) == 1:
             continue  # part of the next selector, which it makes invalid
         else:
-            _end_statement(text[start : match.start()], block, sheet)
+            if block.kind != "skip":
+                _end_statement(text[start : match.start()], block, sheet)
             start = match.end()
             if piece == "}" and len(stack) > 1:
                 _close(stack.pop(), sheet)
@@ -234,6 +237,10 @@ def _declaration(text: str) -> Declaration | None:
 @lru_cache(maxsize=2048)
 def _known(text: str) -> Declaration | None:
     return _read(text)
+
+
+def _told_part(text: str) -> Declaration | None:
+    return _common(text) if len(text) <= _COMMON else _telling(text)
 
 
 def _telling(text: str) -> Declaration | None:
@@ -340,7 +347,7 @@ def _end_statement(text: str, block: _Block, sheet: Sheet) -> None:
     if not text:
         return
     if block.kind in {"rule", "frame"}:
-        if declared := _declaration(text):
+        if declared := _declaration(text) if "\\" in text else _told_part(text):
             block.declared.append(declared)
     elif block.kind == "group" and text[:6].lower() == "@layer":
         for name in text[6:].split(","):

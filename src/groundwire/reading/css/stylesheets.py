@@ -101,8 +101,9 @@ def read_styles(document: Document) -> Styles:
     """Apply a page's own style sheets and `style` attributes; its `style` elements must still be in it."""
     elements = _sheets(document)
     texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
-    named = class_names(document)
-    names = _Names(named, set(map(str, document.xpath_iter("//*/@id", smart_strings=False))) if any(texts) else set())
+    rows = [(element, element.attr("class") or "", element.attr("id")) for element in document.select("[class], [id]")]
+    named = frozenset(" ".join({classes for _, classes, _ in rows}).split())
+    names = _Names(named, {own for _, _, own in rows if own})
     sheet, incomplete = Sheet(), None in texts
     if any("@container" in text for text in texts if text):
         sheet.contained = any(_CONTAINS.search(text) for text in texts if text)
@@ -127,7 +128,7 @@ def read_styles(document: Document) -> Styles:
     styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, named=named)
     styles.classes = {name[1:] for name in names.asked if name[0] == "."}
     if sheet.rules:
-        _apply(document, sheet.rules, styles, names)
+        _apply(_Finder(document, rows), sheet.rules, styles, names)
     sources: dict[str, int | None] = {}
     for element in document.select("[style]"):
         text = element.attr("style") or ""
@@ -190,10 +191,16 @@ class _Names:
 
 
 class _Finder:
-    """Finds the elements matched by selectors, within a limited number of steps."""
+    """Finds the elements matched by selectors, within a limited number of steps.
 
-    def __init__(self, document: Document) -> None:
-        self._document = document
+    Args:
+        document: The page.
+        rows: Its elements with a class or an id, with both.
+    """
+
+    def __init__(self, document: Document, rows: list[tuple[Element, str, str | None]]) -> None:
+        self.document = document
+        self._rows = rows
         self._size = sum(1 for _ in document.iter_elements())
         self._room = _MAX_WORK
         self._found: dict[str, list[Element]] = {}
@@ -242,14 +249,14 @@ class _Finder:
         if self._index is None:
             index = self._index = {}
             places: dict[str, list[list[Element]]] = {}  # many elements have the same classes
-            for element in self._document.select("[class], [id]"):
-                if names := element.attr("class"):
+            for element, names, own in self._rows:
+                if names:
                     if (found := places.get(names)) is None:
                         parts = dict.fromkeys(names.split())
                         found = places[names] = [index.setdefault("." + part, []) for part in parts]
                     for place in found:
                         place.append(element)
-                if own := element.attr("id"):
+                if own:
                     index.setdefault("#" + own, []).append(element)
         return self._index.get(name, [])
 
@@ -257,7 +264,7 @@ class _Finder:
         found = self._found.get(selector)
         if found is None:
             self._take(self._size)
-            found = self._found[selector] = self._document.select(selector)
+            found = self._found[selector] = self.document.select(selector)
         return found
 
     def _take(self, steps: int) -> None:
@@ -270,8 +277,7 @@ class _OutOfSteps(Exception):
     """Matching the rules would take too many steps."""
 
 
-def _apply(document: Document, rules: list[StyleRule], styles: Styles, names: _Names) -> None:
-    finder = _Finder(document)
+def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Names) -> None:
     for rule in rules:
         selector = rule.selector
         if not names.may_match(selector) or not any(map(_matters, rule.declarations)):
@@ -285,7 +291,7 @@ def _apply(document: Document, rules: list[StyleRule], styles: Styles, names: _N
             if ":" in arm:
                 arm = _NOT_STATE.sub(_ALWAYS, arm).replace(":-webkit-any(", ":is(").replace(":defined", _ALWAYS)
                 if _ADDED.search(arm):
-                    _note_added(document, arm, rule, styles)
+                    _note_added(finder.document, arm, rule, styles)
                 if "::" in arm or _STATES.search(arm):
                     continue
             try:

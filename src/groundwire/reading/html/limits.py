@@ -41,7 +41,13 @@ _RAW: Final[Mapping[str, re.Pattern[str]]] = {
     for name in ("script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes")
 }
 _TELLING: Final = 100_000  # characters of a style or of JSON-LD that are worth keeping
+_LONG: Final = 2_000  # characters of a value of an attribute
 _LONG_VALUE = re.compile(r"""=\s*+(?:"[^"]{2000,}+"|'[^']{2000,}+'|[^\s>"'=]{2000,}+)""")
+_RUN = re.compile(
+    r"""(?:[^<]*<(?!/?(?:[sS](?:[cC]|[tT][yY])|[tT](?:[iI]|[eE])|[xX][mM]|[iI][fF]|[nN][oO][eEfF]))/?[a-zA-Z]"""
+    r"""[^<>"']{0,1500}(?:="[^<>"]{0,1500}"[^<>"']{0,1500})*>){1,500}"""
+)
+"""Text and tags of which nothing is removed, with attributes in plain quotes, all at once."""
 
 
 class Token(NamedTuple):
@@ -77,19 +83,20 @@ def tokens(markup: str) -> Iterator[Token]:
                 yield Token("raw", name, markup[position:until], position)
                 position = until
             continue
-        follower = markup[opening + 1 : opening + 2]
-        if follower.isascii() and (
-            follower.isalpha() or (follower == "/" and markup[opening + 2 : opening + 3].isalpha())
-        ):
-            return  # an unterminated tag swallows the rest
-        if markup.startswith("<!--", opening):
-            close_at = opening + 2 if markup.startswith(("<!-->", "<!--->"), opening) else opening + 4
-            position = _after(markup, "-->", close_at)
-        elif follower in {"!", "?", "/"} and follower:
-            position = _after(markup, ">", opening + 1)
-        else:
+        position = _past(markup, opening)
+        if position == opening + 1:
             yield Token("text", "", "<", opening)
-            position = opening + 1
+
+
+def _past(markup: str, opening: int) -> int:
+    """Return the end of what begins with a `<` that is no tag: a comment, an unterminated tag, or only itself."""
+    follower = markup[opening + 1 : opening + 2]
+    if follower.isascii() and (follower.isalpha() or (follower == "/" and markup[opening + 2 : opening + 3].isalpha())):
+        return len(markup)  # an unterminated tag swallows the rest
+    if markup.startswith("<!--", opening):
+        close_at = opening + 2 if markup.startswith(("<!-->", "<!--->"), opening) else opening + 4
+        return _after(markup, "-->", close_at)
+    return _after(markup, ">", opening + 1) if follower in {"!", "?", "/"} and follower else opening + 1
 
 
 def shorten(markup: str, length: int) -> tuple[str, bool]:
@@ -98,29 +105,52 @@ def shorten(markup: str, length: int) -> tuple[str, bool]:
     Markup other than text is removed first (scripts other than JSON-LD, huge styles, comments, attribute values of at
     least 2,000 characters), then the end, from the start of a tag.
     """
+    if len(markup) > length:
+        markup = _without_programs(markup)
     if len(markup) <= length:
         return markup, False
-    parts: list[str] = []
-    room = length
+    cut = 0
     for token in tokens(markup):
-        if token.kind == "text":
-            part = token.text
-        elif token.kind == "raw":
-            wanted = token.name == "style" or '"@context"' in token.text  # styles determine what is hidden
-            part = (
-                token.text if token.name not in {"script", "style"} or (wanted and len(token.text) < _TELLING) else ""
-            )
-        elif token.kind == "start":
-            attributes = token.text if len(token.text) < 2_000 else _LONG_VALUE.sub("=''", token.text)
-            part = f"<{token.name}{attributes}>"
-        else:
-            part = f"</{token.name}>"
-        if len(part) > room:
-            parts.append(part[:room] if token.kind == "text" else "")
-            return "".join(parts), True
-        parts.append(part)
-        room -= len(part)
-    return "".join(parts), False
+        if token.start >= length:
+            cut = length if token.start == length else cut
+            break
+        cut = length if token.kind == "text" else token.start
+    return markup[:cut], True
+
+
+def _without_programs(markup: str) -> str:
+    """Return markup without scripts, huge styles, comments, and huge attribute values."""
+    parts: list[str] = []
+    done = position = 0
+    while True:
+        if (run := _RUN.match(markup, position)) is not None:
+            position = run.end()
+        opening = markup.find("<", position)
+        if opening < 0:
+            return "".join([*parts, markup[done:]])
+        tag = _TAG.match(markup, opening)
+        if tag is None:
+            position = _past(markup, opening)
+            if position > opening + 1:
+                parts.append(markup[done:opening])
+                done = position
+            continue
+        position = tag.end()
+        if tag[1]:
+            continue
+        if position - opening >= _LONG:
+            parts += [markup[done : tag.start(3)], _LONG_VALUE.sub("=''", tag[3])]
+            done = tag.end(3)
+        name = tag[2].lower()
+        if (closing := _RAW.get(name)) is not None:
+            close = closing.search(markup, position)
+            until = close.start() if close else len(markup)
+            # styles determine what is hidden
+            telling = name == "style" or (name == "script" and markup.find('"@context"', position, until) >= 0)
+            if name in {"script", "style"} and not (telling and until - position < _TELLING):
+                parts.append(markup[done:position])
+                done = until
+            position = until
 
 
 def _after(markup: str, mark: str, position: int) -> int:
