@@ -89,6 +89,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count
         reading.block_pages.signatures: lower
+        reading.text.sanitize: lower_ascii
         reading.encoding.detect: name_of
         reading.main_content.text_features: beginning first_words group_of
         reading.metadata.dates: iso_date

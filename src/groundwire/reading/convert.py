@@ -83,7 +83,7 @@ def convert(
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=error.found)
     decoded = decode(body, content_type)
     if kind == "html":
-        extracted = extract(decoded.text, url, model, include=include)
+        extracted = extract(decoded.text, url, model, include=include, plain=decoded.plain)
     else:
         extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
     warnings = remarks + decoded.warnings

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["Extracted", "extract", "fragment_to_markdown"]
 
 
-def extract(html: str, url: str, model: Model | None = None, *, include: Collection[str] = ()) -> Extracted:
+def extract(
+    html: str, url: str, model: Model | None = None, *, include: Collection[str] = (), plain: bool = False
+) -> Extracted:
     """Extract the main content of a page.
 
     Args:
@@ -31,6 +33,7 @@ def extract(html: str, url: str, model: Model | None = None, *, include: Collect
         url: The page's URL, for its relative links.
         model: The classifier of the main content; by default the built-in one.
         include: The parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        plain: Whether it is known to have no control characters but whitespace.
 
     Returns:
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
@@ -48,7 +51,7 @@ def extract(html: str, url: str, model: Model | None = None, *, include: Collect
     from groundwire.reading.visibility.unrendered import drop_shortcodes, may_have_shortcodes
     from groundwire.reading.visibility.visible import drop_unseen
 
-    markup, cut = fit(strip_controls(html))
+    markup, cut = fit(strip_controls(html, plain=plain))
     document = parse_page(markup)
     cut = trim(document) or cut
     metas, found = read_metas(document), things(document)

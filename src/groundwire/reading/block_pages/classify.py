@@ -42,6 +42,7 @@ from groundwire.reading.block_pages.signatures import (
     PageSentences,
     lower,
 )
+from groundwire.reading.text.sanitize import lower_ascii
 
 __all__ = ["HELD_OFF", "HELD_OFF_TITLE", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
 
@@ -194,7 +195,7 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
     for header, value, name in HEADERS:
         if header in small and value in small[header]:
             return SoftBlock(kind="bot check", name=name)
-    lowered = markup[:_SEEN].lower()
+    lowered = lower_ascii(markup[:_SEEN])
     for vendor in VENDORS:
         if vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
@@ -220,7 +221,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     if said.words > _LONGEST:
         return None
     seen = markup[:_SEEN]
-    lowered = seen.lower()
+    lowered = lower_ascii(seen)
     for vendor in VENDORS:
         if said.words <= vendor.words and vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
@@ -229,12 +230,11 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
         return SoftBlock(kind="consent page", name="a consent page")
     if said.explains:
         return None
-    return _plea(said, url, seen)
+    return _plea(said, url, seen, lowered)
 
 
-def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
+def _plea(said: PageSentences, url: str, seen: str, lowered: str) -> SoftBlock | None:
     """Return the block page that a page without known signatures is, judged by its sentences."""
-    lowered = seen.lower()
     asks_for_text = (
         "<textarea" in lowered and _TEXTAREA.search(seen) is not None
     )  # a form for writing, with a check beside it
@@ -262,7 +262,7 @@ def _plea(said: PageSentences, url: str, seen: str) -> SoftBlock | None:
         return SoftBlock(kind="region block", name="a block of this region")
     if said.words > _SHORT:
         return None
-    if said.pleads(MEMBERS) or _is_login(said, url, seen):
+    if said.pleads(MEMBERS) or _is_login(said, url, seen, lowered):
         return SoftBlock(kind="login page", name="a login")
     if said.pleads(*AGE):
         return SoftBlock(kind="age gate", name="an age gate")
@@ -285,10 +285,10 @@ def _wants_consent(said: PageSentences, seen: str) -> bool:
     return said.has_line(ACCEPT) or any(ACCEPT.fullmatch(lower(button.strip())) for button in buttons)
 
 
-def _is_login(said: PageSentences, url: str, seen: str) -> bool:
+def _is_login(said: PageSentences, url: str, seen: str, lowered: str) -> bool:
     """Return whether a page has little but a login form."""
     leads = LOGIN_PATH.search(url) is not None
-    if "password" in seen.lower() and _PASSWORD.search(seen):
+    if "password" in lowered and _PASSWORD.search(seen):
         if said.is_headed(LOGIN) and said.rest(LOGIN) <= (_LITTLE if leads else _FEW):
             return True
         if leads and said.rest(LOGIN) <= _LITTLE:

@@ -11,7 +11,7 @@ from turbohtml import Document, Element, Text
 from groundwire.reading.block_pages.phrases import JAVASCRIPT
 from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.html.semantics import parse_page
-from groundwire.reading.text.sanitize import strip_controls
+from groundwire.reading.text.sanitize import lower_ascii, strip_controls
 
 __all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "has_program", "is_shell", "later_parts", "word_count"]
 
@@ -43,7 +43,12 @@ _BOX: Final = re.compile(
 """The whole text of a box that waits for its content; words after the first need an ellipsis, as titles have none."""
 _BEGUN: Final = re.compile(rf"^\W{{0,5}}{_WAITS}", re.IGNORECASE | re.MULTILINE)
 """The beginning of such a text, among the lines of a page."""
-_WAIT_WORDS: Final = tuple(_WAITS.removeprefix("(?:").removesuffix(")").split("|"))
+_WAIT_STEMS: Final = (
+    "loading", "please wait", "one moment", "laden", "bitte warten", "chargement", "veuillez patienter", "cargando",
+    "caricamento", "carregando", "агрузка", "АГРУЗКА", "adowanie", "klen", "読み込み中", "加载中", "載入中",
+    "불러오는 중", "جار التحميل",
+)  # fmt: skip
+"""What every such word has in it, in text of which only ASCII letters are in lower case."""
 _ASIDE: Final = re.compile(
     r"comment|disqus|related|recommend|advert|(?:^|[-_ ])ads?(?:[-_ ]|$)|banner|share|social|newsletter|cookie|consent"
     r"|chat|login|sign-?in|search|cart|modal|popup|overlay|dialog|toast|tooltip|player|captcha|sidebar|widget|menu|footer"
@@ -56,6 +61,7 @@ _SCROLLS: Final = ("infinite-scroll", "infinitescroll", "load-more", "loadmore",
 _MORE_WORDS: Final = (
     *("load more", "mehr laden", "weitere laden", "charger plus", "cargar más", "carregar mais", "carica altri"),
 )
+_MORE_STEMS: Final = tuple(words.partition("á")[0] for words in _MORE_WORDS)
 _MORE: Final = re.compile(rf"(?:{'|'.join(_MORE_WORDS)})(?: [^\W\d_]{{1,20}}){{0,2}}", re.IGNORECASE)
 LOADS_PARTS: Final = "parts of the page are loaded by scripts and are missing; a reader with a browser may have them"
 """The warning for a page with boxes that wait for their content."""
@@ -90,7 +96,7 @@ def is_shell(markup: str, content: str) -> bool:
         content: The converted content.
     """
     words = word_count(content, FEW)
-    if words > FEW or "<script" not in markup.lower():
+    if words > FEW or "<script" not in lower_ascii(markup):
         return False
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
@@ -113,12 +119,12 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
         text: Its texts, a line each.
         markup: Its HTML.
     """
-    low = text.lower()
+    low = lower_ascii(text)
     found = []
-    waits = any(word in low for word in _WAIT_WORDS) and _BEGUN.search(text) is not None
+    waits = any(stem in low for stem in _WAIT_STEMS) and _BEGUN.search(text) is not None
     if (waits or document.find(attrs={"aria-busy": "true"}) is not None) and _waiting(document):
         found.append(LOADS_PARTS)
-    scrolls = any(words in low for words in _MORE_WORDS) and any(word in markup.lower() for word in _SCROLLS)
+    scrolls = any(stem in low for stem in _MORE_STEMS) and any(word in lower_ascii(markup) for word in _SCROLLS)
     if scrolls and any(_MORE.fullmatch(" ".join(element.text.split())) for element in document.select(_BUTTONS)):
         found.append(LOADS_MORE)
     return tuple(found)

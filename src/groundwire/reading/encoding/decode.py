@@ -24,6 +24,7 @@ from groundwire.reading.encoding.detect import (
     name_of,
     utf8_letters,
 )
+from groundwire.reading.text.sanitize import is_plain
 
 __all__ = ["PRESCAN", "Decoded", "EncodingSource", "decode"]
 
@@ -49,8 +50,6 @@ _NOT_TEXT: Final = (
     *map(chr, range(0xFDD0, 0xFDF0)),
     *(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF)),
 )
-_NOT_TEXT_BYTES: Final = ((b"\0", b"\0"), (b"\xef", b"\xef\xb7"), (b"\xbf", b"\xbf\xbe"), (b"\xbf", b"\xbf\xbf"))
-"""Byte patterns in each of them, in UTF-8, after a byte of each that is rare: one byte is found ten times as fast."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +62,8 @@ class Decoded:
     """The encoding's name in the WHATWG Encoding Standard, in lower case."""
     source: EncodingSource
     """The source of the encoding."""
+    plain: bool = False
+    """Whether the text is known to have no control characters but whitespace."""
     warnings: tuple[str, ...] = ()
     """Labels that were ignored, and undecodable bytes."""
 
@@ -171,8 +172,9 @@ def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]
         name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
     ):
         warnings = [*warnings, "Some bytes could not be read and are shown as U+FFFD."]
-    if name != "utf-8" or any(rare in body and mark in body for rare, mark in _NOT_TEXT_BYTES):
+    plain = name == "utf-8" and is_plain(body)
+    if not plain:
         for char in _NOT_TEXT:
             if char in text:  # a hundred times faster than a combined pattern
                 text = text.replace(char, "\ufffd")
-    return Decoded(text=text, encoding=name, source=source, warnings=tuple(warnings))
+    return Decoded(text=text, encoding=name, source=source, plain=plain, warnings=tuple(warnings))

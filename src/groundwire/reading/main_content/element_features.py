@@ -124,13 +124,19 @@ def link_columns(layout: Layout, around: Sequence[Picker]) -> list[bytes]:
                 column[block] = min(200, 200 * sizes[kind] // length)
     is_entry = [int(common >= _ENTRY) for common in entries]
     leads_away = [int(share > 100) for share in shares[_EXTERNAL - 1]]
+    any_entry, any_away = any(is_entry), any(leads_away)
     columns = [*map(bytes, shares), bytes(entries)]
     total = len(layout.parents)
     for level in _LEVELS:
-        elements = around[level](range(total))
-        counts = _sums(elements, [1] * count, total)
-        for marks in (is_entry, leads_away):
-            sums = _sums(elements, marks, total) if any(marks) else bytes(total)
+        elements: Sequence[int] = []
+        for marks, is_any in ((is_entry, any_entry), (leads_away, any_away)):
+            if not is_any:
+                columns.append(bytes(count))
+                continue
+            if not elements:
+                elements = around[level](range(total))
+                counts = _sums(elements, [1] * count, total)
+            sums = _sums(elements, marks, total)
             codes = [200 * part // whole if part else 0 for part, whole in zip(sums, counts, strict=True)]
             columns.append(take(codes, around[level]))
     sums = list(accumulate(is_entry, initial=0))

@@ -15,6 +15,7 @@ from turbohtml import Document, Element
 
 from groundwire.reading.metadata.dates import WRITTEN, date_in_address, day_order, iso_date, same_day, written_day
 from groundwire.reading.metadata.page_metadata import Metadata
+from groundwire.reading.text.sanitize import lower_ascii
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
@@ -36,9 +37,9 @@ _LABEL: Final = re.compile(
 """What precedes a date on pages."""
 _LABEL_WORDS: Final = (
     "erschienen", "erstellt", "veröffentlicht", "publi", "datum", "posted", "submitted", "asked", "started", "date",
-    "released", "pubblicat", "gepubliceerd", "опубликован",
+    "released", "pubblicat", "gepubliceerd", "опубликован", "Опубликован", "ОПУБЛИКОВАН", "verÖffentlicht",
 )  # fmt: skip
-"""The beginning of every word of `_LABEL`."""
+"""The beginning of every word of `_LABEL`, in text of which only ASCII letters are in lower case."""
 _MARKS: Final = (
     "time, [id*=date i], [id*=datum i], [itemprop*=date i], [rel~=author], [itemprop~=author], a[href*='/author'],"
     "a[href*='/user'], a[href*='/member'], a[href*='/people/'], a[href*='/profile'], a[href*='/u/']"
@@ -216,10 +217,7 @@ def _labelled(text: str, order: str) -> str | None:
 
 def _labels(text: str) -> Iterator[re.Match[str]]:
     """Yield the matches of `_LABEL`, looking only where one of the words is."""
-    low = text.lower()
-    if len(low) != len(text):  # the positions differ
-        yield from _LABEL.finditer(text)
-        return
+    low = lower_ascii(text)
     places = {place for word in _LABEL_WORDS for place in _occurrences(low, word)}
     for place in sorted(places):
         if label := _LABEL.match(text, place):

@@ -14,7 +14,16 @@ from typing import Final
 
 from groundwire.safety.secret_scanner import break_reserved
 
-__all__ = ["Counts", "clean", "clean_text", "hygiene_warnings", "strip_controls", "strip_invisible"]
+__all__ = [
+    "Counts",
+    "clean",
+    "clean_text",
+    "hygiene_warnings",
+    "is_plain",
+    "lower_ascii",
+    "strip_controls",
+    "strip_invisible",
+]
 
 _ESCAPES: Final = re.compile(
     "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin like this, and what does not is skipped quickly
@@ -26,11 +35,14 @@ _ESCAPES: Final = re.compile(
 """The escape sequences of ECMA-48, removed as a whole: without the payload of bare controls."""
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
-_PLAIN: Final = bytes([*b"\t\n", *range(0x20, 0x7F)])
-_TELLING: Final = re.compile(
-    rb"[\x00-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef(?:\xb7[\x90-\xaf]|\xbf[\xbe\xbf])"
-)
-"""The UTF-8 form of `_CONTROLS` and `_NEWLINES` (without surrogates), in a text without `_PLAIN`."""
+_PLAIN: Final = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
+_HIGH: Final = bytes(range(0x80, 0x100))
+_C1: Final = re.compile(rb"\xc2[\x80-\x9f]")
+_TELLING: Final = (
+    (b"\xe2", b"\xe2\x80\xa8"), (b"\xe2", b"\xe2\x80\xa9"), (b"\xef", b"\xef\xb7"), (b"\xbf", b"\xbf\xbe"),
+    (b"\xbf", b"\xbf\xbf"),
+)  # fmt: skip
+"""Two newlines and what all noncharacters have in UTF-8, after a rare byte of each: one is found ten times as fast."""
 _NEWLINES: Final = "\x0b\x0c\x85\u2028\u2029"
 _BEGINNINGS: Final = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
 """The first characters of escape sequences."""
@@ -38,11 +50,16 @@ _BARE: Final = re.compile(r"\r(?!\n)")
 _GAPS: Final = re.compile(r"\n{4,}")
 
 
-def strip_controls(text: str) -> str:
-    """Remove escape sequences and control characters other than newline and tab."""
+def strip_controls(text: str, *, plain: bool = False) -> str:
+    """Remove escape sequences and control characters other than newline and tab.
+
+    Args:
+        text: The text.
+        plain: Whether there are known to be none but carriage returns.
+    """
     if "\r" in text:  # searching for pairs takes five times as long as for one character
         text = text.replace("\r\n", "\n").replace("\r", "\n") if _BARE.search(text) else text.replace("\r", "")
-    if _is_plain(text):
+    if plain or _is_plain(text):
         return text
     for newline in _NEWLINES:
         text = text.replace(newline, "\n")
@@ -56,10 +73,26 @@ def strip_controls(text: str) -> str:
 def _is_plain(text: str) -> bool:
     """Return whether there is nothing to remove; about ten times faster than the patterns."""
     try:
-        rest = text.encode().translate(None, _PLAIN)
+        return is_plain(text.encode())
     except UnicodeEncodeError:
         return False
-    return not rest or _TELLING.search(rest) is None
+
+
+def is_plain(encoded: bytes) -> bool:
+    """Return whether a text in UTF-8 has no control characters but whitespace, and no noncharacters."""
+    rest = encoded.translate(None, _PLAIN)
+    if not rest or rest.translate(None, _HIGH):
+        return not rest
+    if b"\xc2" in rest and _C1.search(rest) is not None:
+        return False
+    return not any(rare in rest and mark in rest for rare, mark in _TELLING)
+
+
+def lower_ascii(text: str) -> str:
+    """Return a text with its ASCII letters in lower case, which is several times faster than `str.lower`."""
+    if text.isascii():
+        return text.lower()
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
 
 
 def clean(text: str) -> str:

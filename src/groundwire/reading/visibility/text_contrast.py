@@ -63,7 +63,7 @@ class Backdrop:
         paints = {paint for style in styles.values() if (paint := self._painted(style, "")) is not None}
         if any(0 < paint.alpha < 0.95 for paint in paints):
             return None
-        return [*paints - {_CLEAR}, WHITE, _DARK, _YELLOW]
+        return [*paints - {_CLEAR}, _DARK if self.dark else WHITE, _YELLOW]
 
     def may_be_like(self, front: Color) -> bool:
         """Return whether any background of the page may be like a text's color; quicker than looking for its own."""
