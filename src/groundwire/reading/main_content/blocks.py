@@ -148,15 +148,14 @@ def lay_out(document: Document, url: str = "") -> Layout:
         kind = type(node)
         if kind is text_type:
             data = node.data  # type: ignore[attr-defined]
-            is_space = data.isspace()
-            if is_space and not parts:
+            if not parts and data.isspace():
                 continue
             parent = node.parent
             place = places[parent]  # type: ignore[index]
             if parts and place >> _SHIFT != owner:
                 flush()
                 parts, pieces = [], []
-                if is_space:
+                if data.isspace():
                     continue
             if not parts:
                 owner, length, link_length, inside = place >> _SHIFT, 0, 0, []

@@ -169,7 +169,7 @@ _PASSES: Final = (
 """For each reason, a pattern that is quick to rule it out, and the one that finds the match."""
 
 _FENCE: Final = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})")
-_CODE: Final = re.compile(r"(?<![`\\])(`+)(?!`)(?:(?!\n\n).){0,5000}?(?<!`)\1(?!`)", re.DOTALL)
+_CODE: Final = re.compile(r"`(?<![`\\]`)(`*)(?!`)(?:(?!\n\n).){0,5000}?(?<!`)`\1(?!`)", re.DOTALL)
 _IMAGE: Final = re.compile(r"!(?=\[)")
 _TAG: Final = re.compile(
     r"<(?!https?://[^\s<>]*>)(?=/?[a-zA-Z][^<>]{0,1000}>|!--|!\[CDATA|!doctype|\?|[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>)",
