@@ -122,10 +122,10 @@ def link_columns(layout: Layout, around: Sequence[Picker]) -> list[bytes]:
         for kind, column in enumerate(shares, 1):
             if sizes[kind]:
                 column[block] = min(200, 200 * sizes[kind] // length)
-    is_entry = [int(common >= _ENTRY) for common in entries]
-    leads_away = [int(share > 100) for share in shares[_EXTERNAL - 1]]
-    any_entry, any_away = any(is_entry), any(leads_away)
     columns = [*map(bytes, shares), bytes(entries)]
+    is_entry = [int(common >= _ENTRY) for common in columns[-1]]
+    leads_away = [int(share > 100) for share in columns[_EXTERNAL - 1]]
+    any_entry, any_away = any(is_entry), any(leads_away)
     total = len(layout.parents)
     for level in _LEVELS:
         elements: Sequence[int] = []
