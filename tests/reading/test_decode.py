@@ -12,6 +12,7 @@ from components.work import growth
 from groundwire.reading.encoding import decode as decode_module
 from groundwire.reading.encoding.decode import PRESCAN, decode
 from groundwire.reading.encoding.detect import CODECS, LABELS, name_of
+from groundwire.reading.text.sanitize import strip_controls
 
 pytestmark = pytest.mark.req("B2")
 
@@ -296,3 +297,29 @@ def test_ten_megabytes_take_a_bounded_time(unit: bytes, header: str) -> None:
     body = (unit * (10_000_000 // len(unit) + 1))[:10_000_000]
     decode(body, header)
     assert growth(lambda beginning: decode(beginning, header), body[:50_000], body[:200_000]) < 5
+
+
+ODD = st.sampled_from(
+    "a\t\n\r \x00\x07\x1b\x7f\x80\x9f\xa0\xbf\u043f\u2027\u2028\ufdcf\ufdd0\ufffe\uffff\u5ffe\U0001ffff"
+)
+
+
+@given(st.text(ODD | st.characters(exclude_categories=("Cs",)), max_size=12))
+def test_what_is_plain_has_nothing_to_strip(text: str) -> None:
+    decoded = decode(text.encode(), "text/html; charset=utf-8")
+    assert strip_controls(decoded.text, plain=decoded.plain) == strip_controls(decoded.text)
+
+
+@pytest.mark.parametrize(
+    "text", ["\u043f\u00bf words\r\n", "\u2027\ufffd", "caf\u00e9\u00a0", "\ufdcf\U0001f600\ud7ff"[1:]]
+)
+def test_ordinary_text_is_plain(text: str) -> None:
+    assert decode(text.encode(), "text/html; charset=utf-8").plain
+
+
+@pytest.mark.parametrize("odd", "\x00\x07\x1b\x7f\x80\x9f\u2028\u2029\ufdd0\ufdef\ufffe\uffff\U0001ffff")
+def test_text_with_a_control_or_no_character_is_not_plain(odd: str) -> None:
+    for text in (f"\u043f{odd}", f"words{odd}", f"\u00bf{odd}\u2014"):
+        decoded = decode(text.encode(), "text/html; charset=utf-8")
+        assert not decoded.plain
+        assert odd not in strip_controls(decoded.text, plain=decoded.plain)

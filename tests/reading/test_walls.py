@@ -110,6 +110,20 @@ def test_the_rest_is_what_a_wall_would_not_say(content: str, rest: int) -> None:
     assert PageSentences("", content).rest() == rest
 
 
+@pytest.mark.parametrize("case", [str, str.upper, str.title])
+@pytest.mark.parametrize(
+    "message",
+    [
+        "verify you are human",
+        "i\u0307ste\u011finiz engellendi",
+        "ip\u30a2\u30c9\u30ec\u30b9\u304c\u5236\u9650\u3055\u308c\u307e\u3057\u305f",
+    ],
+)
+def test_a_message_is_found_in_letters_of_any_case(message: str, case: Callable[[str], str]) -> None:
+    text = case(message).replace("I\u0307", "\u0130").replace("i\u0307", "i")
+    assert soft_block({}, "https://a.example/", "", title="", content=text) is not None
+
+
 @pytest.mark.parametrize(
     ("reply", "kind", "said"),
     [
