@@ -35,7 +35,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from groundwire import Settings, Web
-from groundwire.reading.passages.embeddings import EmbeddingRanker
+from groundwire.reading.passages.reranking import EmbeddingRanker
 from groundwire.reading.passages.token_budget import TextBudget, load_token_bound
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer, ServerThread

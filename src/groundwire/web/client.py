@@ -116,7 +116,7 @@ class Web(AnsweringView):
         self._quota = None
         self._provider_names: tuple[str, ...] | None = None
         if ranker is None and self.settings.read.ranker == "embeddings":
-            from groundwire.reading.passages.embeddings import EmbeddingRanker
+            from groundwire.reading.passages.reranking import EmbeddingRanker
 
             ranker = EmbeddingRanker()
         self._own_functions: tuple[CountTokens | None, Ranker | None] = count_tokens, ranker

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_QUERY, Excerpt, Match, Page
-from groundwire.reading.passages.bm25 import passages_of, rank
+from groundwire.reading.passages.bm25 import passages_of, score_passages
 from groundwire.reading.passages.excerpts import (
     ExcerptSpan,
     assemble,
@@ -29,6 +29,7 @@ from groundwire.reading.passages.excerpts import (
 )
 from groundwire.reading.passages.outline import Outline, plain, version_of
 from groundwire.reading.passages.pagination import Cursor, cut_piece, read_cursor, resolve, wrapped
+from groundwire.reading.passages.reranking import rank
 from groundwire.reading.passages.terms import Terms, expected, is_common, readable_run
 from groundwire.reading.passages.token_budget import TextBudget, TokenBound, load_token_bound
 from groundwire.reading.passages.view import check_ask, pack_view, unpack_view, view, view_in_worker
@@ -130,7 +131,7 @@ class TestPassages:
 
 
 def scores(text: str, query: str) -> list[float]:
-    return [row.score for row in rank(Outline(text), query)]
+    return [row.score for row in score_passages(Outline(text), query)[0]]
 
 
 def bm25(counts: Sequence[dict[str, float]], sizes: Sequence[int], weights: dict[str, float]) -> list[float]:

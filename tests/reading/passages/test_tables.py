@@ -14,7 +14,7 @@ import pytest
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page
-from groundwire.reading.passages.bm25 import rank
+from groundwire.reading.passages.bm25 import score_passages
 from groundwire.reading.passages.excerpts import choose
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import cut_piece
@@ -60,7 +60,7 @@ def _view(text: str, asked: dict[str, Any]) -> object:
 def _growth(text: str, query: str, least: int, most: int) -> object:
     """Return from which budgets on something else is shown; a part of a passage leaves room for a line after it."""
     document, found = Outline(text), [[0, ""]]
-    ranked = rank(document, query)
+    ranked = score_passages(document, query)[0]
     for size in range(least, most):
         content = choose(document, ranked, TextBudget(characters=size)).content
         if content != found[-1][1]:

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from components.examples import examples
 from groundwire.errors import InvalidRequest
 from groundwire.models import Page
-from groundwire.reading.passages.bm25 import passages_of, rank
+from groundwire.reading.passages.bm25 import passages_of
 from groundwire.reading.passages.excerpts import find_all
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import Cursor, read_cursor
+from groundwire.reading.passages.reranking import rank
 from groundwire.reading.passages.terms import Terms, readable_run
 from groundwire.reading.passages.view import check_ask, view
 

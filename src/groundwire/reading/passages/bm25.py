@@ -3,7 +3,7 @@
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009. A sentence alone has little
 context, so its headings and the sentences around it count too: a word of the query there adds to the same word in the
 sentence itself, with diminishing returns (section 3.6 on fields). So do words that share most of their letters with one
-of the query, and a number or a date if the query asks for one. A small model can score the best passages by meaning.
+of the query, and a number or a date if the query asks for one.
 """
 
 from __future__ import annotations
@@ -12,22 +12,16 @@ import math
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from statistics import median
 from typing import Final, NamedTuple
 
-from groundwire.errors import InvalidRequest
-from groundwire.reading.passages.embeddings import EmbeddingRanker
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import Terms, expected, is_common, related
 from groundwire.reading.text.truncate import is_rule
 
-__all__ = ["LINK", "Passage", "Ranked", "Ranker", "passages_of", "rank"]
-
-Ranker = Callable[[str, Sequence[str]], Sequence[float]]
-"""Takes a query and texts, and returns a relevance score for each text; higher is better."""
+__all__ = ["LINK", "Matches", "Passage", "Ranked", "passages_of", "score_passages", "text_of"]
 
 _LONG: Final = 260  # characters; a longer sentence is split
 _SHORT: Final = 40  # characters; a shorter part stays with the next one
@@ -185,10 +179,8 @@ _RELATED: Final = 0.8  # weight of a word that says one of the query in other wo
 _GRAM: Final = 3  # letters
 _LONGEST: Final = 40  # letters of a word that are compared
 _ROOT: Final = 5  # letters that identify a word
-_RANKED: Final = 500  # passages passed to the caller's ranker
 _NONE: Final[Mapping[str, float]] = {}
 _WORDS: Final = 20_000  # words of a page that are compared for relatedness
-_COMPARED: Final = 40  # passages compared by meaning
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,52 +199,45 @@ class Ranked:
     """The position of its most relevant part on the page."""
 
 
-def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ranked]:
+class Matches(NamedTuple):
+    """Where the words of a query are on a page."""
+
+    weights: Mapping[str, float]
+    """The words, and how much each counts: the rarer, the more."""
+    texts: Sequence[str]
+    """The passages without link targets."""
+    rows: Sequence[Sequence[str]]
+    """Their terms."""
+    hits: Sequence[Mapping[str, float]]
+    """How often each has each word of the query, or words related to it, which count less."""
+    above: Sequence[Mapping[str, float]]
+    """The same for the headings."""
+    in_heads: Mapping[int, Mapping[str, float]]
+    """The same for the table headers, by their start; -1 stands for none."""
+    kin: Mapping[str, Mapping[str, float]]
+    """The words of the query that a term equals or is related to, with weights."""
+
+
+def text_of(document: Outline, passage: Passage) -> str:
+    """Return the text of a passage without link targets."""
+    return LINK.sub(r"\1", document.text[passage.start : passage.end])
+
+
+def score_passages(document: Outline, query: str) -> tuple[list[Ranked], Matches]:
     """Score the passages of a page, in page order; those without any term of the query have a score of 0.
 
     Args:
         document: The page.
         query: The query.
-        ranker: Rescores the 500 best passages, each with its headings; the others then have a score of 0. The scores
-            of an `EmbeddingRanker` are added to the own ones.
-
-    Raises:
-        InvalidRequest: the ranker did not return a number for each text.
     """
-    found = _ranked(document, query)
-    if ranker is None or not found:
-        return found
-    by_meaning = isinstance(ranker, EmbeddingRanker)  # its scores are too rough to be the only ones
-    best = sorted(found, key=lambda row: (-row.score, row.number))[: _COMPARED if by_meaning else _RANKED]
-    if by_meaning and not best[0].score:
-        return found
-    texts = ["\n".join((*document.path(row.passage.start), _words_of(document, row.passage))) for row in best]
-    scores = [float(score) for score in ranker(query, texts)]
-    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
-        problem = f"did not give {len(texts):,} finite scores for as many texts"
-        raise InvalidRequest("ranker", problem, "Return one number for each text.")
-    if by_meaning:
-        middle, highest = median(scores), max(scores)
-        width = (highest - middle) or 1.0
-        more = {row.number: max(0.0, score - middle) / width for row, score in zip(best, scores, strict=True)}
-        return [replace(row, score=round(row.score / best[0].score + more.get(row.number, 0.0), 4)) for row in found]
-    least = min(scores) - 1e-9
-    again = {row.number: score - least for row, score in zip(best, scores, strict=True)}
-    return [replace(row, score=again.get(row.number, 0.0)) for row in found]
-
-
-def _words_of(document: Outline, passage: Passage) -> str:
-    return LINK.sub(r"\1", document.text[passage.start : passage.end])
-
-
-def _ranked(document: Outline, query: str) -> list[Ranked]:
     terms_of = Terms()
     words = terms_of(query)
     text, passages = document.text, passages_of(document)
-    texts = [_words_of(document, passage) for passage in passages]
+    texts = [text_of(document, passage) for passage in passages]
     rows = [terms_of(words_of) for words_of in texts]
     if not words or not rows:
-        return [Ranked(at, passage, 0.0, frozenset()) for at, passage in enumerate(passages)]
+        unmatched = [Ranked(at, passage, 0.0, frozenset()) for at, passage in enumerate(passages)]
+        return unmatched, Matches({}, texts, rows, [{}] * len(rows), [], {-1: {}}, {})
     headings = [frozenset(terms_of(heading.title)) for heading in document.headings]
     heads: dict[int, frozenset[str]] = {-1: frozenset()}
     for row, passage in zip(rows, passages, strict=True):
@@ -288,7 +273,7 @@ def _ranked(document: Outline, query: str) -> list[Ranked]:
             best = max((weights[word] * times, term) for word, times, term in known)[1]
             focus += max(0, text[passage.start : passage.end].casefold().find(best[:_ROOT]))
         found.append(Ranked(at, passage, round(score, 4), sets[at], focus))
-    return found
+    return found, Matches(weights, texts, rows, hits, above, in_heads, kin)
 
 
 def _kin(words: Iterable[str], vocabulary: Iterable[str]) -> dict[str, dict[str, float]]:

@@ -10,7 +10,6 @@ from typing import Any, Final
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_QUERY, Excerpt, Match, Page
 from groundwire.models.validators import check_int
-from groundwire.reading.passages.bm25 import Ranker, rank
 from groundwire.reading.passages.excerpts import (
     Chosen,
     ExcerptSpan,
@@ -24,6 +23,7 @@ from groundwire.reading.passages.excerpts import (
 )
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import Cursor, Place, cut_piece, resolve
+from groundwire.reading.passages.reranking import Ranker, rank
 from groundwire.reading.passages.terms import readable_run
 from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 

@@ -1,7 +1,8 @@
-"""The ranking by meaning, with the real model of the extra `embeddings`."""
+"""The second stage of ranking: by the linear model, and by meaning, with the real model of the extra `embeddings`."""
 
 from __future__ import annotations
 
+import math
 import re
 import subprocess
 import sys
@@ -9,13 +10,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from components.work import growth
 from groundwire import Settings, Web
 from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.models import Page
-from groundwire.reading.passages.bm25 import Ranker, rank
-from groundwire.reading.passages.embeddings import EmbeddingRanker
+from groundwire.reading.passages.bm25 import score_passages
 from groundwire.reading.passages.outline import Outline
+from groundwire.reading.passages.reranking import EmbeddingRanker, Ranker, features, rank
 from groundwire.reading.passages.view import check_ask, view
 from groundwire.testing.world import World
 
@@ -32,7 +34,7 @@ def refuse(event, arguments):
         raise RuntimeError(f"{event} {arguments}")
 
 sys.addaudithook(refuse)
-from groundwire.reading.passages.embeddings import EmbeddingRanker
+from groundwire.reading.passages.reranking import EmbeddingRanker
 ranker = EmbeddingRanker()
 # one character that stands for eighteen, an unpaired surrogate, no characters, and the one that ends a text in C
 hostile = ("\\ufdfa" * 20_000, "\\ud800 cat", "", "cat\\x00 sat", "x" * 1_000_000, "\\U0010ffff" * 5_000)
@@ -47,6 +49,78 @@ print("done")
 def content(text: str, query: str, ranker: Ranker | None) -> str:
     page = Page(url="https://a.example/", content=text)
     return view(page, check_ask(usual=9_000, query=query, max_tokens=60, ranker=ranker)).content
+
+
+def known(text: str, query: str) -> dict[int, tuple[float, ...]]:
+    document = Outline(text)
+    return features(document, *score_passages(document, query))
+
+
+class TestLinearModel:
+    def test_what_is_known_of_a_passage(self) -> None:
+        rows = "| harbour ferry | 9 |\n| castle boat | none |"
+        text = f"# Harbours\n\n- Is **the** [ferry](/f) late?\n\n| which | when |\n| --- | --- |\n{rows}"
+        document = Outline(text)
+        found, matches = score_passages(document, "when does the harbour open")
+        assert [row.passage.head >= 0 for row in found] == [False, True, True, True]
+        weights = matches.weights  # common words count little, but they count
+        when, the, harbour = (weights[word] / sum(weights.values()) for word in ("when", "the", "harbour"))
+        # BM25 as a share of the best, without context; coverage: own, with headings, of the section, of the one before,
+        # before that, next, after that; words of the query, the first, other words, all words, links, place; heading,
+        # row, list, emphasis, question, number
+        own = weights["harbour"] * 3 / (1 + 2 * (0.5 + 0.5 * 3 / (13 / 4))) / sum(weights.values())
+        row = known(text, "when does the harbour open")[2]
+        expected = (
+            own, harbour, harbour + when, harbour + the + when, 0.0, harbour + the, 0.0, 0.0, 1 / 2, 0.0,
+            math.log1p(2), 3 / 60, 0.0, text.index("| harbour") / len(text), 0.0, 1.0, 0.0, 0.0, 0.0, 1.0,
+        )  # fmt: skip
+        assert row[0] == math.log(found[2].score / max(one.score for one in found) + 0.02)
+        assert row[1:5] == pytest.approx(expected[:4])
+        assert row[5] == pytest.approx(when)  # the header has it, and this row has it not
+        assert row[6:] == pytest.approx((harbour + the, *expected[6:]))
+        first = known(text, "when does the harbour open")[0]
+        assert first[13] == pytest.approx(
+            1 - len("# Harbours\n\n- Is **the** ferry late?") / len(text.split("\n\n|")[0])
+        )
+        assert first[14:] == (0.0, 1.0, 0.0, 0.0, 1.0, 1.0, 0.0)
+
+    def test_the_60_best_come_first_and_the_others_keep_their_order(self) -> None:
+        document = Outline("\n\n".join(f"Ferry {at} has {'a ferry ' * (at % 7)}bell." for at in range(120)))
+        before, after = score_passages(document, "ferry")[0], rank(document, "ferry")
+        best = sorted(before, key=lambda row: (-row.score, row.number))
+        assert len(known(document.text, "ferry")) == 60
+        scores = [after[row.number].score for row in best]
+        assert max(scores) == 1
+        assert min(scores[:60]) >= 0.05
+        assert min(scores[:60]) >= scores[60]
+        assert scores[60:] == sorted(scores[60:], reverse=True)
+        assert scores[-1] > 0.03  # worth its space, as before
+
+    def test_what_is_hardly_worth_its_space_is_not_reordered(self) -> None:
+        text = f"# Ships\n\nFerry harbour castle market.\n\n# Wood\n\nThese are the words.\n\n# Storms\n\n{FILLER}"
+        query = "ferry harbour castle market the"
+        before, after = score_passages(Outline(text), query)[0], rank(Outline(text), query)
+        low = [row.number for row in before if 0 < row.score <= 0.03 * before[0].score]
+        assert low
+        assert not set(low) & set(known(text, query))
+        assert all(after[at].score == round(before[at].score / before[0].score, 6) for at in low)
+
+    def test_of_two_that_say_the_same_the_shorter_one_is_first(self) -> None:
+        texts = [f"Nobody was aboard the old ferry to {'Llanfair' * times}." for times in (12, 1)]
+        assert [row.score == 1 for row in rank(Outline("\n\n".join(texts)), "ferry")] == [False, True]
+
+    def test_the_answer_beside_the_words_of_the_question_is_found(self) -> None:
+        """The words of the passage before count, so that an answer without any word of the question is found."""
+        text = f"# Ships\n\n{FILLER}\n\nIs parking at the pier expensive? It is 40 kroner a day.\n\n{FILLER}"
+        assert "40 kroner" in content(text, "parking at the pier", None)
+
+    def test_nothing_matches(self) -> None:
+        assert known(SURGERY, "zeppelins") == known("", "ferry") == {}
+        assert not any(row.score for row in rank(Outline(SURGERY), "zeppelins"))
+
+    def test_the_work_grows_with_the_page(self) -> None:
+        pages = ["\n\n".join(f"# Part {at}\n\nFerry {at} of the harbour." for at in range(n)) for n in (150, 600)]
+        assert growth(lambda page: rank(Outline(page), "when does the ferry leave the harbour"), *pages) < 4.5
 
 
 def test_a_passage_is_found_by_its_meaning() -> None:
@@ -76,7 +150,7 @@ def test_the_best_40_are_compared_and_the_others_keep_their_order() -> None:
 
     document = Outline("\n\n".join(f"Ferry {at} has {'a ferry ' * (at % 7)}bell." for at in range(120)))
     counting = Counting()
-    own, both = rank(document, "ferry"), rank(document, "ferry", counting)
+    own, both = score_passages(document, "ferry")[0], rank(document, "ferry", counting)
     assert len(counting.texts) == 40
     best = sorted(own, key=lambda row: (-row.score, row.number))
     assert max(both, key=lambda row: row.score).number == best[39].number
