@@ -146,7 +146,7 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
     """Convert a structured text to Markdown; None if it is not one."""
     if kind == "delimited":
         return read_delimited(text)
-    if kind == "notebook" or (kind == "json" and '"nbformat"' in text[:_NOTED] + text[-_NOTED:]):
+    if kind == "notebook" or (kind in {"json", "text"} and '"nbformat"' in text[:_NOTED] + text[-_NOTED:]):
         return read_notebook(text)
     if kind in {"subtitles", "svg"}:
         from groundwire.reading.documents.simple_formats import read_subtitles, read_svg

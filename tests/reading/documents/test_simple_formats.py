@@ -147,7 +147,10 @@ def test_a_notebook_is_known_by_what_it_is() -> None:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    assert read(json.dumps(notebook), "application/json").extracted.content == "# Tides"
+    for said in ("application/json", "text/plain"):
+        assert read(json.dumps(notebook), said).extracted.content == "# Tides"
+    about = 'A notebook has "nbformat" in it.'
+    assert read(about, "text/plain").extracted.content == about
     assert "```json" in read('{"nbformat": 1}', "application/json").extracted.content
 
 

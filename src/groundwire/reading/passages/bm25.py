@@ -220,7 +220,8 @@ class Matches(NamedTuple):
 
 def text_of(document: Outline, passage: Passage) -> str:
     """Return the text of a passage without link targets."""
-    return LINK.sub(r"\1", document.text[passage.start : passage.end])
+    text = document.text[passage.start : passage.end]
+    return LINK.sub(r"\1", text) if "](" in text else text
 
 
 def score_passages(document: Outline, query: str) -> tuple[list[Ranked], Matches]:
@@ -285,9 +286,10 @@ def _kin(words: Iterable[str], vocabulary: Iterable[str]) -> dict[str, dict[str,
         for word, own, terms, beginnings in wanted:
             if other == word:
                 continue
-            counts = _RELATED if other in terms or other.startswith(beginnings) else _KIN * _likeness(own, theirs)
-            if counts:
-                kin.setdefault(other, {})[word] = counts
+            if other in terms or other.startswith(beginnings):
+                kin.setdefault(other, {})[word] = _RELATED
+            elif not own.isdisjoint(theirs) and (alike := _likeness(own, theirs)):
+                kin.setdefault(other, {})[word] = _KIN * alike
     return kin
 
 

