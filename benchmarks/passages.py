@@ -4,7 +4,8 @@
 someone who has not seen the page, with the short string that answers it there. A site's questions are all in
 one half: `tune`, by which weights were chosen, or `quoted`, which was run once for the documentation.
 `passages_everyday.tsv` has a second set, nearer to what people ask: one question about each of 100 other sites, and
-`passages_further.tsv` a third, written on 2026-11-24 by somebody who saw the title and one random piece of each page.
+`passages_further.tsv` a third, written on 2026-11-24 by somebody who saw the title and one random piece of each page;
+of what is marked `learn` there, written in the same way, `learn_passages.py` learns.
 
 Shown are, at each budget: the text of the tool as a model gets it, frame included; the best paragraphs by plain BM25,
 the last one cut; and the first tokens of the page. The last two have the whole budget, without a frame. "Whole page"

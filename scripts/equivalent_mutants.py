@@ -279,7 +279,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         (
             "src/groundwire/reading/passages/terms.py",
             "_marks",
-            f'marks = (mark for mark in map(chr, range({span})) if unicodedata.category(mark)[0] == "M")',
+            f'return {{mark: None for mark in range({span}) if unicodedata.category(chr(mark))[0] == "M"}}',
             "no mark is there",
         )
         for span in ("767, 0x20000", "0x300, 131073", "0x300, 131071")
@@ -883,13 +883,13 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     (
         "src/groundwire/reading/passages/bm25.py",
-        "_ranked",
+        "score_passages",
         "mean = sum(map(len, rows)) / len(rows) or 2.0",
         "no passage has a term then",
     ),
     (
         "src/groundwire/reading/passages/bm25.py",
-        "_ranked",
+        "score_passages",
         "total = sum(weights.values()) or 2.0",
         "a weight is above 0",
     ),

@@ -29,7 +29,8 @@ _VERIFICATION: Final = (
     "tests/citations/test_session.py",
 )
 _PASSAGES: Final = tuple(
-    f"tests/reading/passages/test_{name}.py" for name in ("tables", "limits", "view", "answers", "pieces", "counting")
+    f"tests/reading/passages/test_{name}.py"
+    for name in ("tables", "limits", "view", "answers", "pieces", "counting", "reranking")
 )
 MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("safety/guard", ("tests/safety/test_guard.py", "tests/safety/test_vectors.py")),
@@ -119,7 +120,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("reading/main_content/select", ("tests/reading/test_choosing.py", "tests/reading/test_select.py")),
     *(
         (f"reading/passages/{module}", _PASSAGES)
-        for module in ("bm25", "excerpts", "outline", "pagination", "terms", "token_budget", "view")
+        for module in ("bm25", "excerpts", "outline", "pagination", "reranking", "terms", "token_budget", "view")
     ),
     (
         "server/auth/authentication",

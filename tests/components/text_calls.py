@@ -204,7 +204,7 @@ def fragment(text: str) -> object:
 
 def ranked(text: str) -> object:
     outline = module("reading.passages.outline").Outline(text)
-    return module("reading.passages.bm25").rank(outline, "ship word 5")
+    return module("reading.passages.reranking").rank(outline, "ship word 5")
 
 
 def outlined(text: str) -> object:

@@ -383,8 +383,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.metadata.dates.same_day": Growing(
         lambda text: module("reading.metadata.dates").same_day(text, text), PROSE
     ),
-    "reading.passages.bm25.rank": Growing(ranked, ALL),
     "reading.passages.excerpts.find_all": Growing(plain("reading.passages.excerpts", "find_all", "ship a"), ALL),
+    "reading.passages.reranking.rank": Growing(ranked, ALL),
     "reading.passages.outline.Outline": Growing(outlined, ALL),
     "reading.passages.pagination.read_cursor": Growing(
         plain("reading.passages.pagination", "read_cursor"), ("a", "=", "-")

@@ -24,7 +24,7 @@ from groundwire.reading.passages.bm25 import Matches, Ranked, score_passages, te
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import is_common
 
-__all__ = ["EmbeddingRanker", "Ranker", "features", "rank"]
+__all__ = ["EmbeddingRanker", "Ranker", "features", "rank", "worth"]
 
 Ranker = Callable[[str, Sequence[str]], Sequence[float]]
 """Takes a query and texts, and returns a relevance score for each text; higher is better."""
@@ -165,7 +165,7 @@ def _reordered(document: Outline, found: list[Ranked], matches: Matches) -> list
     known = features(document, found, matches)
     if not known:
         return found
-    sums = {number: _worth(row, len(matches.texts[number])) for number, row in known.items()}
+    sums = {number: worth(row, len(matches.texts[number])) for number, row in known.items()}
     most, top = max(sums.values()), max(row.score for row in found)
     scores = {number: max(_LOWEST, math.exp((one - most) / _SCALE)) for number, one in sums.items()}
     lowest, last = min(scores.values()), min(found[number].score for number in known) / top
@@ -178,8 +178,15 @@ def _reordered(document: Outline, found: list[Ranked], matches: Matches) -> list
     return again
 
 
-def _worth(known: Sequence[float], size: int) -> float:
-    total = sum(weight * feature for weight, feature in zip(_WEIGHTS, known, strict=True))
+def worth(known: Sequence[float], size: int, weights: Sequence[float] = _WEIGHTS) -> float:
+    """Return what puts the passages in order: the sum of the weighted features, less what the space costs.
+
+    Args:
+        known: The features of a passage.
+        size: Its characters as they are shown.
+        weights: The weights; by default those that `benchmarks/learn_passages.py` learned.
+    """
+    total = sum(weight * feature for weight, feature in zip(weights, known, strict=True))
     return total - _COST * math.log(size + _MARKER)
 
 
