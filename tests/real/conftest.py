@@ -17,7 +17,7 @@ from components.wire import Wire
 
 _HERE = Path(__file__).parent
 _CACHE = _HERE.parents[1] / ".venv-searxng"
-_BROWSERS = {"test_browser", "test_browser_guide", "test_crawl4ai", "test_doctor"}
+_BROWSERS = {"test_browser", "test_browser_guide", "test_crawl4ai", "test_doctor", "test_text_fragments"}
 _SHARED = {
     "_fleet": "fleet",
     "_searxng": "searxng",
