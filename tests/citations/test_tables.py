@@ -185,7 +185,7 @@ def _verification(answer: str, *pages: str) -> object:
     cited = [CitedPage(number=number, url="", content=text) for number, text in enumerate(pages, start=1)]
     return [
         [one.verdict, _shown(one.disagreements), one.source, one.passage, one.unsupporting, one.notes,
-         [one.start, one.end, one.passage_start, one.passage_end], [one.share, one.confidence, one.exact]]
+         [one.start, one.end, one.passage_start, one.passage_end], [one.share, one.exact]]
         for one in verify_answer(answer, cited).findings
     ]  # fmt: skip
 

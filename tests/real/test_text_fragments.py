@@ -38,7 +38,8 @@ CITED = {
     "The mill burned in 1931 and was rebuilt within two years by its owner": "The old mill, a listed building & "
     "landmark, burned in 1931, and it was rebuilt within two years by its owner, the miller's eldest son.",
     "The pond holds 900 m³ of water": "The pond holds 900 m³ of water.",
-    "Its price: 5 – 6 crowns (net), or “a cow and a half-year”": "Its price: 5 – 6 crowns (net), or “a cow and a half-year”.",
+    "Its price: 5 – 6 crowns (net), or “a cow and a half-year”": "Its price: 5 – 6 crowns (net), or “a cow and a "
+    "half-year”.",
 }
 _WORDS = """() => {
   const boxes = [];

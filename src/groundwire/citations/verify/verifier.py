@@ -17,7 +17,7 @@ from groundwire.citations.verify.facts import Claim, disagreements, is_evident, 
 from groundwire.citations.verify.language_packs import VOWEL_MARKS, Language, language, language_of
 from groundwire.citations.verify.passage_index import IndexedPassage, PageIndex
 from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
-from groundwire.citations.verify.report_rendering import explained
+from groundwire.citations.verify.report_rendering import explained, weighed
 from groundwire.citations.verify.segmentation import JOINS, CitedSentence, Part, clauses, sentences_of, squeezed
 from groundwire.citations.verify.word_order import loose_end, spliced
 from groundwire.errors import InvalidRequest
@@ -39,6 +39,7 @@ _TOGETHER: Final = 0.7  # share of those that another passage must have
 _WHOLE: Final = 0.97  # share from which it may be there in the same words
 _CUTS: Final = 8  # places at which a sentence is cut into two that are compared on their own
 _SHORT: Final = 4  # words; a shorter sentence must be there in full
+_ACROSS: Final = 0.7  # confidence that a figure is missing from a page in another language
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
 MAX_COMPARISONS: Final = 5_000
@@ -174,7 +175,8 @@ def _judge(
     if finding.verdict == "supported":
         others = tuple(number for number in sentence.numbers if number in known and number not in saying)
         told = [f"[{number}] does not say it" for number in others]
-        finding = replace(judged[0], unsupporting=others, notes=(*judged[0].notes, *told))
+        sure = min(one.confidence for one in judged)
+        finding = replace(judged[0], unsupporting=others, notes=(*judged[0].notes, *told), confidence=sure)
     return finding
 
 
@@ -214,7 +216,8 @@ def _of_part(
         return best, saying
     if worst.verdict == "supported":
         places = {(finding.source, finding.passage_start) for finding in told}
-        return (told[0] if len(places) > 1 else best), saying
+        sure = min(finding.confidence for finding in told)
+        return (replace(told[0], confidence=sure) if len(places) > 1 else best), saying
     if supported and worst.verdict != "altered":
         return best, saying
     return (worst if len(pages) > 1 else best), set()
@@ -240,6 +243,13 @@ def _rank(finding: Finding) -> tuple[int, int, float]:
 
 def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Finding:
     """Compare a sentence, or a part of one, with one page."""
+    finding, aligned = _compared(text, page, index, blank)
+    judged = finding.verdict in {"supported", "altered", "not_found"} and not finding.exact
+    return weighed(finding, aligned) if judged and aligned and not finding.confidence else finding
+
+
+def _compared(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> tuple[Finding, Alignment | None]:
+    """Return what the rules find, and the word alignment that they used."""
     notes = (_CHANGED,) if page.changed else (_NEWER,) if page.newer else ()
     tongue = index.language
     text = " ".join(text.split())  # markup and line breaks leave gaps
@@ -267,30 +277,32 @@ def _against(text: str, page: CitedPage, index: PageIndex, blank: Finding) -> Fi
             passage_end=span.end,
             share=round(share, 3),
             exact=exact,
+            confidence=float(exact),
         )
     if exact and passage is not None:  # characters such as currency signs are not letters
         aligned = _aligned(text, passage, tongue) if claim.numbers else None
         signs = disagreements(claim, passage, aligned, words=False) if aligned and not literal else ()
         parts = overstated(aligned) if aligned else ()
         other = tuple(one for one in (*signs, *parts) if one.kind in _VALUES)
-        return replace(finding, verdict="altered" if other else "supported", share=1.0, disagreements=other)
+        verdict: Verdict = "altered" if other else "supported"
+        return replace(finding, verdict=verdict, share=1.0, disagreements=other), aligned
     if passage is not None and (end := spliced(text, index)):
-        return replace(finding, verdict="altered", disagreements=(*quotes, end))
+        return replace(finding, verdict="altered", disagreements=(*quotes, end)), aligned
     if share < _MOSTLY and not index.may_say(text, doubt=share >= _FOUND):
-        return _missing(finding, page, text, index, quotes)
+        return _missing(finding, page, text, index, quotes), aligned
     enough = _FOUND if len(claim.words) > _SHORT else 0.6
     if passage is None or aligned is None or share < (_ANCHORED if aligned.anchored else enough):
-        return _missing(finding, page, text, index, quotes)
+        return _missing(finding, page, text, index, quotes), aligned
     if share < _ALL and (gap := _gap(index, passage, aligned) or loose_end(text, passage, aligned)):
         told = disagreements(claim, passage, aligned, words=False)
         other = tuple(one for one in told if one.kind in _VALUES or (one.kind == "name" and aligned.copies))
         if any(is_evident(one, aligned) for one in other):
-            return replace(finding, verdict="altered", disagreements=(*quotes, *other))
+            return replace(finding, verdict="altered", disagreements=(*quotes, *other)), aligned
         note = f"the page says a part of it, but nothing of this: {gap}"
-        return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note))
+        return replace(finding, verdict="not_found", disagreements=quotes, notes=(*finding.notes, note)), aligned
     differ = (*quotes, *disagreements(claim, passage, aligned, words=not quotes))
-    told_otherwise: Verdict = "altered" if any(is_evident(one, aligned) for one in differ) else "not_found"
-    return replace(finding, verdict=told_otherwise if differ else "supported", disagreements=differ)
+    verdict = "altered" if any(is_evident(one, aligned) for one in differ) else "not_found" if differ else "supported"
+    return replace(finding, verdict=verdict, disagreements=differ), aligned
 
 
 def _aligned(text: str, passage: IndexedPassage, tongue: Language) -> Alignment:
@@ -346,7 +358,8 @@ def _missing(
     if not index.may_say(text):
         finding = replace(finding, notes=(*finding.notes, "the page is in another language or script"))
         other = tuple(_figures(text, index))
-        return replace(finding, verdict="altered" if other else "not_comparable", disagreements=other)
+        verdict: Verdict = "altered" if other else "not_comparable"
+        return replace(finding, verdict=verdict, disagreements=other, confidence=_ACROSS if other else 0.0)
     if quotes and any(quote.stated for quote in quotes):
         return replace(finding, verdict="altered", disagreements=quotes)
     return replace(finding, verdict="not_found", disagreements=quotes)
@@ -373,7 +386,8 @@ def _asked(finding: Finding, text: str, entailment: Entailment) -> Finding:
     sure = entailment(finding.passage, text.strip())
     if finding.verdict == "supported" and sure < _ENTAILED:
         said = Disagreement(kind="entailment", claimed=text.strip(), stated=finding.passage)
-        return replace(finding, verdict="altered", disagreements=(said,))
+        return replace(finding, verdict="altered", disagreements=(said,), confidence=1.0 - sure)
     if finding.verdict == "not_found" and sure > 0.9 and not finding.disagreements:
-        return replace(finding, verdict="supported", notes=(*finding.notes, "a model says so; the words differ"))
+        notes = (*finding.notes, "a model says so; the words differ")
+        return replace(finding, verdict="supported", notes=notes, confidence=sure)
     return finding
