@@ -4,14 +4,16 @@
 
 The cases are in `benchmarks/citations/cases`, further sets (`second` to `seventh`) in folders there.
 `real_pages.tsv` has sentences about pages of the data folder, which are read when it is given. A false sentence is
-caught when its verdict is anything but `supported`, a true one is accused when it is; `altered` counts the verdicts
-that name a contradiction. Every other page is for tuning;
-the other half is touched for the figures of the docs only."""
+caught when its verdict is anything but `supported`, a true one is flagged when it is; `altered` counts the verdicts
+that name a contradiction, which accuse a sentence. The last lines tell how many verdicts of each confidence are right.
+Every other page is for tuning; the other half is touched for the figures of the docs only."""
 
 from __future__ import annotations
 
 import argparse
 import gzip
+import itertools
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +25,7 @@ from groundwire.reading.extract import extract
 
 __all__ = ["Written", "main", "read_cases", "read_real"]
 
+_BANDS = (0.5, 0.7, 0.8, 0.9, 0.99)
 FOLDER = Path(__file__).with_name("cases")
 
 
@@ -93,6 +96,7 @@ def main() -> None:
     arguments = parser.parse_args()
     counts: Counter[tuple[str, bool, bool]] = Counter()
     altered: Counter[tuple[str, bool]] = Counter()
+    right_at: Counter[tuple[int, bool]] = Counter()
     folder = FOLDER if arguments.set == "first" else FOLDER / arguments.set
     for case in read_real(arguments.data) if arguments.data else read_cases(folder):
         if arguments.half != "all" and case.kept != (arguments.half == "kept"):
@@ -104,6 +108,8 @@ def main() -> None:
         group = f"{case.language} over two pages" if case.several else case.language
         counts[group, case.kind == "true", supported] += 1
         altered[group, case.kind == "true"] += any(one.verdict == "altered" for one in findings)
+        if len(findings) == 1:
+            right_at[bisect(_BANDS, findings[0].confidence), supported == (case.kind == "true")] += 1
         if arguments.show and supported != (case.kind == "true"):
             print(case.language, case.kind, "|", case.sentence, "|", " / ".join(case.pages)[:400])
             for one in findings:
@@ -116,9 +122,12 @@ def main() -> None:
         print(
             f"{group:20} false caught {caught:3}/{caught + missed:3} {caught / (caught + missed or 1):6.1%}"
             f" (altered {altered[group, False]:3})"
-            f"   true accused {accused:3}/{accused + right:3} {accused / (accused + right or 1):6.1%}"
+            f"   true flagged {accused:3}/{accused + right:3} {accused / (accused + right or 1):6.1%}"
             f" (altered {altered[group, True]:3})"
         )
+    for band, (low, high) in enumerate(itertools.pairwise((0.0, *_BANDS, 1.0))):
+        right_, wrong = right_at[band, True], right_at[band, False]
+        print(f"confidence {low:.2f} to {high:.2f}: {right_:4} of {right_ + wrong:4} verdicts are right")
 
 
 if __name__ == "__main__":

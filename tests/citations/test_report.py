@@ -121,3 +121,54 @@ class TestReport:
 
 def test_an_empty_answer_has_nothing_to_check() -> None:
     assert report_text(verify_answer("", [])) == "There is nothing to check."
+
+
+BRIDGE = "The stone bridge of Holm has 14 arches and was built in 1750. It is closed to cars."
+BEACH = "Dogs are allowed on Holm beach from October to April only."
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize(
+    ("sentence", "verdict", "least", "most"),
+    [
+        ("The stone bridge of Holm has 14 arches", "supported", 1.0, 1.0),
+        ("The bridge of Holm was built of stone in 1750, and 14 arches carry it", "supported", 0.7, 0.99),
+        ("The stone bridge of Holm has 12 arches", "altered", 0.95, 0.99),
+        ("The stone bridge of Holm was not built in 1750", "altered", 0.9, 0.99),
+        ("Tourists from Spain like warm bread in the garden", "not_found", 0.9, 0.99),
+        ("The bridge, a landmark near the harbor, has 14 arches and two gates", "not_found", 0.3, 0.7),
+        ("In 1750, the bridge had 14 arches and many more visitors than today", "not_found", 0.3, 0.7),
+    ],
+)
+def test_confidence_is_the_probability_of_the_verdict(sentence: str, verdict: str, least: float, most: float) -> None:
+    (finding,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=BRIDGE)]).findings
+    assert finding.verdict == verdict
+    assert least <= finding.confidence <= most
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize(
+    ("sentence", "page", "stated"),
+    [
+        ("You cannot bring a dog to the beach at Holm in July", BEACH, "Dogs are allowed"),
+        (
+            "Nurses did not take part in the strike of the three hospitals",
+            "The union of nurses stayed away from the strike in the three hospitals in May.",
+            "stayed away",
+        ),
+    ],
+)
+def test_a_negation_in_other_words_is_shown_but_is_no_accusation(sentence: str, page: str, stated: str) -> None:
+    (finding,) = verify_answer(f"{sentence} [1].", [CitedPage(number=1, url="", content=page)]).findings
+    assert finding.verdict == "not_found"
+    assert [one.kind for one in finding.disagreements] == ["negation"]
+    assert stated in finding.disagreements[0].stated
+
+
+def test_a_sentence_that_is_only_code_states_nothing() -> None:
+    answer = (
+        "The size is set with it. `rows[12] = Paris` `code`\n\n`rows[12] = Paris`.\n\nIn `rows`, Paris has 12 seats."
+    )
+    found = {finding.text: finding.verdict for finding in verify_answer(answer, []).findings}
+    assert found["`rows[12] = Paris`."] == "no_claim"
+    assert found["In `rows`, Paris has 12 seats."] == "uncited"

@@ -41,7 +41,8 @@ from groundwire.citations.verify.entities import (
 from groundwire.citations.verify.language_packs import language
 from groundwire.citations.verify.passage_index import PageIndex
 from groundwire.citations.verify.quantities import numbers_of
-from groundwire.citations.verify.report import Disagreement
+from groundwire.citations.verify.report import Disagreement, Finding, Kind, Verdict
+from groundwire.citations.verify.report_rendering import evidence, weighed
 from groundwire.citations.verify.segmentation import (
     clauses,
     quotes_of,
@@ -103,6 +104,16 @@ def _alignment(code: str, claim: str, page: str) -> object:
         [round(aligned.share, 3), round(aligned.strict_share, 3), aligned.copies],
         [round(aligned.literal_share, 3), aligned.anchored],
     ]
+
+
+def _evidence(code: str, verdict: Verdict, kind: Kind | None, claim: str, page: str) -> object:
+    aligned = _aligned(code, claim, page)
+    differ = (Disagreement(kind=kind, claimed="", stated=""),) if kind else ()
+    finding = Finding(
+        start=0, end=len(claim), text=claim, sources=(1,), verdict=verdict, share=aligned.share, disagreements=differ
+    )
+    told = {name: round(float(value), 3) for name, value in evidence(finding, aligned).items() if value}
+    return [told, round(weighed(finding, aligned).confidence, 3)]
 
 
 def _rewording(code: str, claim: str, page: str) -> object:
@@ -208,6 +219,7 @@ STAGES: Final[Mapping[str, Callable[..., object]]] = {
     "entities": _entities,
     "segments": _segments,
     "alignment": _alignment,
+    "evidence": _evidence,
     "rewording": _rewording,
     "relations": _relations,
     "order": _order,

@@ -154,7 +154,11 @@ def _judge(
     )
     if not sentence.numbers:
         states = Claim(sentence.plain, language(language_of(sentence.plain)[0])).states_facts
-        return blank if _asks(sentence.text) or not states else replace(blank, verdict="uncited")
+        return (
+            blank
+            if _asks(sentence.text) or _is_code(sentence.text) or not states
+            else replace(blank, verdict="uncited")
+        )
     for number in sentence.numbers:
         if number in known and number not in indexes:
             page = known[number]
@@ -225,6 +229,12 @@ def _of_part(
 
 def _asks(text: str) -> bool:
     return text.rstrip(' *_"”').endswith(("?", "？", ":"))
+
+
+def _is_code(text: str) -> bool:
+    """Return whether a sentence is a code span and nothing else."""
+    bare = text.strip(" .,;:!")
+    return bare[:1] == bare[-1:] == "`" and "`" not in bare.strip("`")
 
 
 _ORDER: Final[Sequence[str]] = (
