@@ -154,11 +154,7 @@ def _judge(
     )
     if not sentence.numbers:
         states = Claim(sentence.plain, language(language_of(sentence.plain)[0])).states_facts
-        return (
-            blank
-            if _asks(sentence.text) or _is_code(sentence.text) or not states
-            else replace(blank, verdict="uncited")
-        )
+        return blank if _asserts_nothing(sentence.text) or not states else replace(blank, verdict="uncited")
     for number in sentence.numbers:
         if number in known and number not in indexes:
             page = known[number]
@@ -227,14 +223,11 @@ def _of_part(
     return (worst if len(pages) > 1 else best), set()
 
 
-def _asks(text: str) -> bool:
-    return text.rstrip(' *_"”').endswith(("?", "？", ":"))
-
-
-def _is_code(text: str) -> bool:
-    """Return whether a sentence is a code span and nothing else."""
+def _asserts_nothing(text: str) -> bool:
+    """Return whether a sentence is a question, introduces something, or is a code span."""
     bare = text.strip(" .,;:!")
-    return bare[:1] == bare[-1:] == "`" and "`" not in bare.strip("`")
+    is_code = bare[:1] == bare[-1:] == "`" and "`" not in bare.strip("`")
+    return is_code or text.rstrip(' *_"”').endswith(("?", "？", ":"))
 
 
 _ORDER: Final[Sequence[str]] = (
