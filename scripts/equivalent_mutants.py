@@ -1389,7 +1389,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             *(
                 (
                     "verifier",
-                    "_against",
+                    "_compared",
                     f"passage, share = index.literally(text), {some}",
                     "a literal copy has the share 1 in the end",
                 )
@@ -1420,7 +1420,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ),
             (
                 "verifier",
-                "_against",
+                "_compared",
                 "if passage is None and aligned is None or share < (_ANCHORED if aligned.anchored else enough):",
                 "without a passage the share is 0",
             ),
