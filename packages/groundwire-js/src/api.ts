@@ -144,7 +144,7 @@ export interface Finding {
   notes: string[];
   /** The cited numbers of a supported sentence whose pages do not support it. */
   unsupporting: number[];
-  /** The confidence of the verdict: 0 to 1. It ranks findings and is not a probability. */
+  /** The probability that the verdict is right, 0 to 1, if half of the sentences are true; 1 if it is certain. */
   confidence: number;
   /** The reason, in one sentence. */
   reason: string;

@@ -118,7 +118,7 @@ class Finding:
     unsupporting: tuple[int, ...] = ()
     """The cited numbers of a supported sentence whose pages do not support it."""
     confidence: float = 0.0
-    """The confidence of the verdict: 0 to 1. It ranks findings and is not a probability."""
+    """The probability that the verdict is right, 0 to 1, if half of the sentences are true; 1 if it is certain."""
     reason: str = ""
     """The reason, in one sentence."""
 
