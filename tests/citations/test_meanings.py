@@ -66,14 +66,14 @@ CLAIMS: Final = (
         "altered",
         (
             ("quote", "we will always sell the old mill", "“We will never sell the old mill”,"),
-            ("negation", "He said “we will always sell the old mill” .", "never sell the old mill”, he"),
+            ("negation", "He said “we will always sell the old mill”", "never sell the old mill”, he"),
         ),
     ),
     (
         "The mill didn’t close in 1931",
         "The mill closed in 1931.",
         "altered",
-        (("negation", "n’t close in 1931 .", "The mill closed in 1931."),),
+        (("negation", "n’t close in 1931", "The mill closed in 1931."),),
     ),
     ("The UK signed it", "The United Kingdom signed it.", "supported", ()),
     ("The U.N. met in Geneva", "The United Nations met in Geneva.", "supported", ()),
@@ -101,7 +101,7 @@ CLAIMS: Final = (
         "Visitors must not enter the hall",
         "Visitors may enter the hall.",
         "altered",
-        (("negation", "not enter the hall .", "Visitors may enter the hall."),),
+        (("negation", "not enter the hall", "Visitors may enter the hall."),),
     ),
     (
         "He bought 20 horses, 30 cows and 40 pigs",
@@ -163,7 +163,7 @@ CLAIMS: Final = (
         "The hotel has no pool",
         "The hotel has a pool. It has 300 rooms.",
         "altered",
-        (("negation", "no pool .", "The hotel has a pool."),),
+        (("negation", "no pool", "The hotel has a pool."),),
     ),
     ("Either party may cancel within 14 days", "Either party may cancel within 14 days.", "supported", ()),
     (

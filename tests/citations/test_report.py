@@ -165,6 +165,13 @@ def test_a_negation_in_other_words_is_shown_but_is_no_accusation(sentence: str, 
     assert stated in finding.disagreements[0].stated
 
 
+def test_the_space_that_a_marker_leaves_is_not_shown() -> None:
+    (finding,) = verify_answer(
+        "The bridge is not closed to cars [1].", [CitedPage(number=1, url="", content=BRIDGE)]
+    ).findings
+    assert finding.reason == "You say “not closed to cars”, [1] says “It is closed to cars.”."
+
+
 def test_a_sentence_that_is_only_code_states_nothing() -> None:
     answer = (
         "The size is set with it. `rows[12] = Paris` `code`\n\n`rows[12] = Paris`.\n\nIn `rows`, Paris has 12 seats."

@@ -76,6 +76,7 @@ def _with_places(one: Disagreement, finding: Finding, sentence: CitedSentence, i
         stated = TextSpan(begin + stated.start, begin + stated.end) if stated else None
     return replace(
         one,
+        claimed=one.claimed.removesuffix(" ."),  # a marker left the space
         source=finding.source,
         claimed_start=claimed.start if claimed else None,
         claimed_end=claimed.end if claimed else None,
