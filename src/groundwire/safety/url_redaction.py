@@ -123,6 +123,21 @@ _IN_PATH = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+# Of what every match above has one, to tell most URLs apart in a fifth of the time: a character, a beginning, a word.
+_MARKS = ("eyJ", "AKIA", "ASIA", "AIza")
+_HARMLESS = " !$&'*+,-./:=_~"  # others than these, letters and digits become NUL; letters become small
+_TO_WORDS = bytes(
+    ord(chr(code).lower()) if chr(code).isalnum() else 32 * (chr(code) in _HARMLESS) for code in range(256)
+)
+_TELLING = frozenset(
+    re.findall(
+        rb"\w+",
+        b"activate activation auth confirm confirmation invitation invitations invite invites magic password preview "
+        b"private reset s secret share shared token tokens unsubscribe verification verify "  # links that act
+        b"services webhooks "  # `private` is one of a calendar, too
+        b"gho ghp ghs ghu ghr pat glpat ya29 xoxa xoxb xoxe xoxo xoxp xoxr xoxs sk rk hf tvly npm pypi sg",
+    )
+)
 _PAIR_END = re.compile("[&;]")
 _NOT_ALNUM = re.compile("[^A-Za-z0-9]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -140,7 +155,20 @@ def has_secret(url: str) -> bool:
     return _has_secret(url, _DEPTH)
 
 
+def _is_plain(url: str) -> bool:
+    """Return whether a URL has neither parameters nor anything with which one of the patterns begins."""
+    if not url.isascii():
+        return False
+    raw = url.encode()
+    words = raw.translate(_TO_WORDS)
+    if 0 in words or words.find(b" bot") >= 0 or not _TELLING.isdisjoint(words.split()):
+        return False
+    return raw.islower() or not any(mark in url for mark in _MARKS)
+
+
 def _has_secret(url: str, depth: int) -> bool:
+    if _is_plain(url):
+        return False
     before, _, fragment = url.partition("#")
     address, _, query = before.partition("?")
     _, has_scheme, rest = address.partition("//")
