@@ -38,6 +38,7 @@ __all__ = [
     "of_values",
     "time_range_of",
     "unchecked",
+    "with_values",
 ]
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
@@ -308,10 +309,12 @@ class FrozenModel(BaseModel):
         """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""
         if deep:
             return super().model_copy(update=update, deep=True)
-        given = self.__pydantic_fields_set__
-        if update and not given.issuperset(update):
-            given = given | update.keys()
-        return _made(type(self), {**self.__dict__, **update} if update else {**self.__dict__}, given)
+        given, values = self.__pydantic_fields_set__, self.__dict__.copy()
+        if update:
+            values.update(update)
+            if not given.issuperset(update):
+                given = given | update.keys()
+        return _made(type(self), values, given)
 
 
 _Model = TypeVar("_Model", bound=FrozenModel)
@@ -336,6 +339,18 @@ def of_values(model: type[_Model], values: dict[str, Any]) -> _Model:
         values: All its fields, in their order; the model keeps this dictionary.
     """
     return _made(model, values, _fields(model))
+
+
+def with_values(known: _Model, values: dict[str, Any], changed: frozenset[str]) -> _Model:
+    """Return a copy of a model with other values, for where many are made; see `FrozenModel.model_copy`.
+
+    Args:
+        known: The model.
+        values: All of its values, a copy of those it has with some replaced; the new model keeps this dictionary.
+        changed: The names of what was replaced.
+    """
+    given = known.__pydantic_fields_set__
+    return _made(type(known), values, given if given.issuperset(changed) else given | changed)
 
 
 @lru_cache(maxsize=64)

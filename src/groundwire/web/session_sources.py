@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, Page, SearchResult
+from groundwire.models.validators import with_values
 from groundwire.routing.budget import SessionBudget
 from groundwire.routing.result_merging import address_of, canonical
 from groundwire.safety.tenancy import Owner
@@ -39,6 +40,7 @@ _AT_ONCE: Final = 100_000  # characters that are compressed without a thread, in
 _PRIVATE: Final = 32_000_000  # bytes that sessions without a name may take in this process
 _NAME: Final = 8  # bytes of a name in a register
 _MARK: Final = "\x1f"  # before each field of a note: JSON would take five times as long to write
+_NUMBER: Final = frozenset({"citation_id"})
 _BETWEEN: Final = " … "  # between two snippets of one page
 
 _Shown = tuple[str, str, str, str, str]  # URL, URL after redirects, title, snippet, digest of the content
@@ -95,7 +97,7 @@ class SessionSources:
             return ()
         known = answer if isinstance(answer, Numbers) else await _asked(session, self.numbering(session, rows))
         numbered = zip(rows, known.numbers, strict=True)
-        return tuple([row.model_copy(update={"citation_id": number}) for row, number in numbered])
+        return tuple([with_values(row, {**row.__dict__, "citation_id": number}, _NUMBER) for row, number in numbered])
 
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
         """Return a whole page with its number in a session, and store its content."""

@@ -103,7 +103,8 @@ class Item(NamedTuple):
     def size(self) -> int:
         """About how many bytes it takes in the file, its share of the index included."""
         words = self.title + self.text + self.asked
-        return round((len(words) if words.isascii() else len(words.encode())) * _INDEXED) + len(self.data) + _OVERHEAD
+        length = len(words) if words.isascii() else len(words.encode())
+        return int(length * _INDEXED) + len(self.data) + _OVERHEAD
 
     def page(self) -> Page | None:
         """Return the page, marked as stale; None when it is none, or was written in a form that is not known here."""
@@ -185,7 +186,7 @@ def seen_at(milliseconds: int) -> datetime:
 
 def key_of(url: WebUrl) -> str:
     """Return what the addresses of one page have in common: neither the scheme nor a slash at the end counts."""
-    return url.request_text.partition("://")[2].rstrip("/")
+    return (url.authority + url.target).rstrip("/")
 
 
 def own_key(owner: Owner, key: str) -> str:
@@ -246,11 +247,15 @@ def _from_page(page: Page, seen: int, asked: str = "", *, owner: Owner, public: 
 
 
 def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, public: bool = True) -> Item | None:
-    carried = getattr(row, "_address", None)  # read already when a search has just found it
+    carried = getattr(row, "_address", None)  # of one that a search has just found, and cleaned
     values = row.__dict__  # several times as fast to read as the attributes of a model
     address, title, snippet, published = values["url"], values["title"], values["snippet"], values["published"]
-    target = _address(address) if carried is None else None if has_secret(address) else carried.url
-    if target is None or not (title.strip() or snippet.strip()):
+    if carried is not None:
+        target = None if has_secret(address) else carried.url
+    else:
+        target, address, title = _address(address), storable(address), " ".join(storable(title).split())[:MAX_TITLE]
+        snippet = storable(snippet[:_LONGEST_TEXT])
+    if target is None or not (title or snippet.strip()):
         return None
     alias = key_of(target)
     return Item(  # by position, which takes half of the time
@@ -258,9 +263,9 @@ def _from_result(row: SearchResult, asked: str, seen: int, *, owner: Owner, publ
         alias,
         "result",
         target.host,
-        storable(address),
-        _title(title),
-        split(storable(snippet[:_LONGEST_TEXT])),
+        address,
+        split(title),
+        split(snippet),
         asked,
         _date(published),
         seen,
