@@ -100,7 +100,6 @@ _logger = logging.getLogger(__name__)
 
 _REMEMBERED = 10_000  # counters
 _LONGEST_PAUSE = 30.0  # seconds
-
 _FAILURES = (StoreError, TimeoutError)
 
 
@@ -129,6 +128,7 @@ class ResilientStore:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
+        self._put_off: Callable[[Sequence[Operation]], bool] = getattr(store, "put_off", lambda _: False)
         self._make_fallback = fallback
         self._fallback = fallback()
         self._bound = bound
@@ -164,11 +164,15 @@ class ResilientStore:
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         """Run a batch; see `Store.batch`."""
+        if not self._owed and not self._writing.off and self._put_off(operations):  # nothing is waited for
+            return [None] * len(operations)
 
         async def on(store: Store) -> Sequence[Answer]:
             if store is not self._store:
                 return await self._batch_here(operations)
-            wanted = [_raised(one, self._floors) if isinstance(one, AssignNumbers) else one for one in operations]
+            wanted = operations
+            if self._floors:
+                wanted = [_raised(one, self._floors) if isinstance(one, AssignNumbers) else one for one in operations]
             answers = await store.batch(wanted)
             for one, answer in zip(operations, answers, strict=False):
                 if isinstance(one, AssignNumbers) and isinstance(answer, Numbers):
@@ -215,10 +219,8 @@ class ResilientStore:
 
     async def delete(self, key: str) -> None:
         """Delete a value, a counter and a pace; see `Store.delete`."""
-        self._totals.pop(key, None)
-        self._owed.pop(key, None)
-        self._given.pop(key, None)
-        self._floors.pop(key, None)
+        for known in (self._totals, self._owed, self._given, self._floors):
+            known.pop(key, None)
         await self._call(lambda store: store.delete(key), self._writing)
 
     async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
@@ -268,8 +270,7 @@ class ResilientStore:
                 switch.end()
         if switch.worked():
             if switch is self._writing:
-                self._fallback = self._make_fallback()
-                self._seeded.clear()
+                self._fallback, self._seeded = self._make_fallback(), set()
             if not self.degraded:
                 _logger.info("The store is available again.")
         return answer

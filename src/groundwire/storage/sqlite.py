@@ -46,6 +46,7 @@ _TOUCH_AFTER = 60.0  # seconds; reads record the use of an entry at most this of
 _TIDY_EVERY = 60.0  # seconds between two clean-ups
 _MEND_EVERY = 60.0  # seconds; a disk that damages every file must not be filled with them
 _PAGE = 500  # keys per page of a scan
+_PUT_OFF = frozenset({Set, Release})
 
 _FIX = "Check its folder and the space on its disk, or set storage.url to another file."
 
@@ -111,17 +112,22 @@ class SqliteStore:
         def work(db: Connection) -> list[Answer]:
             return sql.run(db, operations, self._max_bytes, self._clock(), self._used)
 
-        if all(isinstance(one, Get) for one in operations):
-            return await self._read(work)
-        if all(isinstance(one, (Set, Release)) for one in operations):
-            now = self._clock()  # what is put off begins to age now
-            self._writer.run_later(lambda db: sql.run(db, operations, self._max_bytes, now, self._used))
+        if self.put_off(operations):
             return [None] * len(operations)
+        if {*map(type, operations)} == {Get}:
+            return await self._read(work)
         first = operations[0]
         at_once = isinstance(first, Get) and first.ends and not self._writer.put_off
         if at_once and (entry := await self.get(first.key)) is not None:
             return [entry]  # which ends the batch without a thread
         return await self._writer.run(work)
+
+    def put_off(self, operations: Sequence[Operation]) -> bool:
+        """Run a batch in a moment and together with others, if it consists of `Set` and `Release`; return whether."""
+        if not {*map(type, operations)} <= _PUT_OFF:
+            return False
+        now = self._clock()  # what is put off begins to age now
+        return self._writer.run_later(lambda db: sql.run(db, operations, self._max_bytes, now, self._used))
 
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""

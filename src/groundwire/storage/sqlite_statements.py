@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from sqlite3 import Connection
+from sqlite3 import Connection, Cursor
 
 from groundwire.storage.base import (
     NOTES,
@@ -60,11 +60,14 @@ _DROPPED = (
 )
 _ENDED_REGISTERS = "select key from registers where until <= ? limit 5"  # each may have thousands of names
 
+_Db = Connection | Cursor
+_Blob = bytes | bytearray
+
 EntryRow = tuple[int, bytes, float, float, float]
 """An entry's id, value, the ends of its freshness and staleness, and its last use."""
 
 
-def find(db: Connection, key: bytes, now: float) -> EntryRow | None:
+def find(db: _Db, key: _Blob, now: float) -> EntryRow | None:
     """Return an entry's id, value, the ends of its freshness and staleness, and its last use."""
     found: EntryRow | None = db.execute(
         "select id, value, fresh_until, stale_until, used from entries where key = ? and stale_until > ?", (key, now)
@@ -72,7 +75,7 @@ def find(db: Connection, key: bytes, now: float) -> EntryRow | None:
     return found
 
 
-def keep(db: Connection, row: tuple[bytes, bytes, float, float, float], max_bytes: int) -> None:
+def keep(db: _Db, row: tuple[_Blob, _Blob, float, float, float], max_bytes: int) -> None:
     """Store an entry (key, value, fresh_until, stale_until, used) and evict others until all fit."""
     db.execute(
         "insert into entries (key, value, fresh_until, stale_until, used) values (?, ?, ?, ?, ?) "
@@ -92,7 +95,7 @@ def keep(db: Connection, row: tuple[bytes, bytes, float, float, float], max_byte
         db.executemany("delete from entries where id = ?", oldest)
 
 
-def forget(db: Connection, key: bytes) -> None:
+def forget(db: _Db, key: _Blob) -> None:
     """Delete an entry."""
     db.execute("delete from entries where key = ?", (key,))
 
@@ -121,7 +124,7 @@ def keys(db: Connection, prefix: bytes, start: bytes, now: float, limit: int) ->
     return [key for (key,) in rows]
 
 
-def count(db: Connection, key: bytes, amount: float, limit: float | None, ttl: float | None, now: float) -> Count:
+def count(db: _Db, key: _Blob, amount: float, limit: float | None, ttl: float | None, now: float) -> Count:
     """Add to a counter if the limit allows it, in one statement."""
     if amount > 0:
         row = db.execute(
@@ -148,7 +151,7 @@ def count(db: Connection, key: bytes, amount: float, limit: float | None, ttl: f
     return Count(granted=False, total=row[0])
 
 
-def pace(db: Connection, key: bytes, interval: float, burst: int, max_wait: float | None, now: float) -> Pace:
+def pace(db: _Db, key: _Blob, interval: float, burst: int, max_wait: float | None, now: float) -> Pace:
     """Reserve the next slot of a pace."""
     row = db.execute("select arrival from paces where key = ?", (key,)).fetchone()
     arrival = max(row[0], now) if row else now
@@ -162,23 +165,23 @@ def pace(db: Connection, key: bytes, interval: float, burst: int, max_wait: floa
     return Pace(granted=True, wait=wait, backlog=arrival + interval - now)
 
 
-def lease(db: Connection, key: bytes, owner: str, ttl: float, now: float) -> bool:
+def lease(db: _Db, key: _Blob, owner: str, ttl: float, now: float) -> bool:
     """Take or renew a lease, in one statement."""
-    row = db.execute(
+    made = db.execute(  # `returning` would take twice as long
         "insert into leases (key, owner, until) values (?, ?, ?) "
         "on conflict (key) do update set owner = excluded.owner, until = excluded.until "
-        "where owner = excluded.owner or until <= ? returning 1",
+        "where owner = excluded.owner or until <= ?",
         (key, owner, now + ttl, now),
-    ).fetchone()
-    return row is not None
+    )
+    return made.rowcount == 1
 
 
-def release(db: Connection, key: bytes, owner: str) -> None:
+def release(db: _Db, key: _Blob, owner: str) -> None:
     """Release a lease."""
     db.execute("delete from leases where key = ? and owner = ?", (key, owner))
 
 
-def number(db: Connection, wanted: AssignNumbers, max_bytes: int, now: float) -> Numbers:
+def number(db: _Db, wanted: AssignNumbers, max_bytes: int, now: float) -> Numbers:
     """Assign numbers to names; see `AssignNumbers`."""
     key = encode_key(wanted.key)
     row = db.execute("select last, until from registers where key = ?", (key,)).fetchone()
@@ -227,7 +230,7 @@ def register(db: Connection, key: str, now: float) -> Register:
     return Register(numbers, tuple(entry[1] for entry in found if entry is not None))
 
 
-def _drop_register(db: Connection, key: bytes) -> None:
+def _drop_register(db: _Db, key: bytes) -> None:
     """Delete a register."""
     for (digest,) in db.execute("select digest from notes where key = ?", (key,)).fetchall():
         forget(db, encode_key(note_key(decode_key(key), digest)))
@@ -236,24 +239,29 @@ def _drop_register(db: Connection, key: bytes) -> None:
 
 
 def run(
-    db: Connection, operations: Sequence[Operation], max_bytes: int, now: float, used: Callable[[EntryRow], None]
+    connection: Connection,
+    operations: Sequence[Operation],
+    max_bytes: int,
+    now: float,
+    used: Callable[[EntryRow], None],
 ) -> list[Answer]:
     """Run a batch.
 
     Args:
-        db: The database.
+        connection: The database.
         operations: See `Store.batch`.
         max_bytes: Maximum size of all values.
         now: The time in seconds since the epoch.
         used: Called with each entry that was found.
     """
     answers: list[Answer] = []
+    db = connection.cursor()  # one for all: to make one takes as long as a short statement
     for one in operations:
         answer: Answer = None
         if isinstance(one, AssignNumbers):
             answer = number(db, one, max_bytes, now)
         else:
-            key = encode_key(one.key)
+            key = bytearray(encode_key(one.key))  # for which the driver looks for no adapter, as it does for bytes
             if isinstance(one, Get):
                 found = find(db, key, now)
                 if found is not None:
@@ -269,7 +277,7 @@ def run(
                 forget(db, key)
             else:
                 end = now + one.fresh
-                keep(db, (key, bytes(one.value), end, end + one.stale, now), max_bytes)
+                keep(db, (key, bytearray(one.value), end, end + one.stale, now), max_bytes)
         answers.append(answer)
         if ended(one, answer):
             break

@@ -101,13 +101,16 @@ class Writer:
             job.abandoned = True
         return job.answer()
 
-    def run_later(self, work: Callable[[Connection], object]) -> None:
+    def run_later(self, work: Callable[[Connection], object]) -> bool:
         """Run a job without a result that is waited for: together with the next one, or in a hundredth of a second.
 
-        Raises:
-            StoreError: the writer was closed.
+        Returns:
+            Whether it will run; not when the writer was closed.
         """
+        if self._closed:
+            return False
         self._put(Job(work), None)
+        return True
 
     async def aclose(self, last: Callable[[], None]) -> None:
         """Run what is waiting, then `last`, and end the thread."""

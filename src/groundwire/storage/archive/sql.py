@@ -69,7 +69,8 @@ up so. The trigger made each insertion a savepoint, before which FTS5 writes out
 _COLUMNS = Item._fields
 _indexed = attrgetter("title", "text", "asked")
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
-_VALUES = f"({', '.join('?' * (len(_COLUMNS) + 2))})"
+_PLACES = ["nullif(?, '')" if name == "published" else "?" for name in (*_COLUMNS, "day", "size")]
+_VALUES = f"({', '.join(_PLACES)})"
 _INSERT = f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values %s on conflict (key, kind) do nothing"
 _AT_ONCE = 16  # items of one statement; SQLite allows some 30,000 parameters, but a statement takes memory for each
 _GROWN = "update archive_about set bytes = bytes + ? where rowid = 1"  # without the condition it is a savepoint, too
@@ -196,7 +197,8 @@ def put_all(db: sqlite3.Connection, items: Iterable[Item], *, largest: float = m
     fitting = [(item, size) for item in items if (size := item.size) <= largest]
     for start in range(0, len(fitting), _AT_ONCE):
         some = fitting[start : start + _AT_ONCE]
-        values = [value for item, size in some for value in (*item, item.day, size)]
+        # Empty instead of None, for which the driver would look for an adapter, as long as a row takes.
+        values = ["" if value is None else value for item, size in some for value in (*item, item.day, size)]
         if db.execute(_INSERT % ", ".join([_VALUES] * len(some)), values).rowcount < len(some):
             before = "select 1 from archive_items where key = ? and kind = ? and id <= ?"
             old = [item for item, _ in some if db.execute(before, (item.key, item.kind, last)).fetchone()]
