@@ -264,6 +264,8 @@ def day(text: str) -> str:
 
 def number_or_none(value: object) -> float | None:
     """Return `value` if it is a finite number, else None."""
+    if type(value) is float:
+        return value if math.isfinite(value) else None
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     try:
@@ -361,19 +363,19 @@ def result(
         score: The service's own measure.
         read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
     """
-    if not (address := text_or_empty(url)):
+    if not isinstance(url, str) or not url:
         return None
-    said = text_or_empty(date).strip()
+    said = date.strip() if isinstance(date, str) else ""
     published = read_date(said) if said else ""
     values = {
         "citation_id": 0,  # given: then a copy with a number needs no other set of given fields
-        "title": text_or_empty(title),
-        "url": address,
-        "snippet": text_or_empty(snippet),
+        "title": title if isinstance(title, str) else "",
+        "url": url,
+        "snippet": snippet if isinstance(snippet, str) else "",
         "source": source,
         "published": published or None,
         "published_origin": "" if published else said,
-        "score": number_or_none(score),
+        "score": None if score is None else number_or_none(score),
     }
     return of_values(SearchResult, values)
 

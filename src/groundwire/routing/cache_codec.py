@@ -192,7 +192,8 @@ def pack_search(answer: SearchResponse) -> bytes:
     attempts = tuple(attempt for attempt in answer.attempts if attempt.outcome != "quota")
     if len(attempts) < len(answer.attempts):
         answer = answer.model_copy(update={"attempts": attempts})
-    return answer.model_dump_json(exclude=set(_OF_THE_CALL), exclude_defaults=True).encode()
+    # As `model_dump_json`, which would decode the bytes that are wanted here.
+    return answer.__pydantic_serializer__.to_json(answer, exclude=set(_OF_THE_CALL), exclude_defaults=True)
 
 
 def unpack_search(data: bytes) -> SearchResponse:

@@ -118,7 +118,7 @@ class Scores:
         self._clock = clock
         self._lock = threading.Lock()
         self._names = BoundedLabels()
-        self._pending: defaultdict[_Of, dict[str, float]] = defaultdict(dict)
+        self._pending: defaultdict[_Of, defaultdict[str, float]] = defaultdict(_counts)
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -127,11 +127,17 @@ class Scores:
         """Add a search."""
         with self._lock:
             day = self._day()
-            facts = (("fallback", done.fell_back), ("forbidden", done.forbidden_shown))
-            self._call((day, "call", "web_search"), done, *facts)
+            counts = self._call((day, "call", "web_search"), done)
+            if done.fell_back:
+                counts["fallback"] += 1
+            if done.forbidden_shown:
+                counts["forbidden"] += 1
             self._attempts(day, "search", done.attempts)
             if done.provider is not None and not done.cached and done.attempts:
-                _add(self._pending[day, "search", self._names(done.provider)], ("answers", 1), facts[0])
+                counts = self._pending[day, "search", self._names(done.provider)]
+                counts["answers"] += 1
+                if done.fell_back:
+                    counts["fallback"] += 1
         self._soon()
 
     def page_done(self, done: PageDone) -> None:
@@ -145,7 +151,7 @@ class Scores:
     async def flush(self) -> None:
         """Write all pending counts to the store. Failed ones are kept for the next time."""
         with self._lock:
-            pending, self._pending = self._pending, defaultdict(dict)
+            pending, self._pending = self._pending, defaultdict(_counts)
         if not pending:
             return
         names = {(role, name) for _, role, name in pending if role != "call"}
@@ -161,7 +167,8 @@ class Scores:
         except StoreError as error:
             with self._lock:
                 for key, counts in pending.items():
-                    _add(self._pending[key], *counts.items())
+                    for what, amount in counts.items():
+                        self._pending[key][what] += amount
             _logger.info("The scorecard could not be written: %s", error)
 
     async def aclose(self) -> None:
@@ -190,36 +197,42 @@ class Scores:
     def _day(self) -> int:
         return int(self._clock() // 86_400)
 
-    def _call(self, of: _Of, done: SearchDone | PageDone, *facts: tuple[str, float]) -> None:
+    def _call(self, of: _Of, done: SearchDone | PageDone) -> defaultdict[str, float]:
         outcome, counts = done.outcome, self._pending[of]
-        _add(counts, (outcome, 1), ("calls", 1), ("cached", done.cached), ("stale", done.stale), *facts)
+        counts[outcome] += 1
+        counts["calls"] += 1
+        if done.cached:
+            counts["cached"] += 1
+        if done.stale:
+            counts["stale"] += 1
         if outcome not in {"refused", "canceled"}:  # their durations are not representative
             _time(counts, done.seconds)
+        return counts
 
     def _attempts(self, day: int, role: Role, attempts: Iterable[Attempt]) -> None:
         for attempt in attempts:
-            counts = self._pending[day, role, self._names(attempt.provider)]
-            good = attempt.outcome in GOOD
-            _add(
-                counts,
-                ("calls", 1),
-                ("good", good),
-                ("empty", attempt.outcome == "empty"),
-                ("forbidden", attempt.status == 403),
-                ("microusd", round(attempt.cost_usd * 1_000_000)),
-            )
-            if good:  # a fast rejection is not speed
-                _time(counts, attempt.latency_ms / 1_000)
+            values = attempt.__dict__  # several times as fast to read as the attributes of a model
+            counts = self._pending[day, role, self._names(values["provider"])]
+            counts["calls"] += 1
+            if values["outcome"] == "empty":
+                counts["empty"] += 1
+            if values["status"] == 403:
+                counts["forbidden"] += 1
+            if values["cost_usd"]:
+                counts["microusd"] += round(values["cost_usd"] * 1_000_000)
+            if values["outcome"] in GOOD:  # a fast rejection is not speed
+                counts["good"] += 1
+                _time(counts, values["latency_ms"] / 1_000)
 
 
-def _add(counts: dict[str, float], *facts: tuple[str, float]) -> None:
-    for what, amount in facts:
-        if amount:
-            counts[what] = counts.get(what, 0.0) + amount
+def _counts() -> defaultdict[str, float]:
+    return defaultdict(float)
 
 
-def _time(counts: dict[str, float], seconds: float) -> None:
-    _add(counts, ("timed", 1), ("ms", round(seconds * 1_000)), (f"bucket{bucket_of(seconds)}", 1))
+def _time(counts: defaultdict[str, float], seconds: float) -> None:
+    counts["timed"] += 1
+    counts["ms"] += round(seconds * 1_000)
+    counts[f"bucket{bucket_of(seconds)}"] += 1
 
 
 def counter_key(day: int, role: Role, name: str, what: str) -> str:

@@ -168,9 +168,8 @@ class BodyDecoder:
     """
 
     def __init__(self, content_encoding: str) -> None:
-        codings = [
-            word for part in content_encoding.lower().split(",") if (word := part.strip()) not in {"", "identity"}
-        ]
+        parts = content_encoding.lower().split(",") if content_encoding else ()
+        codings = [word for part in parts if (word := part.strip()) not in {"", "identity"}]
         if len(codings) > 1:
             raise UndecodableBody("is compressed more than once")
         self._coding = codings[0].removeprefix("x-") if codings else ""
