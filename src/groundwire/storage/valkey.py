@@ -45,6 +45,7 @@ from groundwire.storage.base import (
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
+    from redis.asyncio.connection import AbstractConnection
 
 __all__ = ["BATCH", "PACE", "ValkeyStore"]
 
@@ -149,6 +150,7 @@ _PLACE = 16  # digits before a note: its place among the others
 _CLOSED = "The store is closed."
 _CONNECTIONS = 50
 _QUEUE = 10.0  # seconds for a free connection: a burst of callers is not a failure of the server
+_CHECKED = 30.0  # seconds; an idle connection may have been cut by something in between
 _CONNECT = 5.0  # seconds; TLS to another region takes several round trips, and goes on when a caller has given up
 
 
@@ -186,8 +188,11 @@ class ValkeyStore:
                 timeout=_QUEUE,
                 socket_connect_timeout=_CONNECT,
                 socket_timeout=timeout,
-                health_check_interval=30,  # an idle connection may have been cut by something in between
+                health_check_interval=_CHECKED,
                 retry=Retry(NoBackoff(), 0),  # what was counted must not be counted again
+                protocol=2,  # with the following, a connection opens without commands of its own
+                driver_info=None,
+                redis_connect_func=_opened,
             )
         )
         self._batch = self._redis.register_script(BATCH)
@@ -304,7 +309,7 @@ class ValkeyStore:
             raise StoreError(_CLOSED)
         attempt = self._connecting
         if attempt is None or (attempt.done() and attempt.exception() is not None):
-            attempt = self._connecting = asyncio.create_task(self._ping())
+            attempt = self._connecting = asyncio.create_task(self._load())
             attempt.add_done_callback(lambda done: done.cancelled() or done.exception())  # the caller may have left
         if attempt.done():
             return
@@ -316,8 +321,8 @@ class ValkeyStore:
                 raise StoreError(_CLOSED) from None
             raise
 
-    async def _ping(self) -> None:
-        await self._redis.ping()
+    async def _load(self) -> None:
+        await self._redis.script_load(BATCH)  # or each call of a first burst would
 
     @asynccontextmanager
     async def _translated(self) -> AsyncGenerator[None, None]:
@@ -330,6 +335,12 @@ class ValkeyStore:
                 with suppress(*self._failures):
                     await self._redis.connection_pool.disconnect(inuse_connections=False)
             raise StoreError(f"The server of the store cannot be used: {exc}") from exc
+
+
+async def _opened(connection: AbstractConnection) -> None:
+    """Log in, and check a new connection only when it has been idle."""
+    await connection.on_connect_check_health(check_health=False)
+    connection.next_health_check = asyncio.get_running_loop().time() + _CHECKED
 
 
 def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
@@ -349,12 +360,8 @@ def _told(one: Operation) -> tuple[bytes, list[bytes | str | int]]:
             check_amount(one.amount, one.limit)
             check_seconds(ttl=one.ttl)
             limit = "" if one.limit is None else repr(float(one.limit))
-            return _COUNTER, [
-                "count",
-                repr(float(one.amount)),
-                limit,
-                "" if one.ttl is None else _milliseconds(one.ttl),
-            ]
+            life_ms = "" if one.ttl is None else _milliseconds(one.ttl)
+            return _COUNTER, ["count", repr(float(one.amount)), limit, life_ms]
         case Lease():
             check_seconds(ttl=one.ttl)
             return _LEASE, ["lease", one.owner, _milliseconds(one.ttl)]
