@@ -51,7 +51,8 @@ def check_text(text: object) -> str:
     """Return the trimmed text of a query, or raise InvalidRequest."""
     if not isinstance(text, str):
         raise InvalidRequest("query", f"must be text, not {type(text).__name__}", "Pass the words to look for.")
-    clean = " ".join(text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ").split())
+    known = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    clean = " ".join(known.replace("\x00", " ").split())
     if not clean:
         raise InvalidRequest("query", "is empty", "Pass the words to look for.")
     if len(clean) > MAX_QUERY:

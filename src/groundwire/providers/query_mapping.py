@@ -167,6 +167,8 @@ def clipped(name: str, query: str, *, characters: int, words: int | None = None)
         characters: Maximum characters.
         words: Maximum words, if the service counts them.
     """
+    if words is None and len(query) <= characters:
+        return query, []
     parts = query.split()
     kept = parts if words is None else parts[:words]
     text = " ".join(kept)
