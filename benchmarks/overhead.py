@@ -6,7 +6,7 @@ contender is a process of its own. For each number of searches in flight it open
 `--calls` searches in one session, and closes; CPU time is user and system time of all threads, closing included, so
 that what was put off counts. `growth` compares the CPU time of a session's last hundreds of searches with that of its
 first, the median of three each, as a full garbage collection falls into one hundred or another; with one search in
-flight each hundred includes writing what it has left to the archive, which otherwise gathers 64 searches. `start` is
+flight each hundred includes writing what it has left to the archive, which otherwise gathers 128 searches. `start` is
 the CPU time from before the first import until the first answer. The median of `--rounds` interleaved rounds is
 shown, of memory the most. With `redis-server` or `valkey-server` on the machine one more contender keeps its state
 there, and what it sent is counted by the server.

@@ -45,7 +45,7 @@ __all__ = ["Archive", "ArchiveHit", "ImportRefused", "Imported", "Statistics", "
 _logger = logging.getLogger(__name__)
 
 _DAY = 86_400.0  # seconds
-_MOST_WAITING = 64  # entries collected at most before they are written
+_MOST_WAITING = 128  # entries collected at most before they are written
 _MOST_WRITTEN = 4  # multiple of that being written; a slow disk loses some entries rather than all memory
 _GATHERED = 2.0  # seconds for which entries are collected; a killed process loses no more
 _SPOOLED = 8_000_000  # bytes of an import that stay in memory
