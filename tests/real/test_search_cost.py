@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import socket
 from collections.abc import Sequence
@@ -10,6 +11,8 @@ from typing import Any
 
 from components.valkey import Valkey
 from groundwire import Capabilities, SearchResult, Settings, Web
+from groundwire.storage.base import Get
+from groundwire.storage.valkey import ValkeyStore
 
 _TRIPS, _SENT = 2.0, 4_096.0  # a search, at most
 _BEFORE, _MEASURED = 30, 100  # searches
@@ -48,6 +51,22 @@ def _counted(server: Valkey) -> tuple[int, int]:
     stats = _info(server, "commandstats")
     scripts = int(stats["cmdstat_evalsha"].split("calls=")[1].split(",")[0]) if "cmdstat_evalsha" in stats else 0
     return scripts, int(_info(server, "stats")["total_net_input_bytes"])
+
+
+async def test_connections_open_without_commands_of_their_own(valkey_server: Valkey) -> None:
+    valkey_server.restart()
+    valkey_server.flush()
+    store = ValkeyStore(valkey_server.url)
+    before = _info(valkey_server, "commandstats")
+    for _ in range(2):
+        await asyncio.gather(*(store.batch((Get(f"key {number}"),)) for number in range(40)))
+    opened = int(_info(valkey_server, "clients")["connected_clients"])
+    told = {name for name, value in _info(valkey_server, "commandstats").items() if value != before.get(name)}
+    scripts, _ = _counted(valkey_server)
+    await store.aclose()
+    assert opened > 20
+    assert told - {"cmdstat_info"} == {"cmdstat_evalsha", "cmdstat_script|load", "cmdstat_get"}
+    assert scripts == 80, "no call finds the script missing"
 
 
 async def test_a_search_takes_two_round_trips_and_four_kilobytes(valkey_server: Valkey, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -681,6 +682,21 @@ async def test_a_file_that_is_removed_is_begun_anew(reopened: Callable[[], Archi
 async def test_nobody_else_can_read_the_file(reopened: Callable[[], Archive], path: Path) -> None:
     await reopened().add_page(page(), owner=LOCAL)
     assert {file.stat().st_mode & 0o077 for file in path.parent.iterdir()} == {0}
+
+
+async def test_an_index_of_an_earlier_version_is_merged_as_seldom_as_a_new_one(
+    reopened: Callable[[], Archive], path: Path
+) -> None:
+    first = reopened()
+    await first.add_page(page(), owner=LOCAL)
+    await first.aclose()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("insert into archive_words (archive_words, rank) values ('automerge', 4)")
+    second = reopened()
+    await second.add_page(page(), owner=LOCAL)
+    await second.aclose()
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("select v from archive_words_config where k = 'automerge'").fetchall() == [(8,)]
 
 
 async def test_a_batch_keeps_new_rows_and_known_ones_with_the_same_index(clock: Clock, path: Path) -> None:
