@@ -385,15 +385,13 @@ class Query(Filters):
         check_int("limit", self.limit, 1, MAX_LIMIT)
         check_choice("time_range", self.time_range, _TIME_RANGES)
         check_choice("safesearch", self.safesearch, _SAFE_SEARCH)
-        if self.allowed_domains != ():
-            set_(self, "allowed_domains", check_domains("allowed_domains", self.allowed_domains))
-        if self.blocked_domains != ():
-            set_(self, "blocked_domains", check_domains("blocked_domains", self.blocked_domains))
+        for name in ("allowed_domains", "blocked_domains"):
+            if (domains := getattr(self, name)) != ():
+                set_(self, name, check_domains(name, domains))
         check_int("page", self.page, 1, MAX_PAGE)
-        if self.published_after is not None:
-            set_(self, "published_after", check_date("published_after", self.published_after))
-        if self.published_before is not None:
-            set_(self, "published_before", check_date("published_before", self.published_before))
+        for name in ("published_after", "published_before"):
+            if (day := getattr(self, name)) is not None:
+                set_(self, name, check_date(name, day))
         if self.published_after and self.published_before and self.published_after > self.published_before:
             raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
         if self.language is not None:

@@ -51,8 +51,7 @@ def check_text(text: object) -> str:
     """Return the trimmed text of a query, or raise InvalidRequest."""
     if not isinstance(text, str):
         raise InvalidRequest("query", f"must be text, not {type(text).__name__}", "Pass the words to look for.")
-    known = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-    clean = " ".join(known.replace("\x00", " ").split())
+    clean = " ".join(text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ").split())
     if not clean:
         raise InvalidRequest("query", "is empty", "Pass the words to look for.")
     if len(clean) > MAX_QUERY:
@@ -311,10 +310,9 @@ class FrozenModel(BaseModel):
         if deep:
             return super().model_copy(update=update, deep=True)
         given, values = self.__pydantic_fields_set__, self.__dict__.copy()
-        if update:
-            values.update(update)
-            if not given.issuperset(update):
-                given = given | update.keys()
+        values.update(update or {})
+        if update and not given.issuperset(update):
+            given = given | update.keys()
         return _made(type(self), values, given)
 
 
@@ -343,11 +341,11 @@ def of_values(model: type[_Model], values: dict[str, Any]) -> _Model:
 
 
 def with_values(known: _Model, values: dict[str, Any], changed: frozenset[str]) -> _Model:
-    """Return a copy of a model with other values, for where many are made; see `FrozenModel.model_copy`.
+    """Return a copy of a model as `model_copy` does, for where many are made.
 
     Args:
         known: The model.
-        values: All of its values, a copy of those it has with some replaced; the new model keeps this dictionary.
+        values: A copy of its values, with some replaced; the new model keeps this dictionary.
         changed: The names of what was replaced.
     """
     given = known.__pydantic_fields_set__

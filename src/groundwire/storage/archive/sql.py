@@ -69,7 +69,7 @@ up so. The trigger made each insertion a savepoint, before which FTS5 writes out
 _COLUMNS = Item._fields
 _indexed = attrgetter("title", "text", "asked")
 _READ = ", ".join(f"i.{name}" for name in _COLUMNS)
-_PLACES = ["nullif(?, '')" if name == "published" else "?" for name in (*_COLUMNS, "day", "size")]
+_PLACES = tuple("nullif(?, '')" if name == "published" else "?" for name in (*_COLUMNS, "day", "size"))
 _VALUES = f"({', '.join(_PLACES)})"
 _INSERT = f"insert into archive_items ({', '.join(_COLUMNS)}, day, size) values %s on conflict (key, kind) do nothing"
 _AT_ONCE = 16  # items of one statement; SQLite allows some 30,000 parameters, but a statement takes memory for each
