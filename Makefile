@@ -75,7 +75,7 @@ sbom: dist  ## Build them, and write the wheel's bill of materials
 
 lock:  ## Pin the development requirements; UPGRADE= keeps current versions where possible
 	$(PYTHON) -m uv pip compile -q --universal --generate-hashes --python-version 3.11 pyproject.toml --group dev \
-		--no-header --no-annotate $(UPGRADE) -o requirements/dev.txt
+		--no-header --no-annotate --no-strip-extras $(UPGRADE) -o requirements/dev.txt
 
 demo:  ## Run the demo on the miniature web
 	.venv/bin/groundwire demo
