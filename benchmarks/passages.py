@@ -6,7 +6,7 @@ one half: `tune`, by which weights were chosen, or `quoted`, which was run once 
 `passages_everyday.tsv` has a second set, nearer to what people ask: one question about each of 100 other sites, and
 `passages_further.tsv` a third, written on 2026-11-24 by somebody who saw the title and one random piece of each page;
 of what is marked `learn` there, written in the same way, `learn_passages.py` learns. `passages_independent.tsv` has one
-question about each of 120 other sites, by somebody who knew neither the code nor the other sets; nothing learns from it.
+question about each of 120 other sites, by somebody who knew no code and no other set; nothing learns from it.
 
 Shown are, at each budget: the text of the tool as a model gets it, frame included; the best paragraphs by plain BM25,
 the last one cut; and the first tokens of the page. The last two have the whole budget, without a frame. "Whole page"
