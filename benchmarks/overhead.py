@@ -272,11 +272,16 @@ def _valkey() -> Iterator[int]:
         server.wait()
 
 
-def _told(url: str) -> tuple[int, int]:
-    """Return how many commands were sent to the server so far, those inside scripts left out, and how many bytes."""
+def _told(url: str, *, empty: bool = False) -> tuple[int, int]:
+    """Return how many commands were sent to the server so far, those inside scripts left out, and how many bytes.
+
+    With `empty`, its data are deleted first: otherwise a round would get the responses that the one before cached.
+    """
     from redis import Redis
 
     with Redis.from_url(url.replace("valkey://", "redis://")) as server:
+        if empty:
+            server.flushall()
         inside = {"get", "set", "pttl", "time", "del", "hget", "hset", "hincrby", "hexists", "pexpire", "hmget"}
         stats: dict[str, dict[str, int]] = server.info("commandstats")
         calls = {name.removeprefix("cmdstat_"): one["calls"] for name, one in stats.items()}
@@ -291,7 +296,7 @@ def _measure(
     code = FRAME.replace("{body}", contender.code)
     command = [python, "-c", code, json.dumps(urls), str(options.calls), ",".join(WIDTHS), str(options.seconds)]
     clean = {key: value for key, value in os.environ.items() if "proxy" not in key.lower()}
-    before = _told(urls["valkey"]) if contender.valkey else (0, 0)
+    before = _told(urls["valkey"], empty=True) if contender.valkey else (0, 0)
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=clean)
     if done.returncode:
         sys.exit(f"{name} failed:\n{done.stderr[-2000:]}")
